@@ -1,0 +1,1 @@
+"""The oblivious adversary: losses and delays for every round and arm."""

@@ -1,0 +1,25 @@
+"""Corrections a_s(i, j): what is added to an estimate to pay for the losses that were missing."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from belated.ftrl.ledger import Play
+from belated.ftrl.regularizers import Floats
+
+Correction = Callable[[Play, int, float, int], Floats]
+
+
+def for_known_missing(play: Play, arm: int, estimate: float, missing: int) -> Floats:
+    """eq:fullinfocorr: 4 eta_s ltil (1 + rho_s(i)); the learner counted rho_s(i) itself."""
+    return 4.0 * play.rates * estimate * (1.0 + play.missing[arm])
+
+
+def for_told_missing(play: Play, arm: int, estimate: float, missing: int) -> Floats:
+    """eq:correctionbandit: 4 gamma ltil rho_s(i_s); rho_s(i_s) was told with the loss."""
+    return 4.0 * play.rates * estimate * missing
+
+
+def none(play: Play, arm: int, estimate: float, missing: int) -> Floats:
+    """a = 0 in the concealed setting (th:concealed)."""
+    return np.zeros_like(play.rates)

@@ -1,0 +1,85 @@
+"""The ledger: what has been played, what has arrived, and so what the learner may know.
+
+In the full-information setting a loss of every arm is due for every round; in a bandit setting only
+that of the arm played. Nothing here is kept incrementally: each count is taken from the records.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.ftrl.regularizers import Floats, Hybrid
+
+
+@dataclass(frozen=True)
+class Play:
+    """One round as it was played: everything in force then, frozen."""
+
+    round: int
+    arm: int | None
+    q: Floats
+    p: Floats
+    rates: Floats
+    regularizer: Hybrid
+    available: Floats  # Lhat_t^av, what the prediction was made from
+    missing: NDArray[np.int64]  # rho_t(i) (bandits: the learner's own plays only)
+    waiting: tuple[int, ...]  # outstanding rounds of the arm played: m_t(i_t) with i_s = i_t
+
+    def due(self, arms: int) -> range | tuple[int]:
+        """The arms whose loss of this round will be told."""
+        return range(arms) if self.arm is None else (self.arm,)
+
+
+@dataclass
+class Ledger:
+    """All plays so far, and the losses that have arrived, by (round, arm)."""
+
+    arms: int
+    plays: list[Play] = field(default_factory=list)
+    pending: set[tuple[int, int]] = field(default_factory=set)
+    arrived: dict[tuple[int, int], float] = field(default_factory=dict)
+
+    @property
+    def round(self) -> int:
+        """t, the round to be predicted next."""
+        return len(self.plays) + 1
+
+    def missing(self) -> NDArray[np.int64]:
+        """rho_t(i): how many losses of each arm are due and have not arrived."""
+        counts = np.zeros(self.arms, dtype=np.int64)
+        for _, arm in self.pending:
+            counts[arm] += 1
+        return counts
+
+    def most_missing(self) -> int:
+        """rho_t^max, the largest rho_s(i) of all arms and rounds s <= t."""
+        return max(int(m.max()) for m in [self.missing(), *(play.missing for play in self.plays)])
+
+    def most_outstanding(self) -> int:
+        """The largest number of pending losses at the start of any round s <= t."""
+        return max(int(m.sum()) for m in [self.missing(), *(play.missing for play in self.plays)])
+
+    def observed_loss(self) -> float:
+        """The sum of the losses that have arrived, as they are (in eq:banditeta)."""
+        return float(sum(self.arrived.values()))
+
+    def outstanding_rounds(self, arm: int) -> tuple[int, ...]:
+        """The rounds in which this arm's loss became due and has not arrived."""
+        return tuple(sorted(s for s, i in self.pending if i == arm))
+
+    def record(self, play: Play) -> None:
+        """A round was played; its losses are due from now on."""
+        self.plays.append(play)
+        self.pending.update((play.round, arm) for arm in play.due(self.arms))
+
+    def withdraw(self, play: Play, arm: int) -> None:
+        """The loss is not waited for any longer."""
+        if (play.round, arm) not in self.pending:
+            raise ValueError(f"the loss of arm {arm} in round {play.round} is not pending")
+        self.pending.remove((play.round, arm))
+
+    def receive(self, play: Play, arm: int, loss: float) -> None:
+        """A loss has arrived."""
+        self.withdraw(play, arm)
+        self.arrived[play.round, arm] = loss

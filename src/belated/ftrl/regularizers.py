@@ -1,0 +1,117 @@
+"""Regularizers Psi and Phi, and R_t made of two of them (eq:FTRLregularizer).
+
+All act on arrays p of shape (arm, rate). A user's own regularizer needs the same three methods: a
+value, a gradient of the shape of p, and a Hessian as a square matrix over the flattened p.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Regularizer(Protocol):
+    """A convex function of p > 0 with its first two derivatives."""
+
+    def value(self, p: Floats) -> float: ...
+
+    def gradient(self, p: Floats) -> Floats: ...
+
+    def hessian(self, p: Floats) -> Floats: ...
+
+
+@dataclass(frozen=True)
+class NegativeEntropy:
+    """sum p ln(p) / rate (eq:fullinforeg, eq:banditreg2, eq:regunknown2); a rate for each column."""
+
+    rates: Floats | float
+
+    def value(self, p: Floats) -> float:
+        terms = p * np.log(np.where(p > 0.0, p, 1.0)) / self.rates
+        return float(terms.sum())
+
+    def gradient(self, p: Floats) -> Floats:
+        return (np.log(p) + 1.0) / self.rates
+
+    def hessian(self, p: Floats) -> Floats:
+        return np.diag((1.0 / (self.rates * p)).ravel())
+
+
+@dataclass(frozen=True)
+class LogBarrierOnMarginals:
+    """-(1/rate) sum_i ln(q_i), with q_i the sum of row i of p (eq:banditreg1)."""
+
+    rate: float
+
+    def value(self, p: Floats) -> float:
+        with np.errstate(divide="ignore"):
+            return float(-np.log(p.sum(axis=1)).sum() / self.rate)
+
+    def gradient(self, p: Floats) -> Floats:
+        marginals = p.sum(axis=1, keepdims=True)
+        return np.broadcast_to(-1.0 / (self.rate * marginals), p.shape)
+
+    def hessian(self, p: Floats) -> Floats:
+        """Blocks 1 1^T / (rate q_i^2) on the diagonal, one for each arm."""
+        block = np.ones((p.shape[1], p.shape[1]))
+        return np.kron(np.diag(1.0 / (self.rate * p.sum(axis=1) ** 2)), block)
+
+
+@dataclass(frozen=True)
+class Tsallis:
+    """-(1/rate) sum sqrt(p) (eq:regunknown1)."""
+
+    rate: float
+
+    def value(self, p: Floats) -> float:
+        return float(-np.sqrt(p).sum() / self.rate)
+
+    def gradient(self, p: Floats) -> Floats:
+        return -0.5 / (self.rate * np.sqrt(p))
+
+    def hessian(self, p: Floats) -> Floats:
+        """1/(4 rate p^(3/2)) on the diagonal: the paper prints it with a minus sign, a misprint."""
+        return np.diag((0.25 / (self.rate * p**1.5)).ravel())
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """The regularizer that is zero everywhere: Phi in the full-information setting."""
+
+    def value(self, p: Floats) -> float:
+        return 0.0
+
+    def gradient(self, p: Floats) -> Floats:
+        return np.zeros_like(p)
+
+    def hessian(self, p: Floats) -> Floats:
+        return np.zeros((p.size, p.size))
+
+
+def bregman(function: Regularizer, x: Floats, y: Floats) -> float:
+    """B_F(x, y) = F(x) - F(y) - <grad F(y), x - y>."""
+    slope = float((function.gradient(y) * (x - y)).sum())
+    return function.value(x) - function.value(y) - slope
+
+
+@dataclass(frozen=True)
+class Hybrid:
+    """R_t of eq:FTRLregularizer: Bregman divergences of Psi and Phi, each from its own prior."""
+
+    psi: Regularizer
+    phi: Regularizer
+    prior_psi: Floats
+    prior_phi: Floats
+
+    def value(self, p: Floats) -> float:
+        return bregman(self.psi, p, self.prior_psi) + bregman(self.phi, p, self.prior_phi)
+
+    def gradient(self, p: Floats) -> Floats:
+        from_psi = self.psi.gradient(p) - self.psi.gradient(self.prior_psi)
+        return from_psi + self.phi.gradient(p) - self.phi.gradient(self.prior_phi)
+
+    def hessian(self, p: Floats) -> Floats:
+        return self.psi.hessian(p) + self.phi.hessian(p)

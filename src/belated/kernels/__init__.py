@@ -1,0 +1,1 @@
+"""The fast twins: compiled solvers and the random stream. Importing them imports numba."""

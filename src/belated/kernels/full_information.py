@@ -1,0 +1,105 @@
+"""The full-information argmin: eq:frameworkprediction with the regularizer eq:fullinforeg.
+
+Stationarity gives p(i,j) = p1(i,j) exp(eta_j (c - L(i,j))), with the one number c that makes p sum
+to one. A shift of c by d multiplies column j by exp(eta_j d), so once the column sums are known at
+any c the root is that of a sum of only J exponentials: one pass over the K x J coordinates finds
+it, unless it lies so far away that coordinates had underflowed.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.kernels.compile import compiled
+from belated.kernels.multiplier import MOST_STEPS, finer_anchor
+
+Floats = NDArray[np.float64]
+
+ROUNDING = 1e-15
+
+
+@compiled
+def solve_full_information(
+    losses: Floats, log_prior: Floats, log_weight: Floats, rates: Floats, guess: float, p: Floats
+) -> float:
+    """Fill p with the argmin and return the multiplier c, the next round's `guess`.
+
+    log_prior is ln pi, log_weight is ln w_j of eq:fullinfoprior. A guess of infinity is a cold
+    start; any other value only saves time.
+    """
+    anchor = losses.min()
+    c = solve_anchored(losses, log_prior, log_weight, rates, anchor, guess - anchor, p)
+    finer = finer_anchor(losses, rates, p, c, anchor)
+    if finer != anchor:
+        c += anchor - finer
+        anchor = finer
+        c = solve_anchored(losses, log_prior, log_weight, rates, anchor, c, p)
+    return float(c + anchor)
+
+
+@compiled
+def solve_anchored(
+    losses: Floats,
+    log_prior: Floats,
+    log_weight: Floats,
+    rates: Floats,
+    anchor: float,
+    guess: float,
+    p: Floats,
+) -> float:
+    """The argmin with c and all losses measured from the anchor."""
+    arms, grid = losses.shape
+    ceiling = np.inf  # where the first coordinate reaches 1: every exponent left of it is <= 0
+    for i in range(arms):
+        for j in range(grid):
+            bound = losses[i, j] - anchor - (log_prior[i] + log_weight[j]) / rates[j]
+            ceiling = min(ceiling, bound)
+    c = min(guess, ceiling)
+    columns = np.empty(grid)
+    fastest = rates.max()
+    step = 0.0
+    for _ in range(MOST_STEPS):
+        columns[:] = 0.0
+        for i in range(arms):
+            for j in range(grid):
+                exponent = log_prior[i] + log_weight[j] + rates[j] * (c - (losses[i, j] - anchor))
+                p[i, j] = math.exp(exponent)
+                columns[j] += p[i, j]
+        step = root_of_exponential_sum(columns, rates)
+        if abs(step) * fastest <= 1.0:
+            break
+        c = min(c + step, ceiling)
+    columns = np.exp(rates * step)
+    total = 0.0
+    for i in range(arms):
+        for j in range(grid):
+            p[i, j] *= columns[j]
+            total += p[i, j]
+    p /= total
+    return c + step
+
+
+@compiled
+def root_of_exponential_sum(sums: Floats, rates: Floats) -> float:
+    """The d with sum_j sums_j exp(rates_j d) = 1; infinity if all sums are zero.
+
+    The logarithm of the sum is convex and increasing in d, so Newton from a point right of the
+    root only ever moves left, towards it.
+    """
+    logs = np.log(sums)
+    d = (-logs / rates).min()
+    if d == np.inf:
+        return np.inf
+    for _ in range(MOST_STEPS):
+        total = 0.0
+        slope = 0.0
+        for j in range(sums.shape[0]):
+            term = math.exp(logs[j] + rates[j] * d)
+            total += term
+            slope += rates[j] * term
+        value = math.log(total)
+        d -= value * total / slope
+        if value <= ROUNDING:
+            break
+    return float(d)

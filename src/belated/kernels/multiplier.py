@@ -1,0 +1,60 @@
+"""What all solvers for the multiplier c of the constraint sum p = 1 share.
+
+The sum of the weights is convex and increasing in c. Newton from the right of the root moves left
+and never passes it; from the left it lands on the right, at most at `ceiling`, beyond which the
+closed forms would overflow. Whatever rounding does, the step stays inside the bracket.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.kernels.compile import compiled
+
+Floats = NDArray[np.float64]
+
+MOST_STEPS = 200
+COARSE = 1e4  # rate times |c| above which the last digit of c shows in the twelfth of a weight
+VISIBLE = 1e-13
+
+
+@compiled
+def rounding_of_sum(arms: int) -> float:
+    """|sum q - 1| at which a solve ends: what adding up that many weights may round away."""
+    return 1e-14 + 4e-16 * math.sqrt(arms)
+
+
+@compiled
+def newton_step(
+    c: float, excess: float, slope: float, low: float, high: float, ceiling: float
+) -> tuple[float, float, float]:
+    """The next c, given excess = sum q - 1 and its slope at c, and the tightened bracket."""
+    if excess > 0.0:
+        high = c
+    else:
+        low = c
+    following = min(c - excess / slope, ceiling)
+    if following < low or (following > high and high < ceiling):
+        following = 0.5 * (low + high)
+    return following, low, high
+
+
+@compiled
+def finer_anchor(losses: Floats, rates: Floats, p: Floats, c: float, anchor: float) -> float:
+    """The loss from which c should be measured so that its rounding shows in no visible weight.
+
+    A weight moves by rate times the error of c - L. Measured from the smallest loss, c may be large
+    where slow rates rule, and then its last digit matters to a fast coordinate: measure from the
+    loss of the fastest coordinate that carries weight. The answer is `anchor` if it will do.
+    """
+    if rates.max() * abs(c) <= COARSE:
+        return anchor
+    fastest = 0.0
+    finer = anchor
+    for i in range(losses.shape[0]):
+        for j in range(rates.shape[0]):
+            if p[i, j] > VISIBLE and rates[j] > fastest:
+                fastest = rates[j]
+                finer = losses[i, j]
+    return finer if fastest * abs(c) > COARSE else anchor

@@ -1,0 +1,176 @@
+"""The partially concealed argmin: eq:frameworkprediction with eq:banditreg1 and eq:banditreg2.
+
+Stationarity gives p(i,g) = p1(i,g) exp(g (c - L(i,g) + x_i)) with x_i = 1/(eta q_i) and q_i the sum
+of row i. With u = ln x_i and A_i(y) = ln sum_g p1(i,g) exp(g (y - L(i,g))), each arm solves
+h(u) = A_i(c + e^u) + u + ln eta = 0, convex and increasing in u; then q_i(c) is convex and
+increasing in c, and so is the sum that must be one. Newton on both levels comes from the right.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.kernels.compile import compiled
+from belated.kernels.multiplier import MOST_STEPS, finer_anchor, newton_step, rounding_of_sum
+
+Floats = NDArray[np.float64]
+
+NEARLY = 1e-9  # one more Newton step squares it, beyond the last digit
+
+
+@compiled
+def solve_partially_concealed(
+    losses: Floats,
+    log_prior: Floats,
+    log_weight: Floats,
+    rates: Floats,
+    eta: float,
+    guess: Floats,
+    p: Floats,
+    q: Floats,
+    dual: Floats,
+) -> None:
+    """Fill p, q and dual = (c, u_1, ..., u_K); the dual is the next round's `guess`.
+
+    log_prior is ln pi, log_weight is ln w_j of eq:fullinfoprior, rates is the grid eq:banditgamma.
+    A guess of infinities is a cold start; any other values only save time.
+    """
+    arms = losses.shape[0]
+    dual[:] = guess
+    if arms == 1 or eta == 0.0:  # an infinitely strong barrier leaves only its centre
+        q[:] = 1.0 / arms
+        p[:, :] = np.exp(log_weight) / arms
+        return
+    anchor = losses.min()
+    dual[0] -= anchor
+    solve_anchored(losses, log_prior, log_weight, rates, eta, anchor, p, q, dual)
+    finer = finer_anchor(losses, rates, p, dual[0], anchor)
+    if finer != anchor:
+        dual[0] += anchor - finer
+        anchor = finer
+        solve_anchored(losses, log_prior, log_weight, rates, eta, anchor, p, q, dual)
+    dual[0] += anchor
+
+
+@compiled
+def solve_anchored(
+    losses: Floats,
+    log_prior: Floats,
+    log_weight: Floats,
+    rates: Floats,
+    eta: float,
+    anchor: float,
+    p: Floats,
+    q: Floats,
+    dual: Floats,
+) -> None:
+    """The argmin with c and all losses measured from the anchor; dual comes in as the guess."""
+    arms = losses.shape[0]
+    reach = np.empty(arms)  # where the first coordinate of the arm reaches 1
+    for i in range(arms):
+        reach[i] = (losses[i] - anchor - (log_prior[i] + log_weight) / rates).min()
+    ceiling = reach.min() - 1.0 / eta  # some q_i >= 1 there
+    low = losses.min() - anchor - math.log(arms) / rates.min() - arms / eta  # no q_i > 1/K there
+    high = ceiling
+    c = max(low, min(dual[0], ceiling))
+    exact = rounding_of_sum(arms)
+    for _ in range(MOST_STEPS):
+        total = 0.0
+        slope = 0.0
+        for i in range(arms):
+            u, mean_rate = solve_arm(
+                losses[i], anchor, log_prior[i], log_weight, rates, eta, c, reach[i], dual[1 + i]
+            )
+            dual[1 + i] = u
+            q[i] = math.exp(-u) / eta
+            total += q[i]
+            slope += q[i] * mean_rate / (1.0 + mean_rate * math.exp(u))
+        excess = total - 1.0
+        if abs(excess) <= exact:
+            break
+        c, low, high = newton_step(c, excess, slope, low, high, ceiling)
+    q /= q.sum()
+    dual[0] = c
+    for i in range(arms):
+        spread_arm(losses[i], anchor, log_weight, rates, c + math.exp(dual[1 + i]), q[i], p[i])
+
+
+@compiled
+def solve_arm(
+    losses: Floats,
+    anchor: float,
+    log_prior: float,
+    log_weight: Floats,
+    rates: Floats,
+    eta: float,
+    c: float,
+    reach: float,
+    guess: float,
+) -> tuple[float, float]:
+    """The root u of h for one arm, and the mean of the rates under p(i, .)/q_i."""
+    log_eta = math.log(eta)
+    highest = math.log(reach - c)
+    u = min(guess, highest)
+    mean_rate = 0.0
+    for _ in range(MOST_STEPS):
+        x = math.exp(u)
+        total = 0.0
+        weighted = 0.0
+        for j in range(rates.shape[0]):
+            term = math.exp(log_prior + log_weight[j] + rates[j] * (c + x - (losses[j] - anchor)))
+            total += term
+            weighted += rates[j] * term
+        if total == 0.0:  # the guess lies so far left that all terms underflowed
+            u = highest
+            continue
+        mean_rate = weighted / total
+        h = math.log(total) + u + log_eta
+        u = min(u - h / (1.0 + mean_rate * x), highest)
+        if abs(h) <= NEARLY:
+            break
+    return u, mean_rate
+
+
+@compiled
+def spread_arm(
+    losses: Floats, anchor: float, log_weight: Floats, rates: Floats, y: float, q: float, p: Floats
+) -> None:
+    """p(i, .) proportional to its closed form, with sum q."""
+    largest = -np.inf
+    for j in range(rates.shape[0]):
+        p[j] = log_weight[j] + rates[j] * (y - (losses[j] - anchor))
+        largest = max(largest, p[j])
+    total = 0.0
+    for j in range(rates.shape[0]):
+        p[j] = math.exp(p[j] - largest)
+        total += p[j]
+    p *= q / total
+
+
+@compiled
+def solve_log_barrier(losses: Floats, eta: float, guess: float, q: Floats) -> float:
+    """The argmin without eq:banditreg2 (max_missing = 0): q_i = 1/(eta (L_i - c)); returns c."""
+    arms = losses.shape[0]
+    if arms == 1 or eta == 0.0:
+        q[:] = 1.0 / arms
+        return guess
+    least = losses.min()
+    ceiling = -1.0 / eta
+    low = -arms / eta
+    high = ceiling
+    c = max(low, min(guess - least, ceiling))
+    exact = rounding_of_sum(arms)
+    for _ in range(MOST_STEPS):
+        total = 0.0
+        slope = 0.0
+        for i in range(arms):
+            q[i] = 1.0 / (eta * (losses[i] - least - c))
+            total += q[i]
+            slope += eta * q[i] * q[i]
+        excess = total - 1.0
+        if abs(excess) <= exact:
+            break
+        c, low, high = newton_step(c, excess, slope, low, high, ceiling)
+    q /= q.sum()
+    return float(c + least)

@@ -1,0 +1,127 @@
+"""What every learner is: a frozen record of its parts, three verbs, and a state that is data.
+
+`predict` reads the state and fills a Prediction; `commit` says that a round was played and freezes
+what was in force; `observe` adds a loss that has arrived. A learner draws no random numbers and
+reads no clock.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.types import VARIANTS, Setting, Variant
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+class Prediction(NamedTuple):
+    """One round's answer: the weights, the rates behind them, and the solver's multipliers.
+
+    q is q_t, p is p_t^av over (arm, rate). The dual proves p optimal, and `commit` keeps it as the
+    next round's warm start.
+    """
+
+    q: Floats
+    p: Floats
+    eta: Floats
+    gamma: Floats
+    dual: Floats
+
+
+class Verbs(NamedTuple):
+    """The compiled functions of one kind of state."""
+
+    predict: Callable[[Any, Prediction], None]
+    commit: Callable[[Any, Prediction, int, Floats], None]
+    withdraw: Callable[[Any, Floats, int], None]
+    observe: Callable[[Any, Floats, int, float, int], None]
+
+
+@dataclass(frozen=True)
+class Learner:
+    """The parts common to all learners; a subclass adds its own and the state they start from."""
+
+    arms: int
+    variant: Variant = "paper"
+
+    name: ClassVar[str]
+    setting: ClassVar[Setting]
+    needs: ClassVar[str]
+    guarantee: ClassVar[str]
+    play_width: ClassVar[int] = 2
+    verbs: ClassVar[Verbs]
+
+    def __post_init__(self) -> None:
+        if not is_whole(self.arms) or self.arms < 1:
+            raise ValueError(f"arms is {self.arms!r}; it must be a whole number of at least 1")
+        if self.variant not in VARIANTS:
+            raise ValueError(f"variant is {self.variant!r}; it must be one of {', '.join(VARIANTS)}")
+
+    def start(self) -> Any:
+        """The state before the first round."""
+        raise NotImplementedError
+
+    def blank(self) -> Prediction:
+        """An empty prediction of the right shapes."""
+        raise NotImplementedError
+
+    def predict(self, state: Any) -> Prediction:
+        """The prediction of the coming round; the state is only read."""
+        prediction = self.blank()
+        self.verbs.predict(state, prediction)
+        return prediction
+
+    def commit(self, state: Any, prediction: Prediction, arm: int = -1) -> Floats:
+        """Play the round; returns what was in force, a row for each loss that will be told."""
+        rows = self.arms if self.setting is Setting.FULL_INFORMATION else 1
+        plays = np.empty((rows, self.play_width))
+        self.verbs.commit(state, prediction, arm, plays)
+        return plays
+
+    def withdraw(self, state: Any, play: Floats, arm: int) -> None:
+        """The loss of this play will never be waited for again, and nothing is learned from it."""
+        self.verbs.withdraw(state, play, arm)
+
+    def observe(self, state: Any, play: Floats, arm: int, loss: float, missing: int = -1) -> None:
+        """The loss of `arm` in the round that froze `play` has arrived."""
+        self.verbs.observe(state, play, arm, loss, missing)
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value is an integer and not a truth value."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def checked_horizon(horizon: int) -> int:
+    """A number of rounds, or a clear error."""
+    if not is_whole(horizon) or horizon < 1:
+        raise ValueError(f"horizon is {horizon!r}; it must be a whole number of at least 1")
+    return int(horizon)
+
+
+def checked_max_missing(max_missing: int) -> int:
+    """A bound rho* on the missing losses, or a clear error."""
+    if not is_whole(max_missing) or max_missing < 0:
+        raise ValueError(f"max_missing is {max_missing!r}; it must be a whole number of at least 0")
+    return int(max_missing)
+
+
+def checked_prior(prior: Sequence[float] | None, arms: int) -> tuple[float, ...]:
+    """The prior pi of eq:fullinfoprior as a distribution, uniform if None."""
+    if prior is None:
+        return (1.0 / arms,) * arms
+    weights = tuple(float(weight) for weight in prior)
+    if len(weights) != arms:
+        raise ValueError(f"prior has {len(weights)} weights; it must have one for each of {arms} arms")
+    for weight in weights:
+        if not 0.0 <= weight <= 1.0:
+            raise ValueError(f"prior holds {weight!r}; every weight must be in [0, 1]")
+    total = math.fsum(weights)
+    if abs(total - 1.0) > 1e-9:
+        raise ValueError(f"prior sums to {total!r}; it must sum to 1")
+    return weights

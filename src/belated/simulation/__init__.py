@@ -1,0 +1,1 @@
+"""Playing learners against losses and delays, and accounting for the outcome."""

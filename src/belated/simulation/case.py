@@ -1,0 +1,136 @@
+"""The replay format: one learner, its losses, delays and plays, as a JSON object."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.environments.delays import NEVER
+from belated.types import Setting
+
+SETTINGS = {
+    "full": Setting.FULL_INFORMATION,
+    "partial": Setting.PARTIALLY_CONCEALED,
+    "concealed": Setting.CONCEALED,
+}
+KEYS = {
+    "setting", "K", "T", "prior", "losses", "delays", "arms", "rho_star", "options", "variant",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """A checked case: arrays of shape (round, arm), and the options of its learner."""
+
+    setting: Setting
+    losses: NDArray[np.float64]
+    delays: NDArray[np.int64]
+    arms: NDArray[np.int64] | None
+    options: Mapping[str, Any]
+
+
+def read_case(path: Path) -> Case:
+    """A case from a file, bare or under the key `case`."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path.name} is not JSON: {error}") from None
+    if isinstance(content, dict) and "case" in content:
+        content = content["case"]
+    try:
+        return parse_case(content)
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from None
+
+
+def parse_case(content: object) -> Case:
+    """A case from its JSON object, every value checked."""
+    if not isinstance(content, dict):
+        raise ValueError("a case must be a JSON object")
+    unknown = sorted(set(content) - KEYS)
+    if unknown:
+        raise ValueError(f"unknown key {unknown[0]!r}; the keys of a case are {_listed(KEYS)}")
+    if content.get("setting") not in SETTINGS:
+        raise ValueError(f"setting is {content.get('setting')!r}; it must be {_listed(SETTINGS)}")
+    setting = SETTINGS[content["setting"]]
+    rounds, arms = _whole(content, "T", 1), _whole(content, "K", 1)
+    options: dict[str, Any] = {"arms": arms, "variant": content.get("variant") or "paper"}
+    if setting is not Setting.CONCEALED:
+        options |= {"horizon": rounds, "prior": content.get("prior")}
+    elif content.get("prior") is not None:
+        raise ValueError("prior is given, but the concealed learner has none")
+    if setting is not Setting.FULL_INFORMATION:
+        options["max_missing"] = _whole(content, "rho_star", 0)
+    extra = content.get("options") or {}
+    if not isinstance(extra, dict) or set(extra) - {"gamma_weight"}:
+        raise ValueError(f"options is {extra!r}; only gamma_weight may be set there")
+    if setting is Setting.CONCEALED:
+        options["gamma_weight"] = extra.get("gamma_weight")
+    bandit = setting is not Setting.FULL_INFORMATION
+    return Case(
+        setting=setting,
+        losses=_losses(content.get("losses"), rounds, arms),
+        delays=_delays(content.get("delays"), rounds, arms),
+        arms=_played(content.get("arms"), rounds, arms) if bandit else None,
+        options=options,
+    )
+
+
+def _listed(words: Any) -> str:
+    return ", ".join(sorted(words))
+
+
+def _whole(content: Mapping[str, Any], key: str, least: int) -> int:
+    value = content.get(key)
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"{key} is {value!r}; it must be a whole number of at least {least}")
+    return value
+
+
+def _table(value: object, name: str, rounds: int, arms: int) -> list[list[Any]]:
+    if not isinstance(value, list) or len(value) != rounds:
+        found = len(value) if isinstance(value, list) else value
+        raise ValueError(f"{name} has {found!r} rows; it must have one for each of {rounds} rounds")
+    for t, row in enumerate(value, 1):
+        if not isinstance(row, list) or len(row) != arms:
+            raise ValueError(f"{name} in round {t} must have one number for each of {arms} arms")
+    return value
+
+
+def _losses(value: object, rounds: int, arms: int) -> NDArray[np.float64]:
+    table = _table(value, "losses", rounds, arms)
+    for t, row in enumerate(table, 1):
+        for loss in row:
+            number = isinstance(loss, (int, float)) and not isinstance(loss, bool)
+            if not number or not 0.0 <= loss <= 1.0:
+                raise ValueError(f"a loss in round {t} is {loss!r}; it must be in [0, 1]")
+    return np.array(table, dtype=np.float64)
+
+
+def _delays(value: object, rounds: int, arms: int) -> NDArray[np.int64]:
+    table = _table(value, "delays", rounds, arms)
+    delays = np.full((rounds, arms), NEVER, dtype=np.int64)
+    for t, row in enumerate(table):
+        for i, delay in enumerate(row):
+            if delay is None:
+                continue
+            whole = isinstance(delay, (int, float)) and math.isfinite(delay) and delay == int(delay)
+            if isinstance(delay, bool) or not whole or delay < 0:
+                rule = "it must be a whole number of at least 0, or null for never"
+                raise ValueError(f"a delay in round {t + 1} is {delay!r}; {rule}")
+            delays[t, i] = min(int(delay), rounds)
+    return delays
+
+
+def _played(value: object, rounds: int, arms: int) -> NDArray[np.int64]:
+    if not isinstance(value, list) or len(value) != rounds:
+        raise ValueError(f"arms must list the arm played in each of {rounds} rounds")
+    for t, arm in enumerate(value, 1):
+        if isinstance(arm, bool) or not isinstance(arm, int) or not 0 <= arm < arms:
+            raise ValueError(f"the arm of round {t} is {arm!r}; it must be one of 0 to {arms - 1}")
+    return np.array(value, dtype=np.int64)

@@ -1,0 +1,87 @@
+"""The words of the library: settings, tickets, feedback, and what can go wrong."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Literal
+
+Arm = str | int
+Variant = Literal["paper", "repaired"]
+VARIANTS: tuple[Variant, ...] = ("paper", "repaired")
+
+
+class Setting(Enum):
+    """What the learner gets to see, in the paper's words."""
+
+    FULL_INFORMATION = "full information"
+    PARTIALLY_CONCEALED = "partially concealed"
+    CONCEALED = "concealed"
+
+
+class TicketState(Enum):
+    """The life of a ticket: pending, then exactly one of the other three for ever."""
+
+    PENDING = "pending"
+    TOLD = "told"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """What `ask` returns, and what `tell` wants back.
+
+    A bandit's ticket names the arm to play and the probability with which it was drawn. An
+    experts' ticket carries the weights of all experts instead.
+    """
+
+    id: str
+    round: int
+    arm: Any = None
+    probability: float | None = None
+    weights: Mapping[Any, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What became of a report: `counted` says whether the learner learned something from it."""
+
+    ticket: str
+    counted: bool
+    state: TicketState
+
+
+class BelatedError(Exception):
+    """The parent of every error that is belated's own."""
+
+
+class TicketError(BelatedError):
+    """A ticket that cannot be used in this way."""
+
+
+class UnknownTicketError(TicketError):
+    """A ticket that this learner never handed out."""
+
+
+class ClosedTicketError(TicketError):
+    """A ticket that was cancelled, has expired, or was told too long ago to be remembered."""
+
+
+class ConflictError(TicketError):
+    """A second report that differs from the first."""
+
+
+class MissingExceededError(BelatedError):
+    """More losses are missing than `max_missing` promised, and `strict` was asked for."""
+
+
+class HorizonExceededError(BelatedError):
+    """More rounds than `horizon` promised, and `strict` was asked for."""
+
+
+class StateFormatError(BelatedError, ValueError):
+    """A saved state that is damaged, foreign, or of another format version."""
+
+
+class BelatedWarning(UserWarning):
+    """A promise made at construction does not hold: the learner goes on, its guarantee does not."""
