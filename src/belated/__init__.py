@@ -20,12 +20,9 @@ from belated.types import (
 )
 
 if TYPE_CHECKING:
-    from belated.asktell import (
-        ConcealedBandit,
-        DelayedExperts,
-        PartiallyConcealedBandit,
-        from_json,
-    )
+    from belated.bandits import ConcealedBandit, PartiallyConcealedBandit
+    from belated.experts import DelayedExperts
+    from belated.saving import from_json
 
 __version__ = "0.1.0"
 
@@ -51,10 +48,18 @@ __all__ = [
 ]
 
 
+# The learners bring numba with them, so they are loaded on first use.
+_HOMES = {
+    "ConcealedBandit": "belated.bandits",
+    "DelayedExperts": "belated.experts",
+    "PartiallyConcealedBandit": "belated.bandits",
+    "from_json": "belated.saving",
+}
+
+
 def __getattr__(name: str) -> Any:
-    """The learners bring numba with them, so they are loaded on first use."""
-    if name in __all__:
-        return getattr(importlib.import_module("belated.asktell"), name)
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'belated' has no attribute {name!r}")
 
 

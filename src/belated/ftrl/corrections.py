@@ -12,7 +12,7 @@ Correction = Callable[[Play, int, float, int], Floats]
 
 def for_known_missing(play: Play, arm: int, estimate: float, missing: int) -> Floats:
     """eq:fullinfocorr: 4 eta_s ltil (1 + rho_s(i)); the learner counted rho_s(i) itself."""
-    return 4.0 * play.rates * estimate * (1.0 + play.missing[arm])
+    return play.rates * (4.0 * estimate * (1.0 + int(play.missing[arm])))
 
 
 def for_told_missing(play: Play, arm: int, estimate: float, missing: int) -> Floats:

@@ -93,9 +93,7 @@ class DelayedFTRL:
         state.ledger.receive(play, arm, loss)
         state.losses[arm] += sum(self.charge(play, arm, loss, missing))
 
-    def charge(
-        self, play: Play, arm: int, loss: float, missing: int
-    ) -> tuple[float, Floats]:
+    def charge(self, play: Play, arm: int, loss: float, missing: int) -> tuple[float, Floats]:
         """ltil_s(i) and the corrections a_s(i, .), whose sum is lhat_s(i, .)."""
         estimate = self.estimate(play, arm, loss)
         return estimate, self.correct(play, arm, estimate, missing)

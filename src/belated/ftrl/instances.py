@@ -74,13 +74,14 @@ def partially_concealed(
 def concealed(
     arms: int, max_missing: int, gamma_weight: str | None = None, variant: Variant = "paper"
 ) -> DelayedFTRL:
-    """th:concealed: eq:regunknown1, eq:regunknown2, eq:censoredgamma; repaired, less exploration."""
+    """th:concealed: eq:regunknown1 to eq:censoredgamma; repaired, it explores less."""
     spread = 1 if variant == "paper" else arms
     plain = (gamma_weight or ("q" if variant == "paper" else "q+eps")) == "q"
 
     def weight(play: Play) -> float:
         assert play.arm is not None
-        return 1.0 / (play.q[play.arm] + (0.0 if plain else rates.exploration(play.round, spread)))
+        extra = 0.0 if plain else rates.exploration(play.round, spread)
+        return 1.0 / (float(play.q[play.arm]) + extra)
 
     gamma = rates.entropy_schedule(arms, max_missing, spread, weight)
 

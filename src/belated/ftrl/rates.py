@@ -30,8 +30,9 @@ def halvings(size: int) -> Floats:
 
 def grid_weights(size: int) -> Floats:
     """The prior weights of the rates in eq:fullinfoprior: 4^-j, normalised."""
-    weights = halvings(size) ** 2
-    return weights / weights.sum()
+    weights: Floats = halvings(size) ** 2
+    weights /= weights.sum()
+    return weights
 
 
 def grid_prior(prior: Sequence[float], size: int) -> Floats:
@@ -81,7 +82,7 @@ def exploration(round_: int, spread: int = 1) -> float:
 def entropy_schedule(
     arms: int, max_missing: int, spread: int, weight: Callable[[Play], float]
 ) -> Schedule:
-    """eq:censoredgamma, with weight 1/q_s of an outstanding play s; infinite if its cost is zero."""
+    """eq:censoredgamma, with the weight of an outstanding play; infinite if its cost is zero."""
 
     def rate(ledger: Ledger) -> float:
         cost = max_missing / exploration(ledger.round, spread)

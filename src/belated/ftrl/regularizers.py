@@ -25,7 +25,10 @@ class Regularizer(Protocol):
 
 @dataclass(frozen=True)
 class NegativeEntropy:
-    """sum p ln(p) / rate (eq:fullinforeg, eq:banditreg2, eq:regunknown2); a rate for each column."""
+    """sum p ln(p) / rate with a rate for each column.
+
+    eq:fullinforeg, eq:banditreg2, and eq:regunknown2 with its one column.
+    """
 
     rates: Floats | float
 
@@ -57,7 +60,8 @@ class LogBarrierOnMarginals:
     def hessian(self, p: Floats) -> Floats:
         """Blocks 1 1^T / (rate q_i^2) on the diagonal, one for each arm."""
         block = np.ones((p.shape[1], p.shape[1]))
-        return np.kron(np.diag(1.0 / (self.rate * p.sum(axis=1) ** 2)), block)
+        blocks: Floats = np.kron(np.diag(1.0 / (self.rate * p.sum(axis=1) ** 2)), block)
+        return blocks
 
 
 @dataclass(frozen=True)

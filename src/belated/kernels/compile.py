@@ -16,6 +16,7 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 
+config: Any = numba.config
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -51,21 +52,21 @@ def cache_directory() -> Path | None:
 
 def compiled(function: Function) -> Function:
     """Compile a kernel on its first call; with `NUMBA_DISABLE_JIT=1` run it as plain Python."""
-    if numba.config.DISABLE_JIT:
+    if config.DISABLE_JIT:
         return _interpreted(function)
     directory = cache_directory()
-    options = {"nogil": True, "error_model": "numpy", "cache": directory is not None}
-    user_directory = numba.config.CACHE_DIR
+    user_directory = config.CACHE_DIR
     # numba fixes the cache location at decoration; the user's own setting is put back at once.
-    numba.config.CACHE_DIR = str(directory or "")
+    config.CACHE_DIR = str(directory or "")
     try:
-        return cast(Function, numba.njit(**options)(function))
+        compiler = numba.njit(cache=directory is not None, nogil=True, error_model="numpy")
+        return cast(Function, compiler(function))
     finally:
-        numba.config.CACHE_DIR = user_directory
+        config.CACHE_DIR = user_directory
 
 
 def _interpreted(function: Function) -> Function:
-    """The kernel as Python runs it, silent where compiled code is: wrap-around, division by zero."""
+    """The kernel as Python runs it, silent on wrap-around and division as compiled code is."""
 
     @functools.wraps(function)
     def run(*arguments: Any) -> Any:

@@ -21,10 +21,7 @@ def wright_omega(z: float) -> float:
     """w > 0 with w + ln w = z, by the fourth-order iteration of Fritsch, Shafer and Crowley."""
     if z < -40.0:
         return math.exp(z)
-    if z > 1.0:
-        w = z - math.log(z)
-    else:
-        w = math.exp(z) / (1.0 + math.exp(z))
+    w = z - math.log(z) if z > 1.0 else math.exp(z) / (1.0 + math.exp(z))
     for _ in range(6):
         residual = z - w - math.log(w)
         one = 1.0 + w

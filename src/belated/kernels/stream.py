@@ -13,14 +13,14 @@ UNIT = 2.0**-53
 
 def seeded(seed: int | None) -> NDArray[np.uint64]:
     """The four words of a stream; `None` takes entropy from the operating system."""
-    return np.random.SeedSequence(seed).generate_state(4, np.uint64)
+    return np.random.SeedSequence(seed).generate_state(4, np.uint64).astype(np.uint64)
 
 
 @compiled
 def next_word(stream: NDArray[np.uint64]) -> np.uint64:
     """The next 64 random bits; advances the stream."""
     total = stream[0] + stream[3]
-    word = ((total << np.uint64(23)) | (total >> np.uint64(41))) + stream[0]
+    word: np.uint64 = ((total << np.uint64(23)) | (total >> np.uint64(41))) + stream[0]
     shifted = stream[1] << np.uint64(17)
     stream[2] ^= stream[0]
     stream[3] ^= stream[1]

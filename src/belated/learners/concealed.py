@@ -125,7 +125,8 @@ class Concealed(Learner):
     setting: ClassVar[Setting] = Setting.CONCEALED
     needs: ClassVar[str] = "max_missing"
     guarantee: ClassVar[str] = (
-        "9 sqrt(KT) + 3 sqrt(ln K E sum_t <q_t,rho_t>) + max_missing/2, expected (th:concealed)"
+        "expected regret at most 9 sqrt(KT) + 3 sqrt(ln K E sum_t <q_t,rho_t>) + max_missing/2 "
+        "(th:concealed)"
     )
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 

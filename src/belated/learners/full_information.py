@@ -11,9 +11,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from belated.ftrl.rates import grid_size, grid_weights, halvings
 from belated.kernels.compile import compiled
 from belated.kernels.full_information import solve_full_information
-from belated.ftrl.rates import grid_size, grid_weights, halvings
 from belated.learners.learner import (
     Counts,
     Floats,
@@ -51,7 +51,7 @@ def fill_rates(steps: Floats, damped: Counts, most_missing: float, eta: Floats) 
 @compiled
 def most_missing_now(state: FullInformationState) -> int:
     """rho_t^max, the round to come included."""
-    return max(state.most_missing[0], state.missing.max())
+    return int(max(state.most_missing[0], state.missing.max()))
 
 
 @compiled
@@ -89,9 +89,7 @@ def withdraw(state: FullInformationState, play: Floats, arm: int) -> None:
 
 
 @compiled
-def observe(
-    state: FullInformationState, play: Floats, arm: int, loss: float, missing: int
-) -> None:
+def observe(state: FullInformationState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """Add lhat_s(i, eta) = l + 4 eta_s l (1 + rho_s(i)) of eq:fullinfocorr, rates of round s."""
     withdraw(state, play, arm)
     eta = np.empty(state.steps.shape[0])
@@ -116,7 +114,7 @@ class FullInformation(Learner):
     setting: ClassVar[Setting] = Setting.FULL_INFORMATION
     needs: ClassVar[str] = "horizon"
     guarantee: ClassVar[str] = (
-        "O(rho_max + sqrt((KL(u,pi) + ln T) <u, L + L^rho>)) for every u (th:fullinfobound)"
+        "regret O(rho_max + sqrt((KL(u,pi) + ln T) <u, L + L^rho>)) for every u (th:fullinfobound)"
     )
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 

@@ -60,7 +60,8 @@ class Learner:
         if not is_whole(self.arms) or self.arms < 1:
             raise ValueError(f"arms is {self.arms!r}; it must be a whole number of at least 1")
         if self.variant not in VARIANTS:
-            raise ValueError(f"variant is {self.variant!r}; it must be one of {', '.join(VARIANTS)}")
+            known = " or ".join(map(repr, VARIANTS))
+            raise ValueError(f"variant is {self.variant!r}; it must be {known}")
 
     def start(self) -> Any:
         """The state before the first round."""
@@ -117,7 +118,7 @@ def checked_prior(prior: Sequence[float] | None, arms: int) -> tuple[float, ...]
         return (1.0 / arms,) * arms
     weights = tuple(float(weight) for weight in prior)
     if len(weights) != arms:
-        raise ValueError(f"prior has {len(weights)} weights; it must have one for each of {arms} arms")
+        raise ValueError(f"prior has {len(weights)} weights; it must have one for each arm, {arms}")
     for weight in weights:
         if not 0.0 <= weight <= 1.0:
             raise ValueError(f"prior holds {weight!r}; every weight must be in [0, 1]")

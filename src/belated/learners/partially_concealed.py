@@ -1,7 +1,7 @@
 """The partially concealed bandit (section "Partially concealed bandit setting", th:banditbound).
 
 The log barrier on the arms controls the variance of the estimates, the entropy over (arm, rate)
-pairs the cost of delay. With each loss the learner is told how many losses of that arm were missing.
+pairs the cost of delay. With each loss the learner is told how many of its arm were missing.
 """
 
 import math
@@ -11,9 +11,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from belated.ftrl.rates import grid_size, grid_weights, halvings
 from belated.kernels.compile import compiled
 from belated.kernels.partially_concealed import solve_log_barrier, solve_partially_concealed
-from belated.ftrl.rates import grid_size, grid_weights, halvings
 from belated.learners.learner import (
     Counts,
     Floats,
@@ -57,7 +57,7 @@ def fill_gamma(steps: Floats, max_missing: float, gamma: Floats) -> None:
 @compiled
 def most_outstanding_now(state: PartiallyConcealedState) -> int:
     """The largest number of outstanding plays so far, the round to come included."""
-    return max(state.most_outstanding[0], state.outstanding.sum())
+    return int(max(state.most_outstanding[0], state.outstanding.sum()))
 
 
 @compiled
@@ -96,10 +96,11 @@ def predict(state: PartiallyConcealedState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: PartiallyConcealedState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze q_t(i_t) and the max_missing in force; from now on the play is outstanding."""
+    """Freeze q_t(i_t), max_missing and the arm's outstanding plays; this one now is, too."""
     state.most_outstanding[0] = most_outstanding_now(state)
     plays[0, 0] = prediction.q[arm]
     plays[0, 1] = state.max_missing[0]
+    plays[0, 2] = state.outstanding[arm]
     state.outstanding[arm] += 1
     state.round[0] += 1
     state.dual[:] = prediction.dual
@@ -142,9 +143,10 @@ class PartiallyConcealed(Learner):
     setting: ClassVar[Setting] = Setting.PARTIALLY_CONCEALED
     needs: ClassVar[str] = "horizon, max_missing; with each loss the missing count of its arm"
     guarantee: ClassVar[str] = (
-        "O~(sqrt(K <u,L>) + sqrt((KL(u,pi) + ln T) <u,L^rho>) + K + max_missing), "
-        "expected, for every u (th:banditbound)"
+        "expected regret O~(sqrt(K <u,L>) + sqrt((KL(u,pi) + ln T) <u,L^rho>) + K + max_missing) "
+        "for every u (th:banditbound)"
     )
+    play_width: ClassVar[int] = 3
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
     def __post_init__(self) -> None:

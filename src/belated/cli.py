@@ -1,0 +1,236 @@
+"""The command line. Heavy modules are imported by the commands that need them, not by --help."""
+
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from belated import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from belated.learners.learner import Learner
+    from belated.simulation.logs import Log
+
+
+class OneLineError(click.ClickException):
+    """Bad input: one line on standard error, exit code 2."""
+
+    exit_code = 2
+
+
+@contextmanager
+def one_line_errors() -> "Iterator[None]":
+    """Turn the errors that users can mend into one clear line."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise OneLineError(" ".join(str(error).split())) from None
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="belated")
+def main() -> None:
+    """Learn which choice is best when feedback comes late, and later for some than for others."""
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON list instead of a table.")
+def learners(as_json: bool) -> None:
+    """List the learners: their setting, what they must know, what they guarantee."""
+    from belated.learners.registry import registered
+
+    rows = [
+        {
+            "name": kind.name,
+            "setting": kind.setting.value,
+            "must be known": kind.needs,
+            "guarantee": kind.guarantee,
+        }
+        for kind in registered().values()
+    ]
+    if as_json:
+        click.echo(json.dumps(rows))
+        return
+    for row in rows:
+        click.secho(row.pop("name"), bold=True)
+        for key, value in row.items():
+            click.echo(f"  {key + ':':<15}{value}")
+
+
+@main.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--learner", help="For a log: which learner to run along it (see belated learners).")
+@click.option("--horizon", type=int, help="For a log: the horizon.  [default: its rounds]")
+@click.option("--max-missing", type=int, help="For a log: rho*.  [default: the largest in the log]")
+@click.option("--variant", type=click.Choice(["paper", "repaired"]), default="paper")
+@click.option("--json", "as_json", is_flag=True, help="For a log: JSON instead of a table.")
+def replay(
+    files: Sequence[Path],
+    learner: str | None,
+    horizon: int | None,
+    max_missing: int | None,
+    variant: str,
+    as_json: bool,
+) -> None:
+    """Replay FILES and print every prediction.
+
+    A .json file is a case: losses, delays and plays of one game. Its weights q and rates eta and
+    gamma are printed as one line of JSON. A .csv or .parquet file is a log with the columns round,
+    arm, probability, loss and arrival (and missing, if partially concealed): it shows what the
+    learner named by --learner would have predicted along it.
+    """
+    for path in files:
+        with one_line_errors():
+            if path.suffix in (".csv", ".parquet"):
+                options = {"horizon": horizon, "max_missing": max_missing, "variant": variant}
+                replay_one_log(path, learner, options, as_json)
+            else:
+                click.echo(replayed_case(path))
+
+
+def replayed_case(path: Path) -> str:
+    """The answer to a case as a line of JSON."""
+    from belated.simulation.case import read_case
+    from belated.simulation.replay import learner_for, replay
+    from belated.types import Setting
+
+    case = read_case(path)
+    predictions = replay(case, learner_for(case)).predictions
+    answer: dict[str, Any] = {"q": [prediction.q.tolist() for prediction in predictions]}
+    if case.setting is Setting.FULL_INFORMATION:
+        answer |= {"eta": [p.eta.tolist() for p in predictions], "gamma": None}
+    elif case.setting is Setting.PARTIALLY_CONCEALED:
+        answer |= {"eta": [float(p.eta[0]) for p in predictions]}
+        answer |= {"gamma": predictions[0].gamma.tolist()}
+    else:
+        answer |= {"eta": [float(p.eta[0]) for p in predictions]}
+        answer |= {"gamma": [float(p.gamma[0]) for p in predictions]}
+    return json.dumps(without_infinities(answer), allow_nan=False)
+
+
+def without_infinities(value: Any) -> Any:
+    """The same with infinities as text, which JSON lacks."""
+    if isinstance(value, dict):
+        return {key: without_infinities(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [without_infinities(part) for part in value]
+    return "inf" if isinstance(value, float) and math.isinf(value) else value
+
+
+def replay_one_log(path: Path, name: str | None, options: dict[str, Any], as_json: bool) -> None:
+    """What a learner would have predicted along a log."""
+    from belated.learners.registry import registered
+    from belated.simulation.logs import read_log, replay_log
+
+    kinds = registered()
+    if name not in kinds:
+        known = ", ".join(kinds)
+        raise ValueError(f"--learner is {name!r}; to replay a log it must be one of {known}")
+    kind = kinds[name]
+    log = read_log(path, kind.setting)
+    learner = learner_for_log(kind, log, options)
+    with progress_bar(f"Replaying {path.name}", len(log.rounds)) as advance:
+        weights = replay_log(log, learner, advance)
+    if as_json:
+        click.echo(json.dumps({"arms": log.arms, "q": weights.tolist()}))
+    else:
+        show_log(log, weights)
+
+
+def learner_for_log(kind: "type[Learner]", log: "Log", options: dict[str, Any]) -> "Learner":
+    """The learner with the options it takes, the rest found in the log."""
+    from dataclasses import fields
+
+    found = {"horizon": len(log.rounds), "max_missing": log.most_outstanding()}
+    found["max_missing"] = max(found["max_missing"], log.most_missing(), 0)
+    wanted = {field.name for field in fields(kind)}
+    chosen = {"arms": len(log.arms), "variant": options["variant"]}
+    for key in ("horizon", "max_missing"):
+        if key in wanted:
+            chosen[key] = found[key] if options[key] is None else options[key]
+        elif options[key] is not None:
+            raise ValueError(f"--{key.replace('_', '-')} is given, but {kind.name} takes none")
+    return kind(**chosen)
+
+
+def show_log(log: "Log", weights: "NDArray[Any]") -> None:
+    """Some twenty rounds of a replayed log, evenly spaced, the last included."""
+    step = max(1, len(log.rounds) // 20)
+    chosen = sorted({*range(0, len(log.rounds), step), len(log.rounds) - 1})
+    rows = []
+    for t in chosen:
+        best = int(weights[t].argmax())
+        played = log.rounds[t]
+        rows.append(
+            {
+                "round": str(t + 1),
+                "played": log.arms[played[0].arm] if len(played) == 1 else "all",
+                "its probability": f"{played[0].probability:.3f}" if len(played) == 1 else "",
+                "predicted": f"{weights[t, played[0].arm]:.3f}" if len(played) == 1 else "",
+                "favourite": log.arms[best],
+                "its weight": f"{weights[t, best]:.3f}",
+            }
+        )
+    show_table(rows)
+
+
+@main.command()
+def warmup() -> None:
+    """Compile all learners and keep the code, so that later processes start quickly."""
+    from belated.kernels.compile import cache_directory
+    from belated.learners.registry import registered
+
+    directory = cache_directory()
+    kept = f"kept in {directory}" if directory else "not kept: no cache directory can be written"
+    click.echo(f"Compiled code is {kept}.")
+    for kind in registered().values():
+        started = time.perf_counter()
+        compile_learner(kind)
+        click.echo(f"{kind.name}: ready after {time.perf_counter() - started:.1f} s")
+
+
+def compile_learner(kind: "type[Learner]") -> None:
+    """Call each verb of a learner once."""
+    learner = kind(arms=2)
+    state = learner.start()
+    arm = 0
+    for _ in range(2):
+        plays = learner.commit(state, learner.predict(state), arm)
+    learner.withdraw(state, plays[0], arm)
+    plays = learner.commit(state, learner.predict(state), arm)
+    learner.observe(state, plays[0], arm, 0.5, 0)
+
+
+def show_table(rows: Sequence[dict[str, str]]) -> None:
+    """Rows with the same keys as a table in the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*rows[0], header_style="bold")
+    for row in rows:
+        table.add_row(*row.values())
+    Console(file=sys.stdout).print(table)
+
+
+@contextmanager
+def progress_bar(title: str, total: int) -> "Iterator[Callable[[], None]]":
+    """A progress bar on standard error, shown only in a terminal; yields what advances it."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(file=sys.stderr), transient=True) as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda: progress.advance(task)

@@ -1,0 +1,176 @@
+"""Logs of decisions that somebody else made, and what a learner would have predicted along them.
+
+A log has the columns round, arm, probability, loss and arrival (the round at whose end the loss
+was known; empty for never), and for the partially concealed learner also missing. A bandit's log
+has one row a round, an experts' log one for each expert and round.
+"""
+
+import csv
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.learners.learner import Learner
+from belated.types import Setting
+from belated.values import as_count, as_number
+
+REQUIRED = ("round", "arm", "loss", "arrival")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One decision of the log, checked; arm is the index of its name."""
+
+    round: int
+    arm: int
+    probability: float
+    loss: float
+    arrival: int | None
+    missing: int
+
+
+@dataclass(frozen=True)
+class Log:
+    """All rows in order of their rounds, which run from 1 without a gap."""
+
+    arms: tuple[str, ...]
+    rounds: list[list[Row]]
+
+    def most_outstanding(self) -> int:
+        """The largest number of unanswered plays of one arm at the start of a round."""
+        changes = np.zeros((len(self.rounds) + 2, len(self.arms)), dtype=np.int64)
+        for row in (row for rows in self.rounds for row in rows):
+            after = row.arrival if row.arrival is not None else len(self.rounds)
+            changes[row.round + 1, row.arm] += 1
+            changes[min(after, len(self.rounds)) + 1, row.arm] -= 1
+        return int(np.cumsum(changes, axis=0)[: len(self.rounds) + 1].max())
+
+    def most_missing(self) -> int:
+        """The largest missing count in the log."""
+        return max(row.missing for rows in self.rounds for row in rows)
+
+
+def read_log(path: Path, setting: Setting) -> Log:
+    """A log from a CSV or Parquet file."""
+    records = _parquet(path) if path.suffix == ".parquet" else _csv(path)
+    required = list(REQUIRED)
+    if setting is not Setting.FULL_INFORMATION:
+        required.append("probability")
+    if setting is Setting.PARTIALLY_CONCEALED:
+        required.append("missing")
+    names: dict[str, int] = {}
+    rows = []
+    for line, record in enumerate(records, 2):
+        try:
+            rows.append(_row(record, required, names))
+        except ValueError as error:
+            raise ValueError(f"{path.name}, line {line}: {error}") from None
+    if not rows:
+        raise ValueError(f"{path.name} has no rows; a log must have at least one")
+    try:
+        return Log(tuple(names), _by_round(rows, setting))
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from None
+
+
+def replay_log(
+    log: Log, learner: Learner, progress: Callable[[], None] = lambda: None
+) -> NDArray[np.float64]:
+    """q_t of a learner that was fed the log; its estimates use the probabilities of the log."""
+    state = learner.start()
+    weights = np.empty((len(log.rounds), len(log.arms)))
+    arrivals: dict[int, list[tuple[Row, Any]]] = {}
+    for t, rows in enumerate(log.rounds, 1):
+        prediction = learner.predict(state)
+        weights[t - 1] = prediction.q
+        if learner.setting is Setting.FULL_INFORMATION:
+            plays = learner.commit(state, prediction)
+            due = [(row, plays[row.arm]) for row in rows]
+        else:
+            prediction.q[rows[0].arm] = rows[0].probability
+            due = [(rows[0], learner.commit(state, prediction, rows[0].arm)[0])]
+        for row, play in due:
+            if row.arrival is not None:
+                arrivals.setdefault(row.arrival, []).append((row, play))
+        for row, play in arrivals.pop(t, ()):
+            learner.observe(state, play, row.arm, row.loss, row.missing)
+        progress()
+    return weights
+
+
+def _csv(path: Path) -> Iterable[dict[str, Any]]:
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        yield from csv.DictReader(file)
+
+
+def _parquet(path: Path) -> Iterable[dict[str, Any]]:
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise ValueError(
+            f"{path.name} is Parquet, and reading it needs pyarrow: pip install 'belated[parquet]'"
+        ) from None
+    yield from parquet.read_table(path).to_pylist()
+
+
+def _row(record: dict[str, Any], required: list[str], names: dict[str, int]) -> Row:
+    absent = [name for name in required if name not in record]
+    if absent:
+        raise ValueError(f"there is no column {absent[0]!r}; a log must have {', '.join(required)}")
+    round_ = as_count(_number(record["round"], "round"), "round", 1)
+    arrival = None
+    if not _empty(record["arrival"]):
+        arrival = as_count(_number(record["arrival"], "arrival"), "arrival", round_)
+    loss = 0.0
+    if arrival is not None or not _empty(record["loss"]):
+        loss = _number(record["loss"], "loss")
+        if not 0.0 <= loss <= 1.0:
+            raise ValueError(f"loss is {loss!r}; it must be in [0, 1]")
+    probability = 1.0
+    if "probability" in required:
+        probability = _number(record["probability"], "probability")
+        if not 0.0 < probability <= 1.0:
+            raise ValueError(f"probability is {probability!r}; it must be above 0 and at most 1")
+    missing = -1
+    if "missing" in required and arrival is not None:
+        missing = as_count(_number(record["missing"], "missing"), "missing", 0, round_ - 1)
+    if _empty(record["arm"]):
+        raise ValueError("arm is empty; it must be a name")
+    arm = names.setdefault(str(record["arm"]), len(names))
+    return Row(round_, arm, probability, loss, arrival, missing)
+
+
+def _by_round(rows: list[Row], setting: Setting) -> list[list[Row]]:
+    count = max(row.round for row in rows)
+    rounds: list[list[Row]] = [[] for _ in range(count)] if count <= len(rows) else []
+    if not rounds:
+        raise ValueError(f"there are {len(rows)} rows for {count} rounds; rounds must have no gap")
+    for row in rows:
+        same = rounds[row.round - 1]
+        if same and setting is not Setting.FULL_INFORMATION:
+            raise ValueError(f"round {row.round} stands twice; a bandit plays one arm a round")
+        if any(other.arm == row.arm for other in same):
+            raise ValueError(f"an arm of round {row.round} stands twice")
+        same.append(row)
+    empty = [t for t, same in enumerate(rounds, 1) if not same]
+    if empty:
+        raise ValueError(f"round {empty[0]} has no row; rounds must run from 1 without a gap")
+    return rounds
+
+
+def _empty(value: object) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def _number(value: Any, name: str) -> float:
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            raise ValueError(f"{name} is {value!r}; it must be a number") from None
+    return as_number(value, name)

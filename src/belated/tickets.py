@@ -1,0 +1,121 @@
+"""The ticket book: which plays are open, what became of the others.
+
+A ticket is pending until it is told, expires or is cancelled, and never changes again after that.
+Open tickets are kept for as long as they are open; of the closed ones the book remembers the last
+few, so that a report made twice can be told from a report that contradicts.
+"""
+
+from collections import OrderedDict, deque
+from dataclasses import dataclass, field
+
+from belated.types import ClosedTicketError, Ticket, TicketState, UnknownTicketError
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A loss as it was told, in [0, 1], and the missing count told with it (-1: none)."""
+
+    loss: float
+    missing: int = -1
+
+    def __str__(self) -> str:
+        missing = f" with missing {self.missing}" if self.missing >= 0 else ""
+        return f"loss {self.loss!r}{missing}"
+
+
+@dataclass(slots=True)
+class Open:
+    """A pending ticket: what was in force, by arm index, for each loss still to be told."""
+
+    ticket: Ticket
+    epoch: int
+    plays: dict[int, list[float]]
+    told: dict[int, Report] = field(default_factory=dict)
+
+    @property
+    def arms(self) -> list[int]:
+        """The indices of all arms that this ticket is about."""
+        return [*self.told, *self.plays]
+
+
+@dataclass(slots=True)
+class Closed:
+    """What became of a ticket, what it was about, and what was told for it."""
+
+    state: TicketState
+    arms: list[int]
+    told: dict[int, Report]
+
+
+@dataclass
+class TicketBook:
+    """All tickets of one learner, by round."""
+
+    key: str
+    remember: int
+    opened: int = 0
+    open: dict[int, Open] = field(default_factory=dict)
+    closed: OrderedDict[int, Closed] = field(default_factory=OrderedDict)
+    ages: deque[int] = field(default_factory=deque)
+
+    @property
+    def next_round(self) -> int:
+        """The round that the next ticket will have."""
+        return self.opened + 1
+
+    def id_of(self, round_: int) -> str:
+        """The id of the ticket of a round."""
+        return f"{self.key}-{round_}"
+
+    def add(self, entry: Open) -> None:
+        """Hand out a ticket."""
+        self.opened += 1
+        self.open[self.opened] = entry
+        self.ages.append(self.opened)
+
+    def close(self, round_: int, state: TicketState) -> None:
+        """Close an open ticket, and forget the oldest closed one if there are too many."""
+        entry = self.open.pop(round_)
+        self.closed[round_] = Closed(state, entry.arms, entry.told)
+        while len(self.closed) > self.remember:
+            self.closed.popitem(last=False)
+        while self.ages and self.ages[0] not in self.open:
+            self.ages.popleft()
+
+    def due(self, expire_after: int | None) -> list[int]:
+        """The open rounds that the coming round finds too old, oldest first."""
+        if expire_after is None:
+            return []
+        oldest = self.next_round - expire_after
+        rounds = []
+        for round_ in self.ages:
+            if round_ >= oldest:
+                break
+            if round_ in self.open:
+                rounds.append(round_)
+        return rounds
+
+    def find(self, ticket: Ticket | str) -> tuple[int, Open | Closed]:
+        """The round of a ticket and its entry; an error if this learner never handed it out."""
+        name = ticket.id if isinstance(ticket, Ticket) else ticket
+        if not isinstance(name, str):
+            raise UnknownTicketError(f"{ticket!r} is not a ticket; it must be a Ticket or its id")
+        round_ = self._round_of(name)
+        entry = self.open.get(round_) or self.closed.get(round_)
+        if entry is None:
+            raise ClosedTicketError(
+                f"ticket {name!r} was closed before the last {self.remember} closed tickets, "
+                "the only ones remembered"
+            )
+        if isinstance(ticket, Ticket) and isinstance(entry, Open) and ticket != entry.ticket:
+            raise UnknownTicketError(f"ticket {name!r} is not as this learner handed it out")
+        return round_, entry
+
+    def _round_of(self, name: str) -> int:
+        key, _, number = name.rpartition("-")
+        if key != self.key or not (number.isascii() and number.isdigit()):
+            raise UnknownTicketError(f"ticket {name!r} is not one of this learner's")
+        round_ = int(number)
+        if not 1 <= round_ <= self.opened or name != self.id_of(round_):
+            raise UnknownTicketError(f"ticket {name!r} was never handed out")
+        return round_
