@@ -59,9 +59,8 @@ class LogBarrierOnMarginals:
 
     def hessian(self, p: Floats) -> Floats:
         """Blocks 1 1^T / (rate q_i^2) on the diagonal, one for each arm."""
-        block = np.ones((p.shape[1], p.shape[1]))
-        blocks: Floats = np.kron(np.diag(1.0 / (self.rate * p.sum(axis=1) ** 2)), block)
-        return blocks
+        same_arm = np.repeat(np.eye(p.shape[0]), p.shape[1], axis=1).T
+        return (same_arm / (self.rate * p.sum(axis=1) ** 2)) @ same_arm.T
 
 
 @dataclass(frozen=True)
