@@ -60,7 +60,8 @@ class LogBarrierOnMarginals:
     def hessian(self, p: Floats) -> Floats:
         """Blocks 1 1^T / (rate q_i^2) on the diagonal, one for each arm."""
         same_arm = np.repeat(np.eye(p.shape[0]), p.shape[1], axis=1).T
-        return (same_arm / (self.rate * p.sum(axis=1) ** 2)) @ same_arm.T
+        blocks: Floats = (same_arm / (self.rate * p.sum(axis=1) ** 2)) @ same_arm.T
+        return blocks
 
 
 @dataclass(frozen=True)

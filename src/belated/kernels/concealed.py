@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.kernels.compile import compiled
-from belated.kernels.multiplier import MOST_STEPS, newton_step, rounding_of_sum
+from belated.kernels.multiplier import MOST_STEPS, exhausted, newton_step, normalise, settled
 
 Floats = NDArray[np.float64]
 
@@ -48,13 +48,19 @@ def solve_concealed(losses: Floats, eta: float, gamma: float, guess: float, q: F
     low = -math.log(arms) / gamma - math.sqrt(arms) / (2.0 * eta)  # no arm above 1/K there
     high = ceiling
     c = max(low, min(guess - least, ceiling))
-    exact = rounding_of_sum(arms)
+    excess = np.inf
     for _ in range(MOST_STEPS):
+        previous = excess
         excess, slope = fill_concealed(losses, least, eta, gamma, c, q)
-        if abs(excess) <= exact:
+        if exhausted(excess, previous):
             break
+        before = c
         c, low, high = newton_step(c, excess, slope, low, high, ceiling)
-    q /= q.sum()
+        if settled(before, c):
+            break
+    else:
+        raise ArithmeticError("the multiplier of the simplex was not found")
+    normalise(q)
     return float(c + least)
 
 

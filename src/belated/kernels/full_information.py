@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.kernels.compile import compiled
-from belated.kernels.multiplier import MOST_STEPS, finer_anchor
+from belated.kernels.multiplier import MOST_STEPS, exhausted, finer_anchor, normalise
 
 Floats = NDArray[np.float64]
-
-ROUNDING = 1e-15
 
 
 @compiled
@@ -67,16 +65,17 @@ def solve_anchored(
                 p[i, j] = math.exp(exponent)
                 columns[j] += p[i, j]
         step = root_of_exponential_sum(columns, rates)
-        if abs(step) * fastest <= 1.0:
+        rounded = step > 0.0 and c == ceiling  # the root lies left of the ceiling, up to rounding
+        if abs(step) * fastest <= 1.0 or rounded:
             break
         c = min(c + step, ceiling)
+    else:
+        raise ArithmeticError("the multiplier of the simplex was not found")
     columns = np.exp(rates * step)
-    total = 0.0
     for i in range(arms):
         for j in range(grid):
             p[i, j] *= columns[j]
-            total += p[i, j]
-    p /= total
+    normalise(p)
     return c + step
 
 
@@ -91,6 +90,7 @@ def root_of_exponential_sum(sums: Floats, rates: Floats) -> float:
     d = (-logs / rates).min()
     if d == np.inf:
         return np.inf
+    value = np.inf
     for _ in range(MOST_STEPS):
         total = 0.0
         slope = 0.0
@@ -98,8 +98,10 @@ def root_of_exponential_sum(sums: Floats, rates: Floats) -> float:
             term = math.exp(logs[j] + rates[j] * d)
             total += term
             slope += rates[j] * term
-        value = math.log(total)
+        value, previous = math.log(total), value
         d -= value * total / slope
-        if value <= ROUNDING:
+        if exhausted(value, previous):
             break
+    else:
+        raise ArithmeticError("the root of a sum of exponentials was not found")
     return float(d)

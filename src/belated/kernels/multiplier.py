@@ -5,8 +5,6 @@ and never passes it; from the left it lands on the right, at most at `ceiling`, 
 closed forms would overflow. Whatever rounding does, the step stays inside the bracket.
 """
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,14 +13,22 @@ from belated.kernels.compile import compiled
 Floats = NDArray[np.float64]
 
 MOST_STEPS = 200
+EXACT = 1e-15
+SMALL = 1e-11
 COARSE = 1e4  # rate times |c| above which the last digit of c shows in the twelfth of a weight
 VISIBLE = 1e-13
 
 
 @compiled
-def rounding_of_sum(arms: int) -> float:
-    """|sum q - 1| at which a solve ends: what adding up that many weights may round away."""
-    return 1e-14 + 4e-16 * math.sqrt(arms)
+def exhausted(excess: float, previous: float) -> bool:
+    """Whether excess = sum q - 1 is down to rounding: Newton would else have shrunk it further."""
+    return abs(excess) <= EXACT or (abs(excess) <= SMALL and abs(excess) >= 0.5 * abs(previous))
+
+
+@compiled
+def settled(before: float, after: float) -> bool:
+    """Whether a step was too small to change anything but the last digits."""
+    return abs(after - before) <= 4e-16 * abs(after)
 
 
 @compiled
@@ -58,3 +64,16 @@ def finer_anchor(losses: Floats, rates: Floats, p: Floats, c: float, anchor: flo
                 fastest = rates[j]
                 finer = losses[i, j]
     return finer if fastest * abs(c) > COARSE else anchor
+
+
+@compiled
+def normalise(weights: Floats) -> None:
+    """Divide by the sum, added up with its rounding errors (Kahan): they grow with many arms."""
+    total = 0.0
+    lost = 0.0
+    for weight in weights.flat:
+        addend = weight - lost
+        after = total + addend
+        lost = (after - total) - addend
+        total = after
+    weights /= total

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.kernels.compile import compiled
-from belated.kernels.multiplier import MOST_STEPS, finer_anchor, newton_step, rounding_of_sum
+from belated.kernels.multiplier import (
+    MOST_STEPS,
+    exhausted,
+    finer_anchor,
+    newton_step,
+    normalise,
+    settled,
+)
 
 Floats = NDArray[np.float64]
 
@@ -74,7 +81,7 @@ def solve_anchored(
     low = losses.min() - anchor - math.log(arms) / rates.min() - arms / eta  # no q_i > 1/K there
     high = ceiling
     c = max(low, min(dual[0], ceiling))
-    exact = rounding_of_sum(arms)
+    excess = np.inf
     for _ in range(MOST_STEPS):
         total = 0.0
         slope = 0.0
@@ -86,11 +93,16 @@ def solve_anchored(
             q[i] = math.exp(-u) / eta
             total += q[i]
             slope += q[i] * mean_rate / (1.0 + mean_rate * math.exp(u))
-        excess = total - 1.0
-        if abs(excess) <= exact:
+        previous, excess = excess, total - 1.0
+        if exhausted(excess, previous):
             break
+        before = c
         c, low, high = newton_step(c, excess, slope, low, high, ceiling)
-    q /= q.sum()
+        if settled(before, c):
+            break
+    else:
+        raise ArithmeticError("the multiplier of the simplex was not found")
+    normalise(q)
     dual[0] = c
     for i in range(arms):
         spread_arm(losses[i], anchor, log_weight, rates, c + math.exp(dual[1 + i]), q[i], p[i])
@@ -110,9 +122,9 @@ def solve_arm(
 ) -> tuple[float, float]:
     """The root u of h for one arm, and the mean of the rates under p(i, .)/q_i."""
     log_eta = math.log(eta)
-    highest = math.log(reach - c)
-    u = min(guess, highest)
-    mean_rate = 0.0
+    low = -np.inf
+    high = math.log(reach - c + 1e-15 * (abs(reach) + abs(c)))  # h >= 0 there, also rounded
+    u = min(guess, high)
     for _ in range(MOST_STEPS):
         x = math.exp(u)
         total = 0.0
@@ -122,14 +134,24 @@ def solve_arm(
             total += term
             weighted += rates[j] * term
         if total == 0.0:  # the guess lies so far left that all terms underflowed
-            u = highest
+            low = u
+            u = high
             continue
         mean_rate = weighted / total
         h = math.log(total) + u + log_eta
-        u = min(u - h / (1.0 + mean_rate * x), highest)
+        following = min(u - h / (1.0 + mean_rate * x), high)
         if abs(h) <= NEARLY:
-            break
-    return u, mean_rate
+            return following, mean_rate
+        digit = 1e-15 * (1.0 + abs(u))
+        if h > 0.0:
+            high = u
+            following = min(following, u - digit)  # a fast rate may rule here and not at the root
+        else:
+            low = u
+        if high - low <= digit or (h < 0.0 and following - u <= digit):
+            return following, mean_rate
+        u = following if following > low else 0.5 * (low + high)
+    raise ArithmeticError("the weight of an arm was not found")
 
 
 @compiled
@@ -160,7 +182,7 @@ def solve_log_barrier(losses: Floats, eta: float, guess: float, q: Floats) -> fl
     low = -arms / eta
     high = ceiling
     c = max(low, min(guess - least, ceiling))
-    exact = rounding_of_sum(arms)
+    excess = np.inf
     for _ in range(MOST_STEPS):
         total = 0.0
         slope = 0.0
@@ -168,9 +190,14 @@ def solve_log_barrier(losses: Floats, eta: float, guess: float, q: Floats) -> fl
             q[i] = 1.0 / (eta * (losses[i] - least - c))
             total += q[i]
             slope += eta * q[i] * q[i]
-        excess = total - 1.0
-        if abs(excess) <= exact:
+        previous, excess = excess, total - 1.0
+        if exhausted(excess, previous):
             break
+        before = c
         c, low, high = newton_step(c, excess, slope, low, high, ceiling)
-    q /= q.sum()
+        if settled(before, c):
+            break
+    else:
+        raise ArithmeticError("the multiplier of the simplex was not found")
+    normalise(q)
     return float(c + least)
