@@ -29,12 +29,15 @@ class OneLineError(click.ClickException):
 
 
 @contextmanager
-def one_line_errors() -> "Iterator[None]":
-    """Turn the errors that users can mend into one clear line."""
+def one_line_errors(path: Path) -> "Iterator[None]":
+    """Turn the errors that users can mend into one clear line that names the file."""
     try:
         yield
-    except (ValueError, OSError) as error:
-        raise OneLineError(" ".join(str(error).split())) from None
+    except OSError as error:
+        raise OneLineError(f"{path.name} cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        text = " ".join(str(error).split())
+        raise OneLineError(text if path.name in text else f"{path.name}: {text}") from None
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -89,13 +92,19 @@ def replay(
     arm, probability, loss and arrival (and missing, if partially concealed): it shows what the
     learner named by --learner would have predicted along it.
     """
+    options = {"horizon": horizon, "max_missing": max_missing, "variant": variant}
     for path in files:
-        with one_line_errors():
-            if path.suffix in (".csv", ".parquet"):
-                options = {"horizon": horizon, "max_missing": max_missing, "variant": variant}
-                replay_one_log(path, learner, options, as_json)
-            else:
-                click.echo(replayed_case(path))
+        if path.suffix not in (".csv", ".parquet"):
+            with one_line_errors(path):
+                line = replayed_case(path)
+            click.echo(line)
+            continue
+        with one_line_errors(path):
+            log, weights = replayed_log(path, learner, options)
+        if as_json:
+            click.echo(json.dumps({"arms": log.arms, "q": weights.tolist()}))
+        else:
+            show_log(log, weights)
 
 
 def replayed_case(path: Path) -> str:
@@ -127,8 +136,10 @@ def without_infinities(value: Any) -> Any:
     return "inf" if isinstance(value, float) and math.isinf(value) else value
 
 
-def replay_one_log(path: Path, name: str | None, options: dict[str, Any], as_json: bool) -> None:
-    """What a learner would have predicted along a log."""
+def replayed_log(
+    path: Path, name: str | None, options: dict[str, Any]
+) -> "tuple[Log, NDArray[Any]]":
+    """A log, and what a learner would have predicted along it."""
     from belated.learners.registry import registered
     from belated.simulation.logs import read_log, replay_log
 
@@ -136,15 +147,10 @@ def replay_one_log(path: Path, name: str | None, options: dict[str, Any], as_jso
     if name not in kinds:
         known = ", ".join(kinds)
         raise ValueError(f"--learner is {name!r}; to replay a log it must be one of {known}")
-    kind = kinds[name]
-    log = read_log(path, kind.setting)
-    learner = learner_for_log(kind, log, options)
+    log = read_log(path, kinds[name].setting)
+    learner = learner_for_log(kinds[name], log, options)
     with progress_bar(f"Replaying {path.name}", len(log.rounds)) as advance:
-        weights = replay_log(log, learner, advance)
-    if as_json:
-        click.echo(json.dumps({"arms": log.arms, "q": weights.tolist()}))
-    else:
-        show_log(log, weights)
+        return log, replay_log(log, learner, advance)
 
 
 def learner_for_log(kind: "type[Learner]", log: "Log", options: dict[str, Any]) -> "Learner":

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -211,6 +212,49 @@ def test_horizon_and_missing_are_warned_of_separately() -> None:
     with pytest.warns(BelatedWarning, match="max_missing=2"):
         learner.ask()
     learner.ask()
+
+
+def breaking_calls() -> dict[str, tuple[Any, Callable[[], object]]]:
+    """A learner and the call that breaks its promise, for every way to break one."""
+    experts, partial = EXPERTS.make(horizon=1), PARTIAL.make(horizon=1)
+    experts.ask()
+    partial.ask()
+    waiting = CONCEALED.make(["only"], max_missing=0)
+    waiting.ask()
+    told = PARTIAL.make(["only"], max_missing=0)
+    told.tell(told.ask(), 0.5, missing=0)
+    ticket = told.ask()
+    return {
+        "experts beyond the horizon": (experts, lambda: experts.ask()),
+        "a bandit beyond the horizon": (partial, lambda: partial.ask()),
+        "unanswered plays": (waiting, lambda: waiting.ask()),
+        "a reported count": (told, lambda: told.tell(ticket, 0.5, missing=1)),
+    }
+
+
+BREACHES = (
+    "experts beyond the horizon",
+    "a bandit beyond the horizon",
+    "unanswered plays",
+    "a reported count",
+)
+
+
+@pytest.mark.parametrize("breach", BREACHES)
+def test_a_warning_points_at_the_line_of_the_user(breach: str) -> None:
+    """Not into belated and not past the caller."""
+    _, call = breaking_calls()[breach]
+    with pytest.warns(BelatedWarning) as caught:
+        call()
+    assert (caught[0].filename, caught[0].lineno) == (__file__, call.__code__.co_firstlineno)
+
+
+@pytest.mark.parametrize("breach", BREACHES)
+def test_a_warning_that_is_made_an_error_changes_nothing(breach: str) -> None:
+    """As any error: `python -W error` is as good as strict=True."""
+    learner, call = breaking_calls()[breach]
+    for _ in range(2):
+        refused(learner, BelatedWarning, "regret bound no longer holds", call)
 
 
 @every_bandit

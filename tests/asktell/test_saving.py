@@ -314,6 +314,13 @@ def test_a_part_of_the_state_that_does_not_fit_is_refused(kind: Kind, wrong: str
         refuses(rewritten(kind, lambda content, new=changed: content["state"].update(new)))
 
 
+@every_kind
+@pytest.mark.parametrize("epoch", [1, -1, "0", None])
+def test_an_epoch_that_does_not_fit_is_refused(kind: Kind, epoch: Any) -> None:
+    """With a fixed horizon there is only epoch 0; any other would start the learner anew."""
+    refuses(rewritten(kind, lambda content: content.update(epoch=epoch)))
+
+
 def test_a_part_of_the_state_too_many_is_refused() -> None:
     """Even with a checksum that fits."""
     for kind in KINDS:

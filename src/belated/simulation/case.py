@@ -38,14 +38,11 @@ def read_case(path: Path) -> Case:
     """A case from a file, bare or under the key `case`."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise ValueError(f"{path.name} is not JSON: {error}") from None
     if isinstance(content, dict) and "case" in content:
         content = content["case"]
-    try:
-        return parse_case(content)
-    except ValueError as error:
-        raise ValueError(f"{path.name}: {error}") from None
+    return parse_case(content)
 
 
 def parse_case(content: object) -> Case:
@@ -61,7 +58,7 @@ def parse_case(content: object) -> Case:
     rounds, arms = _whole(content, "T", 1), _whole(content, "K", 1)
     options: dict[str, Any] = {"arms": arms, "variant": content.get("variant") or "paper"}
     if setting is not Setting.CONCEALED:
-        options |= {"horizon": rounds, "prior": content.get("prior")}
+        options |= {"horizon": rounds, "prior": _prior(content.get("prior"))}
     elif content.get("prior") is not None:
         raise ValueError("prior is given, but the concealed learner has none")
     if setting is not Setting.FULL_INFORMATION:
@@ -92,6 +89,16 @@ def _whole(content: Mapping[str, Any], key: str, least: int) -> int:
     return value
 
 
+def _number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _prior(value: object) -> list[float] | None:
+    if value is not None and not (isinstance(value, list) and all(map(_number, value))):
+        raise ValueError(f"prior is {value!r}; it must be a list of numbers")
+    return value
+
+
 def _table(value: object, name: str, rounds: int, arms: int) -> list[list[Any]]:
     if not isinstance(value, list) or len(value) != rounds:
         found = len(value) if isinstance(value, list) else value
@@ -106,8 +113,7 @@ def _losses(value: object, rounds: int, arms: int) -> NDArray[np.float64]:
     table = _table(value, "losses", rounds, arms)
     for t, row in enumerate(table, 1):
         for loss in row:
-            number = isinstance(loss, (int, float)) and not isinstance(loss, bool)
-            if not number or not 0.0 <= loss <= 1.0:
+            if not _number(loss) or not 0.0 <= loss <= 1.0:
                 raise ValueError(f"a loss in round {t} is {loss!r}; it must be in [0, 1]")
     return np.array(table, dtype=np.float64)
 
@@ -119,8 +125,8 @@ def _delays(value: object, rounds: int, arms: int) -> NDArray[np.int64]:
         for i, delay in enumerate(row):
             if delay is None:
                 continue
-            whole = isinstance(delay, (int, float)) and math.isfinite(delay) and delay == int(delay)
-            if isinstance(delay, bool) or not whole or delay < 0:
+            whole = _number(delay) and math.isfinite(delay) and delay == int(delay)
+            if not whole or delay < 0:
                 rule = "it must be a whole number of at least 0, or null for never"
                 raise ValueError(f"a delay in round {t + 1} is {delay!r}; {rule}")
             delays[t, i] = min(int(delay), rounds)

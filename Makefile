@@ -1,0 +1,33 @@
+# Everything runs from a fresh clone with Python 3.11+ and make; the environment is kept in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+JOBS ?= auto
+
+.PHONY: demo test check lint setup figures clean
+
+demo: setup  ## play the three learners on a late-feedback game
+	$(BIN)/python examples/late_feedback.py
+
+test: setup  ## run all tests
+	$(BIN)/python -m pytest -n $(JOBS)
+
+check: lint test  ## lint, types and tests
+
+lint: setup  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+figures: setup  ## draw the pictures of the README and the docs anew
+	$(BIN)/python examples/figures.py
+
+setup: .venv/ready
+
+.venv/ready: pyproject.toml
+	$(PYTHON) -c "import sys; assert sys.version_info >= (3, 11), 'belated needs Python 3.11 or newer'"
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch .venv/ready
+
+clean:  ## remove the environment and all caches
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

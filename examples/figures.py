@@ -1,0 +1,48 @@
+"""Draw the pictures of the README and the docs: `make figures`."""
+
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from late_feedback import ADS, ROUNDS, SEED, Game, played
+from matplotlib import pyplot as plt
+from numpy.typing import NDArray
+from rich.console import Console
+
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+WINDOW = 1000
+STYLES = {"experts": "-", "partially concealed": "--", "concealed": "-."}
+
+
+def sales(losses: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sales in each window of visitors, every 50 visitors."""
+    return np.convolve(1.0 - losses, np.ones(WINDOW), mode="valid")[::50]
+
+
+def late_feedback(path: Path) -> None:
+    """What each learner of late_feedback.py sells, beside what the best ad alone would."""
+    game = Game.drawn(np.random.default_rng(SEED))
+    best = int(game.losses.sum(axis=0).argmin())
+    reference = sales(game.losses[:, best])
+    visitors = np.arange(WINDOW, ROUNDS + 1)[::50]
+    figure, axes = plt.subplots(figsize=(7.2, 3.4), layout="constrained")
+    axes.axhline(100.0, color="0.55", linewidth=1.0)
+    axes.text(ROUNDS, 101.0, f"always the {ADS[best]}", color="0.35", ha="right")
+    chance = 100.0 * sales(game.losses.mean(axis=1)) / reference
+    axes.plot(visitors, chance, color="0.55", linewidth=1.0)
+    axes.text(ROUNDS, float(chance[-1]) + 2.0, "chance", color="0.35", ha="right")
+    for name, losses in played(game, Console(stderr=True)).items():
+        share = 100.0 * sales(losses) / reference
+        axes.plot(visitors, share, STYLES[name], linewidth=1.8, label=name)
+    axes.set(xlabel="visitors so far", ylabel="sales, % of the best ad's", ylim=(55, 106))
+    axes.set_xlim(0, ROUNDS)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="center right", frameon=False, title="learner")
+    path.parent.mkdir(exist_ok=True)
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+if __name__ == "__main__":
+    mpl.use("agg")
+    mpl.rcParams["svg.hashsalt"] = "belated"
+    late_feedback(IMAGES / "late-feedback.svg")

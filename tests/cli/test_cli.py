@@ -1,0 +1,305 @@
+"""The command line, run as a user runs it."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from belated.learners.concealed import Concealed
+from tests.games import random_game
+
+CASES = sorted((Path(__file__).parents[1] / "cases").glob("*.json"))
+
+
+def belated(
+    *arguments: object, cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own."""
+    command = [sys.executable, "-m", "belated", *map(str, arguments)]
+    env = {**os.environ, **environment}
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env, timeout=300)
+
+
+def one_line(run: subprocess.CompletedProcess[str]) -> str:
+    """The one line that bad input gets, on standard error, with exit code 2."""
+    assert run.returncode == 2
+    assert run.stdout == ""
+    lines = run.stderr.strip().splitlines()
+    assert len(lines) == 1, run.stderr
+    assert lines[0].startswith("Error: ")
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import belated",
+        "import belated; belated.Ticket; belated.__version__; dir(belated)",
+        "import belated.cli",
+    ],
+)
+def test_importing_does_not_import_numba(code: str) -> None:
+    """Start-up stays quick: numba comes with the first learner."""
+    check = f"{code}; import sys; assert 'numba' not in sys.modules"
+    subprocess.run([sys.executable, "-c", check], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("option", ["--help", "--version", "-h"])
+def test_help_and_version_do_not_import_numba(option: str) -> None:
+    """The quick options answer, and numba is not among the imports."""
+    command = [sys.executable, "-X", "importtime", "-m", "belated", option]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0
+    assert run.stdout
+    assert "numba" not in run.stderr
+
+
+def test_every_command_has_help() -> None:
+    """Each command says what it does."""
+    listing = belated("--help").stdout
+    for command in ("learners", "replay", "warmup"):
+        assert command in listing
+        run = belated(command, "--help")
+        assert run.returncode == 0
+        assert len(run.stdout.splitlines()) > 4
+
+
+def test_learners_lists_name_setting_needs_and_guarantee() -> None:
+    """All three, as text and as JSON."""
+    rows = json.loads(belated("learners", "--json").stdout)
+    assert [row["name"] for row in rows] == ["concealed", "full-information", "partially-concealed"]
+    text = belated("learners").stdout
+    for row in rows:
+        assert set(row) == {"name", "setting", "must be known", "guarantee"}
+        assert all(value in text for value in row.values())
+
+
+def test_replay_answers_every_case_in_a_line_of_its_own() -> None:
+    """The contract: several files, one JSON line each, every q within 1e-10 of the answer."""
+    run = belated("replay", *CASES)
+    assert run.returncode == 0
+    lines = run.stdout.splitlines()
+    assert len(lines) == len(CASES)
+    for line, path in zip(lines, CASES, strict=True):
+        content = json.loads(path.read_text())
+        answer = json.loads(line)
+        assert set(answer) == {"q", "eta", "gamma"}
+        assert np.abs(np.array(answer["q"]) - np.array(content["answer"]["q"])).max() <= 1e-10
+        for name in {"eta", "gamma"} & set(content["answer"]):
+            expected = np.array(content["answer"][name], dtype=float)
+            assert np.allclose(np.array(answer[name], dtype=float), expected, rtol=1e-10)
+
+
+def test_replay_takes_a_bare_case(tmp_path: Path) -> None:
+    """A case without the wrapping, in each setting and variant."""
+    files = []
+    for setting in ("full", "partial", "concealed"):
+        for variant in ("paper", "repaired"):
+            file = tmp_path / f"{setting}-{variant}.json"
+            file.write_text(json.dumps(random_game(np.random.default_rng(1), setting, variant)))
+            files.append(file)
+    run = belated("replay", *files)
+    assert run.returncode == 0
+    assert len(run.stdout.splitlines()) == 6
+
+
+def changed(**changes: Any) -> dict[str, Any]:
+    """A small valid case with some keys changed; None removes a key."""
+    case: dict[str, Any] = {
+        "setting": "concealed",
+        "K": 2,
+        "T": 2,
+        "losses": [[0.1, 0.2], [0.3, 0.4]],
+        "delays": [[0, 1], [None, 0]],
+        "arms": [0, 1],
+        "rho_star": 1,
+    }
+    case.update(changes)
+    return {key: value for key, value in case.items() if value is not None}
+
+
+@pytest.mark.parametrize(
+    ("case", "told"),
+    [
+        (changed(setting="half"), "'half'"),
+        (changed(setting=None), "setting"),
+        (changed(K=0), "K is 0"),
+        (changed(K=3), "3 arms"),
+        (changed(T=0), "T is 0"),
+        (changed(T=3), "3 rounds"),
+        (changed(losses=[[0.1, 0.2], [0.3, 1.5]]), "1.5"),
+        (changed(losses=[[0.1, 0.2], [0.3, -0.5]]), "-0.5"),
+        (changed(losses=[[0.1, 0.2], [0.3, None]]), "None"),
+        (changed(losses=[[0.1, 0.2], [0.3, "x"]]), "'x'"),
+        (changed(losses=[[0.1, 0.2], [0.3]]), "round 2"),
+        (changed(delays=[[0, 1], [-1, 0]]), "-1"),
+        (changed(delays=[[0, 1], [0.5, 0]]), "0.5"),
+        (changed(arms=[0, 2]), "2"),
+        (changed(arms=None), "arms"),
+        (changed(arms=[0]), "2 rounds"),
+        (changed(rho_star=None), "rho_star"),
+        (changed(rho_star=-1), "-1"),
+        (changed(variant="other"), "'other'"),
+        (changed(options={"gamma_weight": "p"}), "'p'"),
+        (changed(options={"speed": 3}), "speed"),
+        (changed(prior=[0.5, 0.5]), "prior"),
+        (changed(setting="full", prior=[0.5, 0.6]), "1.1"),
+        (changed(setting="full", prior=[1.0]), "1 weights"),
+        (changed(setting="full", prior=[1.5, -0.5]), "1.5"),
+        (changed(setting="partial", prior=[1.0, 0.0]), "0.0"),
+        (changed(speed=3), "'speed'"),
+        ([1, 2], "object"),
+    ],
+)
+def test_a_bad_case_gets_one_clear_line(case: Any, told: str, tmp_path: Path) -> None:
+    """The file, the value and the rule; no traceback."""
+    file = tmp_path / "bad.json"
+    file.write_text(json.dumps(case))
+    line = one_line(belated("replay", file))
+    assert "bad.json" in line
+    assert told in line
+
+
+def test_unreadable_files_get_one_clear_line(tmp_path: Path) -> None:
+    """Absent, not JSON, or not text at all."""
+    assert "nowhere.json" in one_line(belated("replay", tmp_path / "nowhere.json"))
+    text, binary = tmp_path / "text.json", tmp_path / "binary.json"
+    text.write_text("{")
+    binary.write_bytes(bytes(range(256)))
+    assert "text.json is not JSON" in one_line(belated("replay", text))
+    assert "binary.json is not JSON" in one_line(belated("replay", binary))
+
+
+LOG = [
+    {"round": 1, "arm": "red", "probability": 0.5, "loss": 0.2, "arrival": 3},
+    {"round": 2, "arm": "blue", "probability": 0.25, "loss": 0.9, "arrival": 2},
+    {"round": 3, "arm": "red", "probability": 0.5, "loss": 0.1, "arrival": 3},
+    {"round": 4, "arm": "green", "probability": 0.25, "loss": "", "arrival": ""},
+    {"round": 5, "arm": "red", "probability": 0.4, "loss": 0.0, "arrival": 6},
+]
+
+
+def write_log(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    """Rows as a CSV file."""
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def test_a_log_is_replayed_with_its_own_probabilities(tmp_path: Path) -> None:
+    """The predictions of the command are those of the learner fed by hand."""
+    path = write_log(tmp_path / "log.csv", LOG)
+    run = belated("replay", path, "--learner", "concealed", "--max-missing", 2, "--json")
+    answer = json.loads(run.stdout)
+    assert answer["arms"] == ["red", "blue", "green"]
+    learner = Concealed(arms=3, max_missing=2)
+    state = learner.start()
+    plays = {}
+    for t, row in enumerate(LOG, 1):
+        prediction = learner.predict(state)
+        assert prediction.q.tolist() == answer["q"][t - 1]
+        arm = answer["arms"].index(row["arm"])
+        prediction.q[arm] = row["probability"]
+        plays[t] = learner.commit(state, prediction, arm)[0]
+        for s, told in enumerate(LOG[:t], 1):
+            if told["arrival"] == t:
+                told_arm = answer["arms"].index(told["arm"])
+                learner.observe(state, plays[s], told_arm, float(told["loss"]))
+
+
+def test_a_log_is_shown_as_a_table_and_read_from_parquet(tmp_path: Path) -> None:
+    """The same log as Parquet gives the same answer; without --json it is a table."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = write_log(tmp_path / "log.csv", LOG)
+    rows = [{key: None if value == "" else value for key, value in row.items()} for row in LOG]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "log.parquet")
+    options = ("--learner", "concealed", "--json")
+    from_csv = belated("replay", path, *options)
+    from_parquet = belated("replay", tmp_path / "log.parquet", *options)
+    assert from_csv.returncode == 0
+    assert from_csv.stdout == from_parquet.stdout
+    table = belated("replay", path, "--learner", "concealed").stdout
+    assert "favourite" in table
+    assert "green" in table
+
+
+def test_logs_of_the_other_settings(tmp_path: Path) -> None:
+    """Experts have a row for each expert and round, the partially concealed bandit missing counts."""
+    experts = [
+        {"round": t, "arm": arm, "loss": 0.1 * t, "arrival": t + delay}
+        for t in (1, 2, 3)
+        for arm, delay in (("a", 0), ("b", 2))
+    ]
+    path = write_log(tmp_path / "experts.csv", experts)
+    run = belated("replay", path, "--learner", "full-information", "--json")
+    assert np.array(json.loads(run.stdout)["q"]).shape == (3, 2)
+    partial = [{**row, "missing": 0} for row in LOG]
+    path = write_log(tmp_path / "partial.csv", partial)
+    run = belated("replay", path, "--learner", "partially-concealed", "--json")
+    assert np.array(json.loads(run.stdout)["q"]).shape == (5, 3)
+
+
+@pytest.mark.parametrize(
+    ("row", "change", "told"),
+    [
+        (0, {"loss": 1.5}, "1.5"),
+        (0, {"loss": "much"}, "'much'"),
+        (0, {"loss": ""}, "loss is"),
+        (1, {"loss": "nan"}, "nan"),
+        (1, {"probability": 0}, "0.0"),
+        (1, {"probability": ""}, "probability"),
+        (1, {"round": 1}, "round 1"),
+        (4, {"round": 9}, "9"),
+        (2, {"arrival": 2}, "2.0"),
+        (2, {"arrival": 3.5}, "3.5"),
+        (3, {"arm": ""}, "arm"),
+    ],
+)
+def test_a_bad_log_gets_one_clear_line(
+    row: int, change: dict[str, Any], told: str, tmp_path: Path
+) -> None:
+    """The file, the line, the value and the rule."""
+    rows = [dict(entry) for entry in LOG]
+    rows[row] |= change
+    path = write_log(tmp_path / "log.csv", rows)
+    line = one_line(belated("replay", path, "--learner", "concealed"))
+    assert "log.csv" in line
+    assert told in line
+
+
+def test_logs_need_a_learner_and_their_columns(tmp_path: Path) -> None:
+    """No or an unknown learner, an absent column, no rows, an option that does not apply."""
+    path = write_log(tmp_path / "log.csv", LOG)
+    assert "concealed" in one_line(belated("replay", path))
+    assert "'best'" in one_line(belated("replay", path, "--learner", "best"))
+    assert "'missing'" in one_line(belated("replay", path, "--learner", "partially-concealed"))
+    assert "--horizon" in one_line(
+        belated("replay", path, "--learner", "concealed", "--horizon", 5)
+    )
+    (tmp_path / "empty.csv").write_text("round,arm,probability,loss,arrival\n")
+    assert "no rows" in one_line(
+        belated("replay", tmp_path / "empty.csv", "--learner", "concealed")
+    )
+
+
+def test_warmup_compiles_and_says_where(tmp_path: Path) -> None:
+    """The compiled code lands in the directory that was named, and is found there again."""
+    run = belated("warmup", BELATED_CACHE_DIR=str(tmp_path))
+    assert run.returncode == 0
+    assert str(tmp_path) in run.stdout
+    assert "concealed: ready" in run.stdout
+    kept = sorted(tmp_path.rglob("*.nbc"))
+    assert kept
+    belated("warmup", BELATED_CACHE_DIR=str(tmp_path))
+    assert sorted(tmp_path.rglob("*.nbc")) == kept

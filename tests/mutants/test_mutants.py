@@ -1,0 +1,191 @@
+"""Planted faults: each changes one line of the real source, and the worked cases must notice.
+
+The package is copied, one line is changed, and the copy replays the cases in a process of its own.
+A fault that no case notices would be a hole in the tests; so would a line that no longer exists.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CASES = sorted((ROOT / "tests" / "cases").glob("*.json"))
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One line of one file, and what it is changed into."""
+
+    name: str
+    file: str
+    right: str
+    wrong: str
+
+
+FULL = "learners/full_information.py"
+PARTIAL = "learners/partially_concealed.py"
+CONCEALED = "learners/concealed.py"
+REPLAY = "simulation/replay.py"
+
+FAULTS = [
+    Fault(
+        "wrong propensity: the latest probability instead of that of the play (bandits)",
+        REPLAY,
+        "            learner.observe(state, play, arm, loss, int(missing[s, arm]))\n",
+        "            play[0] = play[0] if case.arms is None else prediction.q[arm]\n"
+        "            learner.observe(state, play, arm, loss, int(missing[s, arm]))\n",
+    ),
+    Fault(
+        "wrong propensity: epsilon of the arrival round (concealed)",
+        CONCEALED,
+        "    state.losses[arm] += loss / play[0]\n",
+        "    state.losses[arm] += loss / (1.0 / play[1] + epsilon_now(state))\n",
+    ),
+    Fault(
+        "wrong propensity: no implicit exploration (concealed)",
+        CONCEALED,
+        "    plays[0, 0] = q + epsilon_now(state)\n",
+        "    plays[0, 0] = q\n",
+    ),
+    Fault(
+        "correction without rho (full)",
+        FULL,
+        "loss + 4.0 * eta[j] * loss * (1.0 + play[1])",
+        "loss + 4.0 * eta[j] * loss",
+    ),
+    Fault(
+        "no correction (full)",
+        FULL,
+        "loss + 4.0 * eta[j] * loss * (1.0 + play[1])",
+        "loss",
+    ),
+    Fault(
+        "correction without rho (partial)",
+        PARTIAL,
+        "4.0 * gamma[j] * estimate * missing if",
+        "4.0 * gamma[j] * estimate if",
+    ),
+    Fault(
+        "rates of the arrival round (full)",
+        FULL,
+        "    fill_rates(state.steps, state.damped, play[0], eta)\n",
+        "    fill_rates(state.steps, state.damped, float(most_missing_now(state)), eta)\n",
+    ),
+    Fault(
+        "rho of the arrival round (full)",
+        FULL,
+        "loss * (1.0 + play[1])",
+        "loss * (1.0 + state.missing[arm])",
+    ),
+    Fault(
+        "arrival one round late",
+        REPLAY,
+        "arrivals.setdefault(t + int(case.delays[t, arm]), [])",
+        "arrivals.setdefault(t + 1 + int(case.delays[t, arm]), [])",
+    ),
+    Fault(
+        "arrival one round early",
+        REPLAY,
+        "arrivals.setdefault(t + int(case.delays[t, arm]), [])",
+        "arrivals.setdefault(max(t, t - 1 + int(case.delays[t, arm])), [])",
+    ),
+    Fault(
+        "loss and 1 - loss swapped",
+        REPLAY,
+        "loss = float(case.losses[s, arm])",
+        "loss = 1.0 - float(case.losses[s, arm])",
+    ),
+    Fault(
+        "rho_t^max without the current round (full)",
+        FULL,
+        "return int(max(state.most_missing[0], state.missing.max()))",
+        "return int(state.most_missing[0])",
+    ),
+    Fault(
+        "own play counted as outstanding in its own round (concealed)",
+        CONCEALED,
+        "    state.overlap[0] += state.waiting[0, arm] + state.waiting[1, arm]\n"
+        "    add_exactly(state.waiting, arm, plays[0, 1])\n",
+        "    add_exactly(state.waiting, arm, plays[0, 1])\n"
+        "    state.overlap[0] += state.waiting[0, arm] + state.waiting[1, arm]\n",
+    ),
+    Fault(
+        "answered plays still counted as outstanding (concealed)",
+        CONCEALED,
+        "    add_exactly(state.waiting, arm, -play[1])\n",
+        "",
+    ),
+    Fault(
+        "estimates instead of raw losses in the rate (partial)",
+        PARTIAL,
+        "    state.observed[0] += loss\n",
+        "    state.observed[0] += loss / play[0]\n",
+    ),
+    Fault(
+        "uniform weights on the grid",
+        "ftrl/rates.py",
+        "    weights: Floats = halvings(size) ** 2\n",
+        "    weights: Floats = halvings(size) ** 0\n",
+    ),
+    Fault(
+        "missing counts include the current round",
+        "environments/delays.py",
+        "first = np.broadcast_to(index + 1, delays.shape)",
+        "first = np.broadcast_to(index, delays.shape)",
+    ),
+]
+
+
+def replayed(source: Path) -> list[dict[str, list[list[float]]]] | None:
+    """The answers of a copy of the package to all cases; None if it fails."""
+    environment = {**os.environ, "PYTHONPATH": str(source), "NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-m", "belated", "replay", *map(str, CASES)]
+    run = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=source)
+    if run.returncode != 0:
+        return None
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def largest_error(answers: list[dict[str, list[list[float]]]]) -> float:
+    """The largest difference to the cases' own answers."""
+    expected = [json.loads(path.read_text())["answer"]["q"] for path in CASES]
+    pairs = zip(answers, expected, strict=True)
+    return max(float(np.abs(np.array(a["q"]) - np.array(e)).max()) for a, e in pairs)
+
+
+def copied(tmp_path: Path) -> Path:
+    """A copy of the package that a fault may be planted in."""
+    package = tmp_path / "belated"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "src" / "belated", package, ignore=ignored)
+    return package
+
+
+def test_the_unchanged_copy_is_right(tmp_path: Path) -> None:
+    """The control: without a fault nothing is noticed, and it is the copy that runs."""
+    package = copied(tmp_path)
+    answers = replayed(package.parent)
+    assert answers is not None
+    assert largest_error(answers) <= 1e-14
+    (package / "simulation" / "replay.py").write_text("raise SystemExit(3)\n")
+    assert replayed(package.parent) is None
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_planted_fault_is_noticed(fault: Fault, tmp_path: Path) -> None:
+    """One changed line, and some q of some case is off by far more than rounding."""
+    package = copied(tmp_path)
+    file = package / fault.file
+    text = file.read_text()
+    assert text.count(fault.right) == 1, "the line to be changed must stand exactly once"
+    file.write_text(text.replace(fault.right, fault.wrong))
+    answers = replayed(package.parent)
+    assert answers is not None, "the fault must change a result, not break the program"
+    assert largest_error(answers) > 1e-6

@@ -1,0 +1,56 @@
+"""README and docs: their Python runs, their commands exist, their links lead somewhere."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from belated.cli import main
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def with_python() -> list[Path]:
+    """The documents that show Python."""
+    return [path for path in DOCUMENTS if BLOCK.search(path.read_text())]
+
+
+@pytest.mark.parametrize("path", with_python(), ids=lambda path: path.name)
+def test_python_blocks_run_in_order(path: Path) -> None:
+    """The blocks of a document, one after the other, as a reader would type them."""
+    code = "\n".join(BLOCK.findall(path.read_text()))
+    command = [sys.executable, "-W", "error", "-c", code]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+
+
+def test_every_command_is_documented() -> None:
+    """Each command has its section, and each section its command."""
+    text = (ROOT / "docs" / "command-line.md").read_text()
+    assert isinstance(main, click.Group)
+    assert set(re.findall(r"^## `belated (\S+)`$", text, re.MULTILINE)) == set(main.commands)
+    for name, command in main.commands.items():
+        section = text.split(f"## `belated {name}`")[1].split("\n## ")[0]
+        for option in command.params:
+            if isinstance(option, click.Option):
+                assert option.opts[0] in section, (name, option.opts[0])
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_to_files(path: Path) -> None:
+    """Relative links point at something that is in the repository."""
+    for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
+        if not target.startswith("http"):
+            assert (path.parent / target).exists(), target
+
+
+def test_readme_shows_its_own_commands() -> None:
+    """The two commands of the README are targets of the Makefile."""
+    makefile = (ROOT / "Makefile").read_text()
+    for target in re.findall(r"^make (\w+)", (ROOT / "README.md").read_text(), re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
