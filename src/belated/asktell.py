@@ -82,6 +82,7 @@ class AskTell:
         remember: int,
     ) -> None:
         self.arms = as_arms(arms)
+        self._positions = {arm: i for i, arm in enumerate(self.arms)}
         self._options = dict(options)
         self._terms = terms
         self._stream = seeded(None if seed is None else as_count(seed, "seed", 0))

@@ -114,7 +114,9 @@ def replayed_case(path: Path) -> str:
     from belated.types import Setting
 
     case = read_case(path)
-    predictions = replay(case, learner_for(case)).predictions
+    learner = learner_for(case)
+    with progress_bar(f"Replaying {path.name}", len(case.losses)) as advance:
+        predictions = replay(case, learner, advance).predictions
     answer: dict[str, Any] = {"q": [prediction.q.tolist() for prediction in predictions]}
     if case.setting is Setting.FULL_INFORMATION:
         answer |= {"eta": [p.eta.tolist() for p in predictions], "gamma": None}

@@ -87,8 +87,8 @@ class DelayedExperts(AskTell):
 
     def _position(self, name: Arm) -> int:
         try:
-            return self.arms.index(name)
-        except ValueError:
+            return self._positions[name]
+        except (KeyError, TypeError):
             known = ", ".join(map(repr, self.arms[:8])) + (", ..." if len(self.arms) > 8 else "")
             raise ValueError(f"{name!r} is no expert here; the experts are {known}") from None
 

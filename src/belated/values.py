@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, SupportsFloat
 
+import numpy as np
+
 from belated.types import Arm
 
 
@@ -64,6 +66,8 @@ def as_arms(arms: Sequence[Arm] | int) -> tuple[Arm, ...]:
     """The names of the arms; a number K stands for the names 0 to K-1."""
     if isinstance(arms, int) and not isinstance(arms, bool):
         arms = range(arms)
+    if isinstance(arms, np.ndarray):
+        arms = arms.tolist()
     if isinstance(arms, (str, bytes)) or not isinstance(arms, Sequence):
         raise ValueError(f"arms is {arms!r}; it must be a list of names, or how many there are")
     if len(arms) == 0:

@@ -235,7 +235,7 @@ def test_a_log_is_shown_as_a_table_and_read_from_parquet(tmp_path: Path) -> None
 
 
 def test_logs_of_the_other_settings(tmp_path: Path) -> None:
-    """Experts have a row for each expert and round, the partially concealed bandit missing counts."""
+    """Experts have a row for each expert and round; the partially concealed have missing counts."""
     experts = [
         {"round": t, "arm": arm, "loss": 0.1 * t, "arrival": t + delay}
         for t in (1, 2, 3)
@@ -291,6 +291,15 @@ def test_logs_need_a_learner_and_their_columns(tmp_path: Path) -> None:
     assert "no rows" in one_line(
         belated("replay", tmp_path / "empty.csv", "--learner", "concealed")
     )
+
+
+def test_warmup_without_a_writable_cache_says_so(tmp_path: Path) -> None:
+    """A cache directory that cannot be made is no error; the code is just not kept."""
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    run = belated("warmup", BELATED_CACHE_DIR=str(blocked), NUMBA_DISABLE_JIT="1")
+    assert run.returncode == 0
+    assert "not kept" in run.stdout
 
 
 def test_warmup_compiles_and_says_where(tmp_path: Path) -> None:

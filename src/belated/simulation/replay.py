@@ -15,8 +15,6 @@ from belated.environments.delays import NEVER, missing_counts
 from belated.simulation.case import Case
 from belated.types import Setting
 
-Progress = Callable[[int], None]
-
 
 class Plays(Protocol):
     """What a learner must do to be replayed."""
@@ -43,8 +41,8 @@ class Replay:
         return np.array([prediction.q for prediction in self.predictions])
 
 
-def replay(case: Case, learner: Plays) -> Replay:
-    """Run the learner through the case and keep all its predictions."""
+def replay(case: Case, learner: Plays, progress: Callable[[], None] = lambda: None) -> Replay:
+    """Run the learner through the case and keep all its predictions; progress after each round."""
     rounds, arms = case.losses.shape
     missing = missing_counts(case.delays)
     arrivals: dict[int, list[tuple[int, int, Any]]] = {}
@@ -61,6 +59,7 @@ def replay(case: Case, learner: Plays) -> Replay:
         for s, arm, play in arrivals.pop(t, ()):
             loss = float(case.losses[s, arm])
             learner.observe(state, play, arm, loss, int(missing[s, arm]))
+        progress()
     return Replay(predictions, state)
 
 
