@@ -2,4 +2,4 @@
 
 import pytest
 
-pytest.register_assert_rewrite("in_hand")
+pytest.register_assert_rewrite("tests.asktell.in_hand")

@@ -8,9 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from in_hand import BANDITS, CONCEALED, EXPERTS, KINDS, PARTIAL, WITH_HORIZON, Kind, refused
 
 from belated import ClosedTicketError, ConflictError, Ticket, TicketState, UnknownTicketError
+from tests.asktell.in_hand import (
+    BANDITS,
+    CONCEALED,
+    EXPERTS,
+    KINDS,
+    PARTIAL,
+    WITH_HORIZON,
+    Kind,
+    refused,
+)
 
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=repr)
 

@@ -7,7 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from in_hand import (
+
+import belated
+from belated import BelatedError, BelatedWarning, HorizonExceededError, MissingExceededError
+from belated.environments.delays import missing_counts
+from tests.asktell.in_hand import (
     BANDITS,
     CONCEALED,
     EXPERTS,
@@ -19,10 +23,6 @@ from in_hand import (
     part_of_state,
     refused,
 )
-
-import belated
-from belated import BelatedError, BelatedWarning, HorizonExceededError, MissingExceededError
-from belated.environments.delays import missing_counts
 
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=repr)
 every_bandit = pytest.mark.parametrize("kind", BANDITS, ids=repr)

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from in_hand import CONCEALED, EXPERTS, KINDS, PARTIAL, WITH_HORIZON, Kind
 
 import belated
 from belated import StateFormatError
+from tests.asktell.in_hand import CONCEALED, EXPERTS, KINDS, PARTIAL, WITH_HORIZON, Kind
 
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=repr)
 Operation = tuple[Any, ...]

@@ -6,7 +6,6 @@ import itertools
 from typing import Any
 
 import pytest
-from in_hand import BANDITS, COLOURS, CONCEALED, EXPERTS, KINDS, PARTIAL, Kind, asked_like, refused
 
 from belated import (
     ClosedTicketError,
@@ -14,6 +13,17 @@ from belated import (
     Ticket,
     TicketState,
     UnknownTicketError,
+)
+from tests.asktell.in_hand import (
+    BANDITS,
+    COLOURS,
+    CONCEALED,
+    EXPERTS,
+    KINDS,
+    PARTIAL,
+    Kind,
+    asked_like,
+    refused,
 )
 
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=repr)

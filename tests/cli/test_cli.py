@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from belated.cli import main
 from belated.learners.concealed import Concealed
 from tests.games import random_game
 
@@ -27,9 +29,10 @@ def belated(
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env, timeout=300)
 
 
-def one_line(run: subprocess.CompletedProcess[str]) -> str:
+def complaint(*arguments: object) -> str:
     """The one line that bad input gets, on standard error, with exit code 2."""
-    assert run.returncode == 2
+    run = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert run.exit_code == 2
     assert run.stdout == ""
     lines = run.stderr.strip().splitlines()
     assert len(lines) == 1, run.stderr
@@ -162,19 +165,19 @@ def test_a_bad_case_gets_one_clear_line(case: Any, told: str, tmp_path: Path) ->
     """The file, the value and the rule; no traceback."""
     file = tmp_path / "bad.json"
     file.write_text(json.dumps(case))
-    line = one_line(belated("replay", file))
+    line = complaint("replay", file)
     assert "bad.json" in line
     assert told in line
 
 
 def test_unreadable_files_get_one_clear_line(tmp_path: Path) -> None:
     """Absent, not JSON, or not text at all."""
-    assert "nowhere.json" in one_line(belated("replay", tmp_path / "nowhere.json"))
+    assert "nowhere.json" in complaint("replay", tmp_path / "nowhere.json")
     text, binary = tmp_path / "text.json", tmp_path / "binary.json"
     text.write_text("{")
     binary.write_bytes(bytes(range(256)))
-    assert "text.json is not JSON" in one_line(belated("replay", text))
-    assert "binary.json is not JSON" in one_line(belated("replay", binary))
+    assert "text.json is not JSON" in complaint("replay", text)
+    assert "binary.json is not JSON" in complaint("replay", binary)
 
 
 LOG = [
@@ -273,7 +276,7 @@ def test_a_bad_log_gets_one_clear_line(
     rows = [dict(entry) for entry in LOG]
     rows[row] |= change
     path = write_log(tmp_path / "log.csv", rows)
-    line = one_line(belated("replay", path, "--learner", "concealed"))
+    line = complaint("replay", path, "--learner", "concealed")
     assert "log.csv" in line
     assert told in line
 
@@ -281,16 +284,12 @@ def test_a_bad_log_gets_one_clear_line(
 def test_logs_need_a_learner_and_their_columns(tmp_path: Path) -> None:
     """No or an unknown learner, an absent column, no rows, an option that does not apply."""
     path = write_log(tmp_path / "log.csv", LOG)
-    assert "concealed" in one_line(belated("replay", path))
-    assert "'best'" in one_line(belated("replay", path, "--learner", "best"))
-    assert "'missing'" in one_line(belated("replay", path, "--learner", "partially-concealed"))
-    assert "--horizon" in one_line(
-        belated("replay", path, "--learner", "concealed", "--horizon", 5)
-    )
+    assert "concealed" in complaint("replay", path)
+    assert "'best'" in complaint("replay", path, "--learner", "best")
+    assert "'missing'" in complaint("replay", path, "--learner", "partially-concealed")
+    assert "--horizon" in complaint("replay", path, "--learner", "concealed", "--horizon", 5)
     (tmp_path / "empty.csv").write_text("round,arm,probability,loss,arrival\n")
-    assert "no rows" in one_line(
-        belated("replay", tmp_path / "empty.csv", "--learner", "concealed")
-    )
+    assert "no rows" in complaint("replay", tmp_path / "empty.csv", "--learner", "concealed")
 
 
 def test_warmup_without_a_writable_cache_says_so(tmp_path: Path) -> None:
@@ -312,3 +311,11 @@ def test_warmup_compiles_and_says_where(tmp_path: Path) -> None:
     assert kept
     belated("warmup", BELATED_CACHE_DIR=str(tmp_path))
     assert sorted(tmp_path.rglob("*.nbc")) == kept
+
+
+def test_no_traceback_reaches_the_user(tmp_path: Path) -> None:
+    """Bad input in a process of its own: one line, exit code 2, nothing on standard output."""
+    run = belated("replay", tmp_path / "nowhere.json")
+    assert run.returncode == 2
+    assert run.stdout == ""
+    assert run.stderr == "Error: nowhere.json cannot be read: No such file or directory\n"

@@ -2,7 +2,7 @@
 
 Nothing is carried from round to round except the paper's own q_s: every quantity of round t is
 rebuilt from the arrays of losses, delays and played arms. Rounds are counted from 1, arms from 0.
-Labels such as eq:fullinfoeta are the paper's, E1..E13 the errata of the theory notes.
+Labels such as eq:fullinfoeta are the paper's, E1..E13 the entries of docs/errata.md.
 """
 
 import math

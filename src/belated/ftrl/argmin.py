@@ -30,6 +30,8 @@ def argmin(regularizer: Hybrid, losses: Floats) -> Solution:
     """The minimiser of <p, losses> + R(p) over the simplex."""
     p = np.full(losses.shape, 1.0 / losses.size)
     c = float((losses + regularizer.gradient(p)).mean())
+    if not np.isfinite(c):
+        raise ArithmeticError("the gradient is not finite: every weight of a prior must be above 0")
     p, excess, slope = minimise_at(regularizer, losses, c, p)
     low, high, width = (c, np.inf, 1.0) if excess < 0.0 else (-np.inf, c, 1.0)
     for _ in range(MOST_STEPS):

@@ -55,7 +55,7 @@ class LogBarrierOnMarginals:
 
     def gradient(self, p: Floats) -> Floats:
         marginals = p.sum(axis=1, keepdims=True)
-        return np.broadcast_to(-1.0 / (self.rate * marginals), p.shape)
+        return np.full(p.shape, -1.0 / (self.rate * marginals))
 
     def hessian(self, p: Floats) -> Floats:
         """Blocks 1 1^T / (rate q_i^2) on the diagonal, one for each arm."""

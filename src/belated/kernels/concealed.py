@@ -45,7 +45,8 @@ def solve_concealed(losses: Floats, eta: float, gamma: float, guess: float, q: F
         return guess
     least = losses.min()
     ceiling = -1.0 / (2.0 * eta)  # the best arm alone has q = 1 there
-    low = -math.log(arms) / gamma - math.sqrt(arms) / (2.0 * eta)  # no arm above 1/K there
+    # a little left of where no arm is above 1/K, which is the root if all losses are equal
+    low = -1.000001 * (math.log(arms) / gamma + math.sqrt(arms) / (2.0 * eta))
     high = ceiling
     c = max(low, min(guess - least, ceiling))
     excess = np.inf

@@ -41,7 +41,7 @@ def newton_step(
     else:
         low = c
     following = min(c - excess / slope, ceiling)
-    if following < low or (following > high and high < ceiling):
+    if following <= low or (following >= high and high < ceiling):
         following = 0.5 * (low + high)
     return following, low, high
 

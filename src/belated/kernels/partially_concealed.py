@@ -78,7 +78,8 @@ def solve_anchored(
     for i in range(arms):
         reach[i] = (losses[i] - anchor - (log_prior[i] + log_weight) / rates).min()
     ceiling = reach.min() - 1.0 / eta  # some q_i >= 1 there
-    low = losses.min() - anchor - math.log(arms) / rates.min() - arms / eta  # no q_i > 1/K there
+    # a little left of where no q_i is above 1/K, which is the root if all losses are equal
+    low = losses.min() - anchor - 1.000001 * (math.log(arms) / rates.min() + arms / eta)
     high = ceiling
     c = max(low, min(dual[0], ceiling))
     excess = np.inf
@@ -179,7 +180,7 @@ def solve_log_barrier(losses: Floats, eta: float, guess: float, q: Floats) -> fl
         return guess
     least = losses.min()
     ceiling = -1.0 / eta
-    low = -arms / eta
+    low = -1.000001 * arms / eta
     high = ceiling
     c = max(low, min(guess - least, ceiling))
     excess = np.inf

@@ -68,6 +68,8 @@ def predict(state: FullInformationState, prediction: Prediction) -> None:
     )
     for i in range(prediction.q.shape[0]):
         prediction.q[i] = prediction.p[i].sum()
+    if prediction.q.shape[0] == 1:
+        prediction.q[0] = 1.0
 
 
 @compiled
@@ -114,7 +116,8 @@ class FullInformation(Learner):
     setting: ClassVar[Setting] = Setting.FULL_INFORMATION
     needs: ClassVar[str] = "horizon"
     guarantee: ClassVar[str] = (
-        "regret O(rho_max + sqrt((KL(u,pi) + ln T) <u, L + L^rho>)) for every u (th:fullinfobound)"
+        "regret O(rho_max + sqrt((KL(u,pi) + ln T) <u, L + L^rho>)) for every u "
+        "(th:fullinfobound; if rho_max grows late only with variant='repaired')"
     )
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
