@@ -4,6 +4,8 @@ A round is one `ask`. What is told between two asks arrives at the end of the ro
 counts from the next ask on. Every call either does all it should or, on an error, nothing.
 """
 
+import hashlib
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +27,7 @@ from belated.types import (
     Ticket,
     TicketState,
 )
-from belated.values import LossRange, as_arms, as_count, as_range
+from belated.values import MOST_ROUNDS, LossRange, as_arms, as_count, as_range
 
 DOUBLING = "doubling"
 
@@ -86,7 +88,8 @@ class AskTell:
         self._options = dict(options)
         self._terms = terms
         self._stream = seeded(None if seed is None else as_count(seed, "seed", 0))
-        key = f"{int(self._stream[0] ^ self._stream[3]) & 0xFFFFFFFF:08x}"
+        origin = repr((type(self).__name__, self.arms, self._stream.tolist()))
+        key = hashlib.sha256(origin.encode()).hexdigest()[:8]
         self._book = TicketBook(key, as_count(remember, "remember", 0))
         self._warned: set[str] = set()
         self._epoch = 0
@@ -103,8 +106,7 @@ class AskTell:
         for round_ in due:
             self._book.close(round_, TicketState.EXPIRED)
         ticket, plays = self._play(prediction)
-        self._book.add(Open(ticket, epoch, plays))
-        return ticket
+        return self._book.add(Open(ticket, epoch, plays))
 
     def cancel(self, ticket: Ticket | str) -> Feedback:
         """The decision was not used: stop waiting for what is still to be told of it."""
@@ -127,7 +129,7 @@ class AskTell:
 
     def pending(self) -> list[Ticket]:
         """All open tickets, oldest first."""
-        return [entry.ticket for entry in self._book.open.values()]
+        return [entry.ticket.copy() for entry in self._book.open.values()]
 
     @property
     def round(self) -> int:
@@ -199,9 +201,9 @@ class AskTell:
         if self._terms.strict:
             raise error(text)
         if error.__name__ not in self._warned:
-            self._warned.add(error.__name__)
             message = f"{text}; learning goes on, the regret bound no longer holds"
-            warnings.warn(message, BelatedWarning, stacklevel=5)
+            warnings.warn(message, BelatedWarning, stacklevel=_levels_to_the_user())
+            self._warned.add(error.__name__)
 
     # -- what is told
 
@@ -240,13 +242,21 @@ class AskTell:
         return Feedback(name, counted=False, state=entry.state)
 
 
+def _levels_to_the_user() -> int:
+    """How many calls lie between a warning and the line outside this package that led to it."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_globals.get("__name__", "").startswith("belated.") and frame.f_back is not None:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 def as_horizon(horizon: int | str) -> int | str:
     """A number of rounds, or "doubling"."""
     if horizon == DOUBLING:
         return DOUBLING
     if isinstance(horizon, str):
         raise ValueError(f"horizon is {horizon!r}; it must be a number of rounds or 'doubling'")
-    return as_count(horizon, "horizon", 1)
+    return as_count(horizon, "horizon", 1, MOST_ROUNDS)
 
 
 def refuse_missing(missing: object) -> None:

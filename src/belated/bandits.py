@@ -10,7 +10,7 @@ from belated.learners.learner import Learner, Prediction
 from belated.learners.partially_concealed import PartiallyConcealed
 from belated.tickets import Report
 from belated.types import Arm, BelatedError, Feedback, MissingExceededError, Ticket, Variant
-from belated.values import as_arms, as_count, as_weights
+from belated.values import MOST_ROUNDS, as_arms, as_count, as_weights
 
 
 class Bandit(AskTell):
@@ -202,4 +202,4 @@ def doubled_to(most: int, needed: int) -> int:
 
 def as_bound(max_missing: int | None) -> int | None:
     """A bound on the missing losses, or None to find it out."""
-    return None if max_missing is None else as_count(max_missing, "max_missing", 0)
+    return None if max_missing is None else as_count(max_missing, "max_missing", 0, MOST_ROUNDS)

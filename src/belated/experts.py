@@ -8,7 +8,7 @@ from belated.learners.full_information import FullInformation
 from belated.learners.learner import Prediction
 from belated.tickets import Report
 from belated.types import Arm, Feedback, Ticket, Variant
-from belated.values import as_arms, as_weights
+from belated.values import as_arms, as_weights, in_order
 
 
 class DelayedExperts(AskTell):
@@ -73,17 +73,18 @@ class DelayedExperts(AskTell):
         return self._receive(ticket, reports)
 
     def missing(self) -> dict[Arm, int]:
-        """rho_t: how many losses of each expert are still to come."""
+        """How many losses of each expert are still to come of the rounds played."""
         return self._by_arm(self._state.missing)
 
     def _named(self, told: Any) -> Mapping[Arm, Any]:
         if isinstance(told, Mapping):
             return told
-        if isinstance(told, (str, bytes)) or not hasattr(told, "__len__"):
+        values = in_order(told)
+        if values is None:
             raise ValueError(f"loss is {told!r}; it must be a mapping from experts to losses")
-        if len(told) != len(self.arms):
-            raise ValueError(f"{len(told)} losses are told; a list must have {len(self.arms)}")
-        return dict(zip(self.arms, told, strict=True))
+        if len(values) != len(self.arms):
+            raise ValueError(f"{len(values)} losses are told; a list must have {len(self.arms)}")
+        return dict(zip(self.arms, values, strict=True))
 
     def _position(self, name: Arm) -> int:
         try:

@@ -5,19 +5,20 @@ The text carries a format version and a checksum, so that a damaged or foreign o
 
 import hashlib
 import json
-from collections import OrderedDict, deque
+import re
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from belated.asktell import AskTell, Terms
+from belated.asktell import DOUBLING, AskTell, Terms
 from belated.bandits import ConcealedBandit, PartiallyConcealedBandit
 from belated.experts import DelayedExperts
 from belated.tickets import Closed, Open, Report, TicketBook
 from belated.types import StateFormatError, Ticket, TicketState
-from belated.values import LossRange
+from belated.values import LossRange, as_count
 
 FORMAT = "belated-learner"
 VERSION = 1
@@ -52,7 +53,7 @@ def from_json(text: str | bytes) -> DelayedExperts | PartiallyConcealedBandit | 
     try:
         learner: DelayedExperts | PartiallyConcealedBandit | ConcealedBandit = _rebuilt(content)
         return learner
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise StateFormatError(f"the saved learner does not fit together: {error!r}") from error
 
 
@@ -60,7 +61,7 @@ def _checked(text: str | bytes) -> Json:
     """The content, if it is whole and of this format and version."""
     try:
         content = json.loads(text)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise StateFormatError(f"the saved learner is not JSON: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise StateFormatError(f"this is no saved learner; it must have format {FORMAT!r}")
@@ -93,23 +94,39 @@ def _rebuilt(content: Json) -> Any:
         seed=0,
         remember=0,
     )
-    learner._epoch = content["epoch"]
+    learner._epoch = _epoch_in(content)
     learner._learner = learner._learner_of_epoch(learner._epoch)
     learner._warned = set(content["warned"])
-    learner._stream = np.array([int(word, 16) for word in content["stream"]], dtype=np.uint64)
+    learner._stream = _stream_in(content["stream"])
     learner._state = _state_in(content["state"], learner._learner.start())
-    learner._book = _book_in(content["tickets"], learner.arms)
+    learner._book = _book_in(content["tickets"], learner)
     return learner
+
+
+def _epoch_in(content: Json) -> int:
+    """The epoch, which follows from the rounds played."""
+    rounds = as_count(content["tickets"]["opened"], "opened", 0)
+    doubling = content["options"].get("horizon") == DOUBLING
+    epoch = max(rounds, 1).bit_length() - 1 if doubling else 0
+    if content["epoch"] != epoch:
+        raise ValueError(f"the epoch is {content['epoch']!r}, not {epoch}")
+    return epoch
+
+
+def _stream_in(words: list[str]) -> Any:
+    if len(words) != 4 or not all(re.fullmatch("[0-9a-f]{16}", word) for word in words):
+        raise ValueError(f"the random stream is {words!r}")
+    return np.array([int(word, 16) for word in words], dtype=np.uint64)
 
 
 def _state_in(saved: Mapping[str, Any], fresh: Any) -> Any:
     """The saved arrays in the shapes and types of a fresh state."""
+    if set(saved) != set(fresh._fields):
+        raise ValueError(f"the parts of the state are {sorted(saved)}")
     parts = {}
     for name, pattern in fresh._asdict().items():
         part = np.array([_number_in(value) for value in saved[name]], dtype=pattern.dtype)
         parts[name] = part.reshape(pattern.shape)
-    if set(saved) != set(parts):
-        raise ValueError(f"the parts of the state are {sorted(saved)}, not {sorted(parts)}")
     return type(fresh)(**parts)
 
 
@@ -122,8 +139,12 @@ def _number_out(value: float) -> float | str:
     return value if np.isfinite(value) else repr(value)
 
 
-def _number_in(value: float | str) -> float:
-    return float(value) if isinstance(value, str) else value
+def _number_in(value: Any) -> float:
+    if value in ("inf", "-inf"):
+        return float(value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    raise ValueError(f"{value!r} is no number")
 
 
 def _book_out(book: TicketBook) -> Json:
@@ -158,17 +179,27 @@ def _reports_in(saved: list[list[Any]]) -> dict[int, Report]:
     return {arm: Report(loss, missing) for arm, loss, missing in saved}
 
 
-def _book_in(saved: Json, arms: tuple[Any, ...]) -> TicketBook:
-    book = TicketBook(saved["key"], saved["remember"], saved["opened"])
+def _book_in(saved: Json, learner: AskTell) -> TicketBook:
+    opened, remember = saved["opened"], as_count(saved["remember"], "remember", 0)
+    book = TicketBook(saved["key"], remember, opened)
     for entry in saved["open"]:
-        round_ = entry["round"]
-        weights = entry["weights"] and dict(zip(arms, entry["weights"], strict=True))
+        last = next(reversed(book.open), 0)
+        round_ = as_count(entry["round"], "round", last + 1, opened)
+        weights = entry["weights"] and dict(zip(learner.arms, entry["weights"], strict=True))
         ticket = Ticket(book.id_of(round_), round_, entry["arm"], entry["probability"], weights)
-        plays = dict(entry["plays"])
-        book.open[round_] = Open(ticket, entry["epoch"], plays, _reports_in(entry["told"]))
+        epoch = as_count(entry["epoch"], "epoch", 0, learner._epoch)
+        plays = dict(_play_in(arm, play, learner) for arm, play in entry["plays"])
+        book.open[round_] = Open(ticket, epoch, plays, _reports_in(entry["told"]))
     book.closed = OrderedDict(
         (round_, Closed(TicketState(state), about, _reports_in(told)))
         for round_, state, about, told in saved["closed"]
     )
-    book.ages = deque(book.open)
     return book
+
+
+def _play_in(arm: Any, play: Any, learner: AskTell) -> tuple[int, list[float]]:
+    """What was in force for an arm, as wide as this kind of learner makes it."""
+    row = [float(_number_in(value)) for value in play]
+    if len(row) != learner.kind.play_width:
+        raise ValueError(f"the play {play!r} does not have {learner.kind.play_width} numbers")
+    return as_count(arm, "arm", 0, len(learner.arms) - 1), row

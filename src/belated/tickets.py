@@ -5,7 +5,8 @@ Open tickets are kept for as long as they are open; of the closed ones the book 
 few, so that a report made twice can be told from a report that contradicts.
 """
 
-from collections import OrderedDict, deque
+import itertools
+from collections import OrderedDict
 from dataclasses import dataclass, field
 
 from belated.types import ClosedTicketError, Ticket, TicketState, UnknownTicketError
@@ -49,14 +50,13 @@ class Closed:
 
 @dataclass
 class TicketBook:
-    """All tickets of one learner, by round."""
+    """All tickets of one learner, by round, oldest first."""
 
     key: str
     remember: int
     opened: int = 0
-    open: dict[int, Open] = field(default_factory=dict)
+    open: OrderedDict[int, Open] = field(default_factory=OrderedDict)
     closed: OrderedDict[int, Closed] = field(default_factory=OrderedDict)
-    ages: deque[int] = field(default_factory=deque)
 
     @property
     def next_round(self) -> int:
@@ -67,11 +67,11 @@ class TicketBook:
         """The id of the ticket of a round."""
         return f"{self.key}-{round_}"
 
-    def add(self, entry: Open) -> None:
-        """Hand out a ticket."""
+    def add(self, entry: Open) -> Ticket:
+        """Hand out a ticket; its holder gets a copy, so that the book's own cannot be changed."""
         self.opened += 1
         self.open[self.opened] = entry
-        self.ages.append(self.opened)
+        return entry.ticket.copy()
 
     def close(self, round_: int, state: TicketState) -> None:
         """Close an open ticket, and forget the oldest closed one if there are too many."""
@@ -79,21 +79,13 @@ class TicketBook:
         self.closed[round_] = Closed(state, entry.arms, entry.told)
         while len(self.closed) > self.remember:
             self.closed.popitem(last=False)
-        while self.ages and self.ages[0] not in self.open:
-            self.ages.popleft()
 
     def due(self, expire_after: int | None) -> list[int]:
         """The open rounds that the coming round finds too old, oldest first."""
         if expire_after is None:
             return []
         oldest = self.next_round - expire_after
-        rounds = []
-        for round_ in self.ages:
-            if round_ >= oldest:
-                break
-            if round_ in self.open:
-                rounds.append(round_)
-        return rounds
+        return list(itertools.takewhile(lambda round_: round_ < oldest, self.open))
 
     def find(self, ticket: Ticket | str) -> tuple[int, Open | Closed]:
         """The round of a ticket and its entry; an error if this learner never handed it out."""
@@ -113,7 +105,8 @@ class TicketBook:
 
     def _round_of(self, name: str) -> int:
         key, _, number = name.rpartition("-")
-        if key != self.key or not (number.isascii() and number.isdigit()):
+        short = number.isascii() and number.isdigit() and len(number) < 20
+        if key != self.key or not short:
             raise UnknownTicketError(f"ticket {name!r} is not one of this learner's")
         round_ = int(number)
         if not 1 <= round_ <= self.opened or name != self.id_of(round_):

@@ -1,7 +1,6 @@
 """The words of the library: settings, tickets, feedback, and what can go wrong."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Literal
 
@@ -39,7 +38,12 @@ class Ticket:
     round: int
     arm: Any = None
     probability: float | None = None
-    weights: Mapping[Any, float] | None = None
+    weights: dict[Any, float] | None = None
+
+    def copy(self) -> "Ticket":
+        """The same ticket with weights of its own."""
+        weights = None if self.weights is None else dict(self.weights)
+        return replace(self, weights=weights)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,9 @@ import numpy as np
 
 from belated.types import Arm
 
+MOST_ARMS = 10**9
+MOST_ROUNDS = 10**15
+
 
 @dataclass(frozen=True)
 class LossRange:
@@ -36,7 +39,8 @@ class LossRange:
     def _inside(self, value: SupportsFloat, name: str) -> float:
         number = as_number(value, name)
         if not self.low <= number <= self.high:
-            raise ValueError(f"{name} is {value!r}; it must be in [{self.low:g}, {self.high:g}]")
+            low, high = (repr(end).removesuffix(".0") for end in (self.low, self.high))
+            raise ValueError(f"{name} is {value!r}; it must be in [{low}, {high}]")
         return number
 
 
@@ -48,6 +52,8 @@ def as_number(value: SupportsFloat, name: str) -> float:
         number = float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name} is {value!r}; it must be a number") from None
+    except OverflowError:
+        raise ValueError(f"{name} is {value!r}; it must be within the range of a double") from None
     if not math.isfinite(number):
         raise ValueError(f"{name} is {value!r}; it must be finite")
     return number
@@ -64,21 +70,23 @@ def as_range(loss_range: Sequence[float]) -> LossRange:
 
 def as_arms(arms: Sequence[Arm] | int) -> tuple[Arm, ...]:
     """The names of the arms; a number K stands for the names 0 to K-1."""
-    if isinstance(arms, int) and not isinstance(arms, bool):
-        arms = range(arms)
-    if isinstance(arms, np.ndarray):
-        arms = arms.tolist()
-    if isinstance(arms, (str, bytes)) or not isinstance(arms, Sequence):
+    if isinstance(arms, (int, np.integer)) and not isinstance(arms, bool):
+        if not 1 <= arms <= MOST_ARMS:
+            raise ValueError(f"there are {arms} arms; there must be from 1 to {MOST_ARMS}")
+        return tuple(range(int(arms)))
+    names = in_order(arms)
+    if names is None:
         raise ValueError(f"arms is {arms!r}; it must be a list of names, or how many there are")
-    if len(arms) == 0:
+    if not names:
         raise ValueError("there are 0 arms; there must be at least 1")
-    for arm in arms:
-        if not isinstance(arm, (str, int)) or isinstance(arm, bool):
-            raise ValueError(f"arm {arm!r} is no name; a name must be a string or a whole number")
-    if len(set(arms)) < len(arms):
-        twice = next(arm for i, arm in enumerate(arms) if arm in arms[:i])
-        raise ValueError(f"arm {twice!r} is named twice; names must differ")
-    return tuple(arms)
+    seen = set()
+    for name in names:
+        if not isinstance(name, (str, int)) or isinstance(name, bool):
+            raise ValueError(f"arm {name!r} is no name; a name must be a string or a whole number")
+        if name in seen:
+            raise ValueError(f"arm {name!r} is named twice; names must differ")
+        seen.add(name)
+    return names
 
 
 def as_weights(prior: Any, arms: tuple[Arm, ...]) -> list[float] | None:
@@ -86,11 +94,23 @@ def as_weights(prior: Any, arms: tuple[Arm, ...]) -> list[float] | None:
     if prior is None:
         return None
     if isinstance(prior, Mapping):
-        if set(prior) != set(arms):
-            odd = sorted(map(repr, set(prior) ^ set(arms)))
-            raise ValueError(f"prior does not match the arms at {odd[0]}; it must name each once")
+        odd = [name for name in prior if name not in arms] + [a for a in arms if a not in prior]
+        if odd:
+            raise ValueError(f"prior and arms differ at {odd[0]!r}; prior must name each arm once")
         prior = [prior[arm] for arm in arms]
-    return [as_number(weight, "prior") for weight in prior]
+    weights = in_order(prior)
+    if weights is None:
+        raise ValueError(f"prior is {prior!r}; it must be a list of weights, or weights by name")
+    return [as_number(weight, "prior") for weight in weights]
+
+
+def in_order(values: Any) -> tuple[Any, ...] | None:
+    """Values that have an order, as a tuple; None if they have none."""
+    if isinstance(values, np.ndarray):
+        return tuple(values.tolist()) if values.ndim == 1 else None
+    if isinstance(values, (str, bytes)) or not isinstance(values, Sequence):
+        return None
+    return tuple(values)
 
 
 def as_count(value: Any, name: str, least: int, most: int | None = None) -> int:

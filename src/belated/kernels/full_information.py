@@ -28,7 +28,7 @@ def solve_full_information(
     """
     anchor = losses.min()
     c = solve_anchored(losses, log_prior, log_weight, rates, anchor, guess - anchor, p)
-    finer = finer_anchor(losses, rates, p, c, anchor)
+    finer = finer_anchor(losses, rates, c, anchor)
     if finer != anchor:
         c += anchor - finer
         anchor = finer

@@ -16,7 +16,6 @@ MOST_STEPS = 200
 EXACT = 1e-15
 SMALL = 1e-11
 COARSE = 1e4  # rate times |c| above which the last digit of c shows in the twelfth of a weight
-VISIBLE = 1e-13
 
 
 @compiled
@@ -47,23 +46,23 @@ def newton_step(
 
 
 @compiled
-def finer_anchor(losses: Floats, rates: Floats, p: Floats, c: float, anchor: float) -> float:
-    """The loss from which c should be measured so that its rounding shows in no visible weight.
+def finer_anchor(losses: Floats, rates: Floats, c: float, anchor: float) -> float:
+    """The loss from which c should be measured so that its rounding shows in no weight.
 
     A weight moves by rate times the error of c - L. Measured from the smallest loss, c may be large
     where slow rates rule, and then its last digit matters to a fast coordinate: measure from the
-    loss of the fastest coordinate that carries weight. The answer is `anchor` if it will do.
+    loss nearest to c. The answer is `anchor` if it will do, or if no loss is much nearer.
     """
     if rates.max() * abs(c) <= COARSE:
         return anchor
-    fastest = 0.0
+    nearest = 0.5 * abs(c)
     finer = anchor
-    for i in range(losses.shape[0]):
-        for j in range(rates.shape[0]):
-            if p[i, j] > VISIBLE and rates[j] > fastest:
-                fastest = rates[j]
-                finer = losses[i, j]
-    return finer if fastest * abs(c) > COARSE else anchor
+    for loss in losses.flat:
+        distance = abs(loss - anchor - c)
+        if distance < nearest:
+            nearest = distance
+            finer = loss
+    return finer
 
 
 @compiled

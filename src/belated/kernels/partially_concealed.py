@@ -52,7 +52,7 @@ def solve_partially_concealed(
     anchor = losses.min()
     dual[0] -= anchor
     solve_anchored(losses, log_prior, log_weight, rates, eta, anchor, p, q, dual)
-    finer = finer_anchor(losses, rates, p, dual[0], anchor)
+    finer = finer_anchor(losses, rates, dual[0], anchor)
     if finer != anchor:
         dual[0] += anchor - finer
         anchor = finer
@@ -126,6 +126,7 @@ def solve_arm(
     low = -np.inf
     high = math.log(reach - c + 1e-15 * (abs(reach) + abs(c)))  # h >= 0 there, also rounded
     u = min(guess, high)
+    h = np.inf
     for _ in range(MOST_STEPS):
         x = math.exp(u)
         total = 0.0
@@ -139,9 +140,10 @@ def solve_arm(
             u = high
             continue
         mean_rate = weighted / total
-        h = math.log(total) + u + log_eta
+        h, previous = math.log(total) + u + log_eta, h
         following = min(u - h / (1.0 + mean_rate * x), high)
-        if abs(h) <= NEARLY:
+        rounding = 1e-14 * mean_rate * (abs(c) + x)
+        if abs(h) <= NEARLY or (abs(h) <= rounding and abs(h) >= 0.5 * abs(previous)):
             return following, mean_rate
         digit = 1e-15 * (1.0 + abs(u))
         if h > 0.0:
