@@ -53,7 +53,7 @@ def log_barrier(state: State, guess: Floats | None = None) -> tuple[Floats, Floa
 
 Solver = Callable[..., tuple[Floats, Floats]]
 SOLVERS: list[Solver] = [full_information, partially_concealed, concealed, log_barrier]
-STATES = {full_information: 45_000, partially_concealed: 10_000, concealed: 45_000}
+STATES = {full_information: 46_000, partially_concealed: 8_000, concealed: 46_000}
 
 
 def relative_error(q: Floats, reference: Floats) -> float:

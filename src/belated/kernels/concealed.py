@@ -2,7 +2,8 @@
 
 Stationarity reads ln(q)/gamma - 1/(2 eta sqrt(q)) = c - L. With a = gamma/(4 eta) and
 z = gamma (L - c)/2 + ln a its solution is q = (a/w)^2 = exp(2 w - gamma (L - c)), where w is the
-Wright omega function of z: w + ln w = z. Each q is convex and increasing in c.
+Wright omega function of z: w + ln w = z. The
+derivative of ln q in c is gamma/(1 + w), which increases with c.
 """
 
 import math
@@ -51,12 +52,12 @@ def solve_concealed(losses: Floats, eta: float, gamma: float, guess: float, q: F
     c = max(low, min(guess - least, ceiling))
     excess = np.inf
     for _ in range(MOST_STEPS):
-        previous = excess
-        excess, slope = fill_concealed(losses, least, eta, gamma, c, q)
+        total, slope = fill_concealed(losses, least, eta, gamma, c, q)
+        previous, excess = excess, total - 1.0
         if exhausted(excess, previous):
             break
         before = c
-        c, low, high = newton_step(c, excess, slope, low, high, ceiling)
+        c, low, high = newton_step(c, total, slope, low, high, ceiling)
         if settled(before, c):
             break
     else:
@@ -69,7 +70,7 @@ def solve_concealed(losses: Floats, eta: float, gamma: float, guess: float, q: F
 def fill_concealed(
     losses: Floats, least: float, eta: float, gamma: float, c: float, q: Floats
 ) -> tuple[float, float]:
-    """q at the multiplier c; returns sum q - 1 and its derivative in c."""
+    """q at the multiplier c; returns its sum and the derivative of that in c."""
     total = 0.0
     slope = 0.0
     if gamma == np.inf:
@@ -78,7 +79,7 @@ def fill_concealed(
             q[i] = (2.0 * eta * distance) ** -2.0
             total += q[i]
             slope += 2.0 * q[i] / distance
-        return total - 1.0, slope
+        return total, slope
     ratio = gamma / (4.0 * eta)
     log_ratio = math.log(ratio)
     for i in range(losses.shape[0]):
@@ -88,4 +89,4 @@ def fill_concealed(
         q[i] = (ratio / w) ** 2.0 if w > 0.5 else math.exp(2.0 * w - exponent)
         total += q[i]
         slope += gamma * q[i] / (1.0 + w)
-    return total - 1.0, slope
+    return total, slope

@@ -1,9 +1,12 @@
-"""What all solvers for the multiplier c of the constraint sum p = 1 share.
+"""What all solvers for the multiplier c of the constraint sum q = 1 share.
 
-The sum of the weights is convex and increasing in c. Newton from the right of the root moves left
-and never passes it; from the left it lands on the right, at most at `ceiling`, beyond which the
-closed forms would overflow. Whatever rounding does, the step stays inside the bracket.
+Every weight q_i(c), and so their sum S(c), is increasing and log-convex in c. Newton on ln S from
+the right of the root moves left and never passes it; from the left it lands on the right, at most
+at `ceiling`, beyond which the closed forms would overflow. Whatever rounding does, the step stays
+inside the bracket.
 """
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +23,7 @@ COARSE = 1e4  # rate times |c| above which the last digit of c shows in the twel
 
 @compiled
 def exhausted(excess: float, previous: float) -> bool:
-    """Whether excess = sum q - 1 is down to rounding: Newton would else have shrunk it further."""
+    """Whether excess = S - 1 is down to rounding: Newton would else have shrunk it further."""
     return abs(excess) <= EXACT or (abs(excess) <= SMALL and abs(excess) >= 0.5 * abs(previous))
 
 
@@ -32,14 +35,14 @@ def settled(before: float, after: float) -> bool:
 
 @compiled
 def newton_step(
-    c: float, excess: float, slope: float, low: float, high: float, ceiling: float
+    c: float, total: float, slope: float, low: float, high: float, ceiling: float
 ) -> tuple[float, float, float]:
-    """The next c, given excess = sum q - 1 and its slope at c, and the tightened bracket."""
-    if excess > 0.0:
+    """The next c, given S = total and its slope at c, and the tightened bracket."""
+    if total > 1.0:
         high = c
     else:
         low = c
-    following = min(c - excess / slope, ceiling)
+    following = ceiling if total == 0.0 else min(c - math.log(total) * total / slope, ceiling)
     if following <= low or (following >= high and high < ceiling):
         following = 0.5 * (low + high)
     return following, low, high

@@ -2,8 +2,9 @@
 
 Stationarity gives p(i,g) = p1(i,g) exp(g (c - L(i,g) + x_i)) with x_i = 1/(eta q_i) and q_i the sum
 of row i. With u = ln x_i and A_i(y) = ln sum_g p1(i,g) exp(g (y - L(i,g))), each arm solves
-h(u) = A_i(c + e^u) + u + ln eta = 0, convex and increasing in u; then q_i(c) is convex and
-increasing in c, and so is the sum that must be one. Newton on both levels comes from the right.
+h(u) = A_i(c + e^u) + u + ln eta = 0, convex and increasing in u. The derivative of ln q_i in c is
+m/(1 + m x_i), with m the mean of the rates under p(i, .)/q_i; it increases with c, so u is concave
+in c and a tangent lies above it. Newton on both levels comes from the right.
 """
 
 import math
@@ -82,6 +83,7 @@ def solve_anchored(
     low = losses.min() - anchor - 1.000001 * (math.log(arms) / rates.min() + arms / eta)
     high = ceiling
     c = max(low, min(dual[0], ceiling))
+    slopes = np.empty(arms)  # of ln q_i in c
     excess = np.inf
     for _ in range(MOST_STEPS):
         total = 0.0
@@ -93,14 +95,17 @@ def solve_anchored(
             dual[1 + i] = u
             q[i] = math.exp(-u) / eta
             total += q[i]
-            slope += q[i] * mean_rate / (1.0 + mean_rate * math.exp(u))
+            slopes[i] = mean_rate / (1.0 + mean_rate * math.exp(u))
+            slope += q[i] * slopes[i]
         previous, excess = excess, total - 1.0
         if exhausted(excess, previous):
             break
         before = c
-        c, low, high = newton_step(c, excess, slope, low, high, ceiling)
+        c, low, high = newton_step(c, total, slope, low, high, ceiling)
         if settled(before, c):
             break
+        for i in range(arms):
+            dual[1 + i] -= slopes[i] * (c - before)
     else:
         raise ArithmeticError("the multiplier of the simplex was not found")
     normalise(q)
@@ -197,7 +202,7 @@ def solve_log_barrier(losses: Floats, eta: float, guess: float, q: Floats) -> fl
         if exhausted(excess, previous):
             break
         before = c
-        c, low, high = newton_step(c, excess, slope, low, high, ceiling)
+        c, low, high = newton_step(c, total, slope, low, high, ceiling)
         if settled(before, c):
             break
     else:
