@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "belated"
 ORDER = [
-    "types", "ftrl", "kernels", "learners", "values", "environments", "simulation",
+    "types", "values", "ftrl", "kernels", "learners", "environments", "simulation",
     "tickets", "asktell", "experts", "bandits", "saving", "cli", "__main__",
 ]  # fmt: skip
 NOT_NUMBA = ["types", "ftrl", "values", "environments", "cli"]

@@ -19,9 +19,9 @@ from belated.learners.learner import (
     Learner,
     Prediction,
     Verbs,
-    checked_max_missing,
 )
 from belated.types import Setting
+from belated.values import MOST_ROUNDS, as_count
 
 GammaWeight = Literal["q", "q+eps"]
 
@@ -132,7 +132,8 @@ class Concealed(Learner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "max_missing", checked_max_missing(self.max_missing))
+        most = as_count(self.max_missing, "max_missing", 0, MOST_ROUNDS)
+        object.__setattr__(self, "max_missing", most)
         if self.gamma_weight is None:
             default = "q" if self.variant == "paper" else "q+eps"
             object.__setattr__(self, "gamma_weight", default)

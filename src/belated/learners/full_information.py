@@ -20,10 +20,10 @@ from belated.learners.learner import (
     Learner,
     Prediction,
     Verbs,
-    checked_horizon,
     checked_prior,
 )
 from belated.types import Setting
+from belated.values import MOST_ROUNDS, as_count
 
 
 class FullInformationState(NamedTuple):
@@ -123,7 +123,8 @@ class FullInformation(Learner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "horizon", checked_horizon(self.horizon))
+        horizon = as_count(self.horizon, "horizon", 1, MOST_ROUNDS)
+        object.__setattr__(self, "horizon", horizon)
         object.__setattr__(self, "prior", checked_prior(self.prior, self.arms))
 
     @property

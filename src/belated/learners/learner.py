@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.types import VARIANTS, Setting, Variant
+from belated.values import as_count
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -57,8 +58,7 @@ class Learner:
     verbs: ClassVar[Verbs]
 
     def __post_init__(self) -> None:
-        if not is_whole(self.arms) or self.arms < 1:
-            raise ValueError(f"arms is {self.arms!r}; it must be a whole number of at least 1")
+        object.__setattr__(self, "arms", as_count(self.arms, "arms", 1))
         if self.variant not in VARIANTS:
             known = " or ".join(map(repr, VARIANTS))
             raise ValueError(f"variant is {self.variant!r}; it must be {known}")
@@ -91,25 +91,6 @@ class Learner:
     def observe(self, state: Any, play: Floats, arm: int, loss: float, missing: int = -1) -> None:
         """The loss of `arm` in the round that froze `play` has arrived."""
         self.verbs.observe(state, play, arm, loss, missing)
-
-
-def is_whole(value: object) -> bool:
-    """Whether a value is an integer and not a truth value."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def checked_horizon(horizon: int) -> int:
-    """A number of rounds, or a clear error."""
-    if not is_whole(horizon) or horizon < 1:
-        raise ValueError(f"horizon is {horizon!r}; it must be a whole number of at least 1")
-    return int(horizon)
-
-
-def checked_max_missing(max_missing: int) -> int:
-    """A bound rho* on the missing losses, or a clear error."""
-    if not is_whole(max_missing) or max_missing < 0:
-        raise ValueError(f"max_missing is {max_missing!r}; it must be a whole number of at least 0")
-    return int(max_missing)
 
 
 def checked_prior(prior: Sequence[float] | None, arms: int) -> tuple[float, ...]:

@@ -20,11 +20,10 @@ from belated.learners.learner import (
     Learner,
     Prediction,
     Verbs,
-    checked_horizon,
-    checked_max_missing,
     checked_prior,
 )
 from belated.types import Setting
+from belated.values import MOST_ROUNDS, as_count
 
 
 class PartiallyConcealedState(NamedTuple):
@@ -151,8 +150,10 @@ class PartiallyConcealed(Learner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "horizon", checked_horizon(self.horizon))
-        object.__setattr__(self, "max_missing", checked_max_missing(self.max_missing))
+        horizon = as_count(self.horizon, "horizon", 1, MOST_ROUNDS)
+        object.__setattr__(self, "horizon", horizon)
+        most = as_count(self.max_missing, "max_missing", 0, MOST_ROUNDS)
+        object.__setattr__(self, "max_missing", most)
         prior = checked_prior(self.prior, self.arms)
         object.__setattr__(self, "prior", prior)
         if min(prior) == 0.0:
