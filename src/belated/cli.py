@@ -126,6 +126,8 @@ def replayed_case(path: Path) -> str:
     else:
         answer |= {"eta": [float(p.eta[0]) for p in predictions]}
         answer |= {"gamma": [float(p.gamma[0]) for p in predictions]}
+    for key in case.ignored:
+        click.echo(f"Note: {path.name}: the key {key!r} is ignored in this setting", err=True)
     return json.dumps(without_infinities(answer), allow_nan=False)
 
 

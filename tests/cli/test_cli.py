@@ -152,12 +152,10 @@ def changed(**changes: Any) -> dict[str, Any]:
         (changed(variant="other"), "'other'"),
         (changed(options={"gamma_weight": "p"}), "'p'"),
         (changed(options={"speed": 3}), "speed"),
-        (changed(prior=[0.5, 0.5]), "prior"),
         (changed(setting="full", prior=[0.5, 0.6]), "1.1"),
         (changed(setting="full", prior=[1.0]), "1 weights"),
         (changed(setting="full", prior=[1.5, -0.5]), "1.5"),
         (changed(setting="partial", prior=[1.0, 0.0]), "0.0"),
-        (changed(speed=3), "'speed'"),
         ([1, 2], "object"),
     ],
 )
@@ -168,6 +166,17 @@ def test_a_bad_case_gets_one_clear_line(case: Any, told: str, tmp_path: Path) ->
     line = complaint("replay", file)
     assert "bad.json" in line
     assert told in line
+
+
+def test_a_key_that_means_nothing_is_named_on_standard_error(tmp_path: Path) -> None:
+    """A misspelt key is not swallowed in silence, and the answer stays clean."""
+    file = tmp_path / "case.json"
+    file.write_text(json.dumps(changed(varient="repaired", prior=[0.5, 0.5])))
+    run = CliRunner().invoke(main, ["replay", str(file)])
+    assert run.exit_code == 0
+    assert "'varient' is ignored" in run.stderr
+    assert "'prior' is ignored" in run.stderr
+    assert len(json.loads(run.stdout)["q"]) == 2
 
 
 def test_unreadable_files_get_one_clear_line(tmp_path: Path) -> None:

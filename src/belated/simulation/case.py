@@ -18,9 +18,12 @@ SETTINGS = {
     "partial": Setting.PARTIALLY_CONCEALED,
     "concealed": Setting.CONCEALED,
 }
+COMMON_KEYS = {"setting", "K", "T", "losses", "delays", "variant"}
 KEYS = {
-    "setting", "K", "T", "prior", "losses", "delays", "arms", "rho_star", "options", "variant",
-}  # fmt: skip
+    Setting.FULL_INFORMATION: COMMON_KEYS | {"prior"},
+    Setting.PARTIALLY_CONCEALED: COMMON_KEYS | {"prior", "arms", "rho_star"},
+    Setting.CONCEALED: COMMON_KEYS | {"arms", "rho_star", "options"},
+}
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Case:
     delays: NDArray[np.int64]
     arms: NDArray[np.int64] | None
     options: Mapping[str, Any]
+    ignored: tuple[str, ...]  # keys that mean nothing to this learner
 
 
 def read_case(path: Path) -> Case:
@@ -49,9 +53,6 @@ def parse_case(content: object) -> Case:
     """A case from its JSON object, every value checked."""
     if not isinstance(content, dict):
         raise ValueError("a case must be a JSON object")
-    unknown = sorted(set(content) - KEYS)
-    if unknown:
-        raise ValueError(f"unknown key {unknown[0]!r}; the keys of a case are {_listed(KEYS)}")
     if content.get("setting") not in SETTINGS:
         raise ValueError(f"setting is {content.get('setting')!r}; it must be {_listed(SETTINGS)}")
     setting = SETTINGS[content["setting"]]
@@ -59,14 +60,12 @@ def parse_case(content: object) -> Case:
     options: dict[str, Any] = {"arms": arms, "variant": content.get("variant") or "paper"}
     if setting is not Setting.CONCEALED:
         options |= {"horizon": rounds, "prior": _prior(content.get("prior"))}
-    elif content.get("prior") is not None:
-        raise ValueError("prior is given, but the concealed learner has none")
     if setting is not Setting.FULL_INFORMATION:
         options["max_missing"] = _whole(content, "rho_star", 0)
-    extra = content.get("options") or {}
-    if not isinstance(extra, dict) or set(extra) - {"gamma_weight"}:
-        raise ValueError(f"options is {extra!r}; only gamma_weight may be set there")
     if setting is Setting.CONCEALED:
+        extra = content.get("options") or {}
+        if not isinstance(extra, dict) or set(extra) - {"gamma_weight"}:
+            raise ValueError(f"options is {extra!r}; only gamma_weight may be set there")
         options["gamma_weight"] = extra.get("gamma_weight")
     bandit = setting is not Setting.FULL_INFORMATION
     return Case(
@@ -75,6 +74,7 @@ def parse_case(content: object) -> Case:
         delays=_delays(content.get("delays"), rounds, arms),
         arms=_played(content.get("arms"), rounds, arms) if bandit else None,
         options=options,
+        ignored=tuple(sorted(set(content) - KEYS[setting])),
     )
 
 
