@@ -91,7 +91,7 @@ def concealed(game: Game) -> Iterator[float]:
 
 PLAYERS: dict[str, tuple[str, Callable[[Game], Iterator[float]]]] = {
     "experts": ("every ad's outcome", experts),
-    "partially concealed": ("the shown ad's, and how many miss", partially_concealed),
+    "partially concealed": ("the shown ad's, what is missing", partially_concealed),
     "concealed": ("the shown ad's, nothing else", concealed),
 }
 
@@ -101,7 +101,7 @@ def played(game: Game, console: Console) -> dict[str, NDArray[np.float64]]:
     losses = {name: np.empty(ROUNDS) for name in PLAYERS}
     with Progress(console=console, transient=True) as progress:
         for name, (_, play) in PLAYERS.items():
-            task = progress.add_task(f"{name} (compiled on first use)", total=ROUNDS)
+            task = progress.add_task(f"{name} (first compiled, if new)", total=ROUNDS)
             for t, loss in enumerate(play(game)):
                 losses[name][t] = loss
                 progress.advance(task)
@@ -120,13 +120,15 @@ def main() -> None:
     for name, losses in played(game, console).items():
         table.add_row(name, PLAYERS[name][0], *(sales(losses[part]) for part in PARTS))
     table.add_section()
-    table.add_row("chance", "nothing", *(sales(game.losses[part]) for part in PARTS))
+    table.add_row("chance", "nothing (a random ad)", *(sales(game.losses[part]) for part in PARTS))
     best = int(game.losses.sum(axis=0).argmin())
     row = (sales(game.losses[part, best]) for part in PARTS)
     table.add_row(f"always {ADS[best]!r}", "the answer, beforehand", *row)
     console.print(table)
     console.print(
-        f"The best ad, {ADS[best]!r}, is the slowest: one knows {DELAYS[best]} visitors later."
+        f"The best ad, {ADS[best]!r}, is the slowest: its outcome is known about "
+        f"{DELAYS[best]} visitors later.\n"
+        "The partially concealed learner is the most cautious at the start."
     )
 
 
@@ -139,4 +141,7 @@ def sales(losses: NDArray[np.float64]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

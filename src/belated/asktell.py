@@ -67,7 +67,8 @@ class Terms:
             return self.loss_range.loss(loss)
         if reward is not None and loss is None:
             return self.loss_range.reward(reward)
-        raise ValueError("tell takes either a loss or a reward")
+        found = "neither" if loss is None else "both"
+        raise ValueError(f"{found} of loss and reward are given; tell takes exactly one of them")
 
 
 class AskTell:
@@ -135,6 +136,10 @@ class AskTell:
     def round(self) -> int:
         """How many rounds have been played."""
         return self._book.opened
+
+    def __repr__(self) -> str:
+        played = f"{self.round} rounds played, {len(self._book.open)} tickets pending"
+        return f"<{type(self).__name__} of {len(self.arms)} arms: {played}>"
 
     def to_json(self) -> str:
         """The whole learner as text, from which `belated.from_json` goes on exactly."""
@@ -212,7 +217,7 @@ class AskTell:
         round_, entry = self._book.find(ticket)
         name = self._book.id_of(round_)
         for arm, report in reports.items():
-            if entry.told.get(arm, report) != report:
+            if not entry.told.get(arm, report).agrees_with(report):
                 raise ConflictError(
                     f"ticket {name!r} was told {entry.told[arm]} for {self.arms[arm]!r} "
                     f"and now {report}; the first report stands"
@@ -238,7 +243,7 @@ class AskTell:
         refused = entry.state is TicketState.CANCELLED
         if refused or (self._terms.strict and entry.state is TicketState.EXPIRED):
             raise ClosedTicketError(f"ticket {name!r} is {entry.state.value}; no report counts")
-        entry.told.update(reports)
+        entry.told.update({**reports, **entry.told})
         return Feedback(name, counted=False, state=entry.state)
 
 
@@ -254,7 +259,7 @@ def as_horizon(horizon: int | str) -> int | str:
     """A number of rounds, or "doubling"."""
     if horizon == DOUBLING:
         return DOUBLING
-    if isinstance(horizon, str):
+    if horizon is None or isinstance(horizon, str):
         raise ValueError(f"horizon is {horizon!r}; it must be a number of rounds or 'doubling'")
     return as_count(horizon, "horizon", 1, MOST_ROUNDS)
 

@@ -35,7 +35,7 @@ def one_line_errors(path: Path) -> "Iterator[None]":
         yield
     except OSError as error:
         raise OneLineError(f"{path.name} cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
+    except (ValueError, ArithmeticError) as error:
         text = " ".join(str(error).split())
         raise OneLineError(text if path.name in text else f"{path.name}: {text}") from None
 
@@ -51,10 +51,13 @@ def main() -> None:
 def learners(as_json: bool) -> None:
     """List the learners: their setting, what they must know, what they guarantee."""
     from belated.learners.registry import registered
+    from belated.saving import KINDS
 
+    in_hand = {kind.kind: name for name, kind in KINDS.items()}
     rows = [
         {
             "name": kind.name,
+            "in Python": f"belated.{in_hand[kind]}" if kind in in_hand else "",
             "setting": kind.setting.value,
             "must be known": kind.needs,
             "guarantee": kind.guarantee,
@@ -72,20 +75,24 @@ def learners(as_json: bool) -> None:
 
 @main.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--learner", help="For a log: which learner to run along it (see belated learners).")
+@click.option(
+    "--learner", help="For a log: concealed, partially-concealed or full-information, run along it."
+)
 @click.option("--horizon", type=int, help="For a log: the horizon.  [default: its rounds]")
 @click.option("--max-missing", type=int, help="For a log: rho*.  [default: the largest in the log]")
-@click.option("--variant", type=click.Choice(["paper", "repaired"]), default="paper")
+@click.option(
+    "--variant", type=click.Choice(["paper", "repaired"]), help="For a log.  [default: paper]"
+)
 @click.option("--json", "as_json", is_flag=True, help="For a log: JSON instead of a table.")
 def replay(
     files: Sequence[Path],
     learner: str | None,
     horizon: int | None,
     max_missing: int | None,
-    variant: str,
+    variant: str | None,
     as_json: bool,
 ) -> None:
-    """Replay FILES and print every prediction.
+    """Replay FILES and print the predictions.
 
     A .json file is a case: losses, delays and plays of one game. Its weights q and rates eta and
     gamma are printed as one line of JSON. A .csv or .parquet file is a log with the columns round,
@@ -93,9 +100,15 @@ def replay(
     learner named by --learner would have predicted along it.
     """
     options = {"horizon": horizon, "max_missing": max_missing, "variant": variant}
+    given = [name for name, value in {"learner": learner, **options}.items() if value is not None]
     for path in files:
-        if path.suffix not in (".csv", ".parquet"):
+        if path.suffix.lower() not in (".csv", ".parquet"):
             with one_line_errors(path):
+                if given:
+                    option = given[0].replace("_", "-")
+                    raise ValueError(
+                        f"--{option} is for logs (.csv, .parquet); a case says it itself"
+                    )
                 line = replayed_case(path)
             click.echo(line)
             continue
@@ -164,7 +177,7 @@ def learner_for_log(kind: "type[Learner]", log: "Log", options: dict[str, Any]) 
     found = {"horizon": len(log.rounds), "max_missing": log.most_outstanding()}
     found["max_missing"] = max(found["max_missing"], log.most_missing(), 0)
     wanted = {field.name for field in fields(kind)}
-    chosen = {"arms": len(log.arms), "variant": options["variant"]}
+    chosen: dict[str, Any] = {"arms": len(log.arms), "variant": options["variant"] or "paper"}
     for key in ("horizon", "max_missing"):
         if key in wanted:
             chosen[key] = found[key] if options[key] is None else options[key]
@@ -177,21 +190,20 @@ def show_log(log: "Log", weights: "NDArray[Any]") -> None:
     """Some twenty rounds of a replayed log, evenly spaced, the last included."""
     step = max(1, len(log.rounds) // 20)
     chosen = sorted({*range(0, len(log.rounds), step), len(log.rounds) - 1})
+    bandit = all(len(rows) == 1 for rows in log.rounds)
     rows = []
     for t in chosen:
         best = int(weights[t].argmax())
-        played = log.rounds[t]
-        rows.append(
-            {
-                "round": str(t + 1),
-                "played": log.arms[played[0].arm] if len(played) == 1 else "all",
-                "its probability": f"{played[0].probability:.3f}" if len(played) == 1 else "",
-                "predicted": f"{weights[t, played[0].arm]:.3f}" if len(played) == 1 else "",
-                "favourite": log.arms[best],
-                "its weight": f"{weights[t, best]:.3f}",
-            }
-        )
+        row = {"round": str(t + 1)}
+        if bandit:
+            played = log.rounds[t][0]
+            row["arm in the log"] = log.arms[played.arm]
+            row["probability in the log"] = f"{played.probability:.3f}"
+            row["predicted"] = f"{weights[t, played.arm]:.3f}"
+        rows.append(row | {"favourite": log.arms[best], "predicted ": f"{weights[t, best]:.3f}"})
     show_table(rows)
+    if len(chosen) < len(log.rounds):
+        click.echo(f"{len(chosen)} of {len(log.rounds)} rounds; all of them with --json.")
 
 
 @main.command()

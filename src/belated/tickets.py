@@ -19,6 +19,10 @@ class Report:
     loss: float
     missing: int = -1
 
+    def agrees_with(self, other: "Report") -> bool:
+        """Whether both say the same, up to the rounding of a reward turned into a loss."""
+        return self.missing == other.missing and abs(self.loss - other.loss) <= 1e-12
+
     def __str__(self) -> str:
         missing = f" with missing {self.missing}" if self.missing >= 0 else ""
         return f"loss {self.loss!r}{missing}"

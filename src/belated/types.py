@@ -1,6 +1,6 @@
 """The words of the library: settings, tickets, feedback, and what can go wrong."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Literal
 
@@ -38,7 +38,7 @@ class Ticket:
     round: int
     arm: Any = None
     probability: float | None = None
-    weights: dict[Any, float] | None = None
+    weights: dict[Any, float] | None = field(default=None, hash=False)
 
     def copy(self) -> "Ticket":
         """The same ticket with weights of its own."""

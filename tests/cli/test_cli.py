@@ -80,7 +80,7 @@ def test_learners_lists_name_setting_needs_and_guarantee() -> None:
     assert [row["name"] for row in rows] == ["concealed", "full-information", "partially-concealed"]
     text = belated("learners").stdout
     for row in rows:
-        assert set(row) == {"name", "setting", "must be known", "guarantee"}
+        assert set(row) == {"name", "in Python", "setting", "must be known", "guarantee"}
         assert all(value in text for value in row.values())
 
 
@@ -177,6 +177,13 @@ def test_a_key_that_means_nothing_is_named_on_standard_error(tmp_path: Path) -> 
     assert "'varient' is ignored" in run.stderr
     assert "'prior' is ignored" in run.stderr
     assert len(json.loads(run.stdout)["q"]) == 2
+
+
+def test_options_for_logs_are_refused_for_cases() -> None:
+    """A case says itself what it is; an option that would change nothing is not swallowed."""
+    for option in ("--learner", "--horizon", "--max-missing", "--variant"):
+        value = {"--learner": "concealed", "--variant": "repaired"}.get(option, 3)
+        assert option in complaint("replay", CASES[0], option, value)
 
 
 def test_unreadable_files_get_one_clear_line(tmp_path: Path) -> None:
@@ -288,6 +295,14 @@ def test_a_bad_log_gets_one_clear_line(
     line = complaint("replay", path, "--learner", "concealed")
     assert "log.csv" in line
     assert told in line
+
+
+@pytest.mark.parametrize("row", ["1,a,.5", "1,a,.5,.2,1,more"])
+def test_a_row_cut_short_is_noticed(row: str, tmp_path: Path) -> None:
+    """A half-written line is not taken for a loss that never came."""
+    path = tmp_path / "log.csv"
+    path.write_text(f"round,arm,probability,loss,arrival\n{row}\n")
+    assert "fields" in complaint("replay", path, "--learner", "concealed")
 
 
 def test_logs_need_a_learner_and_their_columns(tmp_path: Path) -> None:

@@ -113,6 +113,21 @@ def test_weights_match_forty_digits(solve: Solver, seed: int) -> None:
     assert relative_error(warm, reference) <= 1e-10
 
 
+@pytest.mark.parametrize("scale", [1e15, 1e20, 1e40])
+@pytest.mark.parametrize("solve", [partially_concealed, log_barrier])
+def test_an_arm_far_beyond_the_resolution_of_the_others(solve: Solver, scale: float) -> None:
+    """Plays that the learner would not have made give estimates of any size, and no overflow."""
+    rates = 0.01 * 2.0 ** -np.arange(4.0)
+    weights = 4.0 ** -np.arange(1.0, 5.0)
+    losses = np.array([[scale], [604.3], [610.0]]) * (1.0 + 0.3 * rates / rates.max())
+    prior = np.array([0.5, 0.25, 0.25])
+    state = State(losses, prior, weights / weights.sum(), rates, 0.02, 1.0)
+    reference = exactly(state, solve)
+    q, dual = solve(state)
+    assert np.abs(q / reference - 1.0).max() <= 1e-10
+    assert np.abs(solve(state, 1.01 * dual)[0] / reference - 1.0).max() <= 1e-10
+
+
 def bisected(excess: Callable[[np.longdouble], np.longdouble], low: float, high: float) -> Floats:
     """The root of an increasing function by bisection in extended precision."""
     a, b = np.longdouble(low), np.longdouble(high)

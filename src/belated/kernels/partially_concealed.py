@@ -134,18 +134,18 @@ def solve_arm(
     h = np.inf
     for _ in range(MOST_STEPS):
         x = math.exp(u)
+        largest = -np.inf  # taken out of the exponents, which may be huge far from the root
+        for j in range(rates.shape[0]):
+            largest = max(largest, log_weight[j] + rates[j] * (c + x - (losses[j] - anchor)))
         total = 0.0
         weighted = 0.0
         for j in range(rates.shape[0]):
-            term = math.exp(log_prior + log_weight[j] + rates[j] * (c + x - (losses[j] - anchor)))
+            exponent = log_weight[j] + rates[j] * (c + x - (losses[j] - anchor))
+            term = math.exp(exponent - largest)
             total += term
             weighted += rates[j] * term
-        if total == 0.0:  # the guess lies so far left that all terms underflowed
-            low = u
-            u = high
-            continue
         mean_rate = weighted / total
-        h, previous = math.log(total) + u + log_eta, h
+        h, previous = log_prior + largest + math.log(total) + u + log_eta, h
         following = min(u - h / (1.0 + mean_rate * x), high)
         rounding = 1e-14 * mean_rate * (abs(c) + x)
         if abs(h) <= NEARLY or (abs(h) <= rounding and abs(h) >= 0.5 * abs(previous)):

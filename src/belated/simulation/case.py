@@ -43,7 +43,8 @@ def read_case(path: Path) -> Case:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ValueError(f"{path.name} is not JSON: {error}") from None
+        logs = "; a log must end in .csv or .parquet" if path.suffix != ".json" else ""
+        raise ValueError(f"{path.name} is not JSON{logs}: {error}") from None
     if isinstance(content, dict) and "case" in content:
         content = content["case"]
     return parse_case(content)
@@ -83,7 +84,9 @@ def _listed(words: Any) -> str:
 
 
 def _whole(content: Mapping[str, Any], key: str, least: int) -> int:
-    value = content.get(key)
+    if key not in content:
+        raise ValueError(f"{key} is not given; it must be a whole number of at least {least}")
+    value = content[key]
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ValueError(f"{key} is {value!r}; it must be a whole number of at least {least}")
     return value

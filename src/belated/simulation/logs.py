@@ -19,6 +19,7 @@ from belated.learners.learner import Learner
 from belated.types import Setting
 from belated.values import as_count, as_number
 
+CUT_SHORT = "\0"  # stands for fields that a row has too few or too many of
 REQUIRED = ("round", "arm", "loss", "arrival")
 
 
@@ -57,7 +58,7 @@ class Log:
 
 def read_log(path: Path, setting: Setting) -> Log:
     """A log from a CSV or Parquet file."""
-    records = _parquet(path) if path.suffix == ".parquet" else _csv(path)
+    records = _parquet(path) if path.suffix.lower() == ".parquet" else _csv(path)
     required = list(REQUIRED)
     if setting is not Setting.FULL_INFORMATION:
         required.append("probability")
@@ -105,7 +106,7 @@ def replay_log(
 
 def _csv(path: Path) -> Iterable[dict[str, Any]]:
     with path.open(newline="", encoding="utf-8-sig") as file:
-        yield from csv.DictReader(file)
+        yield from csv.DictReader(file, restkey=CUT_SHORT, restval=CUT_SHORT)
 
 
 def _parquet(path: Path) -> Iterable[dict[str, Any]]:
@@ -122,6 +123,8 @@ def _row(record: dict[str, Any], required: list[str], names: dict[str, int]) -> 
     absent = [name for name in required if name not in record]
     if absent:
         raise ValueError(f"there is no column {absent[0]!r}; a log must have {', '.join(required)}")
+    if CUT_SHORT in record.values() or CUT_SHORT in record:
+        raise ValueError("the row does not have as many fields as the header")
     round_ = as_count(_number(record["round"], "round"), "round", 1)
     arrival = None
     if not _empty(record["arrival"]):
