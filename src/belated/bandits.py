@@ -17,7 +17,7 @@ class Bandit(AskTell):
     """What the two bandits share: one arm is drawn, and only its loss is told."""
 
     def outstanding(self) -> dict[Arm, int]:
-        """How many of the learner's own plays of each arm are unanswered."""
+        """How many own plays of each arm are unanswered, of the present epoch if doubling."""
         return self._by_arm(self._state.outstanding)
 
     def missing(self) -> dict[Arm, int]:

@@ -34,7 +34,8 @@ def one_line_errors(path: Path) -> "Iterator[None]":
     try:
         yield
     except OSError as error:
-        raise OneLineError(f"{path.name} cannot be read: {error.strerror or error}") from None
+        reason = " ".join(str(error.strerror or error).split())
+        raise OneLineError(f"{path.name} cannot be read: {reason}") from None
     except (ValueError, ArithmeticError) as error:
         text = " ".join(str(error).split())
         raise OneLineError(text if path.name in text else f"{path.name}: {text}") from None
@@ -74,7 +75,7 @@ def learners(as_json: bool) -> None:
 
 
 @main.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--learner", help="For a log: concealed, partially-concealed or full-information, run along it."
 )
@@ -191,17 +192,18 @@ def show_log(log: "Log", weights: "NDArray[Any]") -> None:
     step = max(1, len(log.rounds) // 20)
     chosen = sorted({*range(0, len(log.rounds), step), len(log.rounds) - 1})
     bandit = all(len(rows) == 1 for rows in log.rounds)
+    columns = ["round", "favourite", "its weight"]
+    if bandit:
+        columns += ["arm in the log", "its probability", "its weight"]
     rows = []
     for t in chosen:
-        best = int(weights[t].argmax())
-        row = {"round": str(t + 1)}
+        best, played = int(weights[t].argmax()), log.rounds[t][0]
+        row = [str(t + 1), log.arms[best], f"{weights[t, best]:.3f}"]
         if bandit:
-            played = log.rounds[t][0]
-            row["arm in the log"] = log.arms[played.arm]
-            row["probability in the log"] = f"{played.probability:.3f}"
-            row["predicted"] = f"{weights[t, played.arm]:.3f}"
-        rows.append(row | {"favourite": log.arms[best], "predicted ": f"{weights[t, best]:.3f}"})
-    show_table(rows)
+            row += [log.arms[played.arm], f"{played.probability:.3f}"]
+            row += [f"{weights[t, played.arm]:.3f}"]
+        rows.append(row)
+    show_table(columns, rows)
     if len(chosen) < len(log.rounds):
         click.echo(f"{len(chosen)} of {len(log.rounds)} rounds; all of them with --json.")
 
@@ -233,14 +235,15 @@ def compile_learner(kind: "type[Learner]") -> None:
     learner.observe(state, plays[0], arm, 0.5, 0)
 
 
-def show_table(rows: Sequence[dict[str, str]]) -> None:
-    """Rows with the same keys as a table in the terminal."""
+def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table in the terminal; what users named is printed as it is, without markup."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(*rows[0], header_style="bold")
+    table = Table(*columns, header_style="bold")
     for row in rows:
-        table.add_row(*row.values())
+        table.add_row(*map(Text, row))
     Console(file=sys.stdout).print(table)
 
 

@@ -73,7 +73,7 @@ class DelayedExperts(AskTell):
         return self._receive(ticket, reports)
 
     def missing(self) -> dict[Arm, int]:
-        """How many losses of each expert are still to come of the rounds played."""
+        """How many losses of each expert are still to come, of the present epoch if doubling."""
         return self._by_arm(self._state.missing)
 
     def _named(self, told: Any) -> Mapping[Arm, Any]:
@@ -81,7 +81,7 @@ class DelayedExperts(AskTell):
             return told
         values = in_order(told)
         if values is None:
-            raise ValueError(f"loss is {told!r}; it must be a mapping from experts to losses")
+            raise ValueError(f"{told!r} is told; it must be a mapping from experts to numbers")
         if len(values) != len(self.arms):
             raise ValueError(f"{len(values)} losses are told; a list must have {len(self.arms)}")
         return dict(zip(self.arms, values, strict=True))

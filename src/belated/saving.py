@@ -194,6 +194,7 @@ def _book_in(saved: Json, learner: AskTell) -> TicketBook:
         (round_, Closed(TicketState(state), about, _reports_in(told)))
         for round_, state, about, told in saved["closed"]
     )
+    book.losses_remembered = sum(len(entry.arms) for entry in book.closed.values())
     return book
 
 

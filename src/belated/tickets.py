@@ -2,7 +2,8 @@
 
 A ticket is pending until it is told, expires or is cancelled, and never changes again after that.
 Open tickets are kept for as long as they are open; of the closed ones the book remembers the last
-few, so that a report made twice can be told from a report that contradicts.
+few, so that a report made twice can be told from a report that contradicts: as many tickets as the
+user wants, but never more than 100,000 losses, since a ticket of many experts holds many.
 """
 
 import itertools
@@ -10,6 +11,8 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 
 from belated.types import ClosedTicketError, Ticket, TicketState, UnknownTicketError
+
+MOST_LOSSES_REMEMBERED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class TicketBook:
     opened: int = 0
     open: OrderedDict[int, Open] = field(default_factory=OrderedDict)
     closed: OrderedDict[int, Closed] = field(default_factory=OrderedDict)
+    losses_remembered: int = 0
 
     @property
     def next_round(self) -> int:
@@ -81,8 +85,10 @@ class TicketBook:
         """Close an open ticket, and forget the oldest closed one if there are too many."""
         entry = self.open.pop(round_)
         self.closed[round_] = Closed(state, entry.arms, entry.told)
-        while len(self.closed) > self.remember:
-            self.closed.popitem(last=False)
+        self.losses_remembered += len(entry.arms)
+        while len(self.closed) > self.remember or self.losses_remembered > MOST_LOSSES_REMEMBERED:
+            _, oldest = self.closed.popitem(last=False)
+            self.losses_remembered -= len(oldest.arms)
 
     def due(self, expire_after: int | None) -> list[int]:
         """The open rounds that the coming round finds too old, oldest first."""
@@ -100,8 +106,8 @@ class TicketBook:
         entry = self.open.get(round_) or self.closed.get(round_)
         if entry is None:
             raise ClosedTicketError(
-                f"ticket {name!r} was closed before the last {self.remember} closed tickets, "
-                "the only ones remembered"
+                f"ticket {name!r} was closed too long ago: the last {len(self.closed)} "
+                "closed tickets are remembered"
             )
         if isinstance(ticket, Ticket) and isinstance(entry, Open) and ticket != entry.ticket:
             raise UnknownTicketError(f"ticket {name!r} is not as this learner handed it out")

@@ -9,7 +9,7 @@ import numpy as np
 
 from belated.types import Arm
 
-MOST_ARMS = 10**9
+MOST_ARMS = 10**7
 MOST_ROUNDS = 10**15
 
 
@@ -119,7 +119,7 @@ def as_count(value: Any, name: str, least: int, most: int | None = None) -> int:
     if most is not None:
         rule = f"a whole number from {least} to {most}"
     try:
-        whole = not isinstance(value, (bool, str)) and value == int(value)
+        whole = not isinstance(value, (bool, np.bool_, str)) and value == int(value)
     except (TypeError, ValueError, OverflowError):
         whole = False
     if not whole or value < least or (most is not None and value > most):

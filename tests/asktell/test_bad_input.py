@@ -100,7 +100,7 @@ def test_a_loss_outside_the_range_of_the_user_is_refused(
 def test_no_loss_at_all_is_refused(kind: Kind) -> None:
     """None is not a loss, and 0 is one."""
     learner, tickets = in_use(kind)
-    rule = "a loss or a reward"
+    rule = "loss and reward"
     refused(learner, ValueError, rule, lambda: kind.tell(learner, tickets["young"], None))
     assert kind.tell(learner, tickets["young"], 0).counted
 
@@ -113,7 +113,7 @@ def test_a_loss_and_a_reward_together_are_refused(kind: Kind) -> None:
     refused(
         learner,
         ValueError,
-        "a loss or a reward",
+        "loss and reward",
         lambda: learner.tell(tickets["young"], 0.5, reward=0.5, **more),
     )
 

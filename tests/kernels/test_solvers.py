@@ -113,6 +113,17 @@ def test_weights_match_forty_digits(solve: Solver, seed: int) -> None:
     assert relative_error(warm, reference) <= 1e-10
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_partially_concealed_weights_of_more_arms_match_forty_digits(seed: int) -> None:
+    """The coupled argmin once more, with tens of arms and a longer grid."""
+    rng = np.random.default_rng([seed, 13])
+    state = random_state(rng, most_arms=40, most_rates=12)
+    while not 12 <= len(state.losses) <= 40:
+        state = random_state(rng, most_arms=40, most_rates=12)
+    reference = exactly(state, partially_concealed)
+    assert relative_error(partially_concealed(state)[0], reference) <= 1e-10
+
+
 @pytest.mark.parametrize("scale", [1e15, 1e20, 1e40])
 @pytest.mark.parametrize("solve", [partially_concealed, log_barrier])
 def test_an_arm_far_beyond_the_resolution_of_the_others(solve: Solver, scale: float) -> None:

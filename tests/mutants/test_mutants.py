@@ -143,6 +143,35 @@ FAULTS = [
 ]
 
 
+IN_HAND_TESTS = ["tickets", "promises", "saving"]
+IN_HAND = [
+    Fault(
+        "reward taken for a loss",
+        "values.py",
+        "return (self.high - self._inside(value, name)) / (self.high - self.low)",
+        "return (self._inside(value, name) - self.low) / (self.high - self.low)",
+    ),
+    Fault(
+        "expiry one round late",
+        "tickets.py",
+        "oldest = self.next_round - expire_after",
+        "oldest = self.next_round - expire_after - 1",
+    ),
+    Fault(
+        "a second report is learned again",
+        "asktell.py",
+        "play = np.array(entry.plays.pop(arm))",
+        "play = np.array(entry.plays[arm])",
+    ),
+    Fault(
+        "the random stream is not saved",
+        "saving.py",
+        '    learner._stream = _stream_in(content["stream"])\n',
+        "",
+    ),
+]
+
+
 def replayed(source: Path) -> list[dict[str, list[list[float]]]] | None:
     """The answers of a copy of the package to all cases; None if it fails."""
     environment = {**os.environ, "PYTHONPATH": str(source), "NUMBA_DISABLE_JIT": "1"}
@@ -189,3 +218,21 @@ def test_planted_fault_is_noticed(fault: Fault, tmp_path: Path) -> None:
     answers = replayed(package.parent)
     assert answers is not None, "the fault must change a result, not break the program"
     assert largest_error(answers) > 1e-6
+
+
+@pytest.mark.parametrize("fault", IN_HAND, ids=lambda fault: fault.name)
+def test_planted_fault_in_ask_and_tell_is_noticed(fault: Fault, tmp_path: Path) -> None:
+    """One changed line in what users hold in their hands, and its own tests fail."""
+    package = copied(tmp_path)
+    file = package / fault.file
+    text = file.read_text()
+    assert text.count(fault.right) == 1, "the line to be changed must stand exactly once"
+    file.write_text(text.replace(fault.right, fault.wrong))
+    environment = {**os.environ, "PYTHONPATH": str(package.parent), "NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+    tests = [str(ROOT / "tests" / "asktell" / f"test_{name}.py") for name in IN_HAND_TESTS]
+    run = subprocess.run(
+        [*command, *tests], capture_output=True, text=True, env=environment, cwd=ROOT
+    )
+    assert run.returncode == 1, run.stdout[-2000:]
+    assert "failed" in run.stdout

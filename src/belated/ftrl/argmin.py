@@ -4,7 +4,7 @@ A dual method. For a multiplier c let p(c) minimise <p, L - c 1> + R(p) over 0 <
 p(c) grows with c, and the c at which it is one gives the argmin (lem:conjugateproperties3). The cap
 p <= 1 changes no solution but keeps p(c) defined for every c, also where grad R cannot reach
 c - L. Inner problem: projected Newton in the logarithms of p, with a line search. Outer problem:
-Newton inside a bracket.
+Newton inside a bracket. An answer that is not stationary is never returned.
 """
 
 from dataclasses import dataclass
@@ -13,9 +13,12 @@ import numpy as np
 
 from belated.ftrl.regularizers import Floats, Hybrid
 
-MOST_STEPS = 200
+MOST_STEPS = 300
 EXACT = 1e-14
-LONGEST_LOG_STEP = 2.0
+SMALLEST_LOG = -200.0  # weights below e^-200 are as good as zero, and their squares are doubles
+
+
+LONGEST_LOG_STEP = 4.0
 
 
 @dataclass(frozen=True)
@@ -26,70 +29,89 @@ class Solution:
     c: float
 
 
+@dataclass(frozen=True)
+class Inner:
+    """p(c), its sum less one, the slope of that in c, and the last Newton step in ln p."""
+
+    p: Floats
+    excess: float
+    slope: float
+    step: float
+
+
 def argmin(regularizer: Hybrid, losses: Floats) -> Solution:
     """The minimiser of <p, losses> + R(p) over the simplex."""
-    p = np.full(losses.shape, 1.0 / losses.size)
-    c = float((losses + regularizer.gradient(p)).mean())
+    least = float(losses.min())
+    relative = losses - least
+    start = np.full(losses.shape, 1.0 / losses.size)
+    c = float(regularizer.gradient(start).mean())
     if not np.isfinite(c):
         raise ArithmeticError("the gradient is not finite: every weight of a prior must be above 0")
-    p, excess, slope = minimise_at(regularizer, losses, c, p)
-    low, high, width = (c, np.inf, 1.0) if excess < 0.0 else (-np.inf, c, 1.0)
+    inner = minimise_at(regularizer, relative, c, start)
+    low, high, width = (c, np.inf, 1.0) if inner.excess < 0.0 else (-np.inf, c, 1.0)
     for _ in range(MOST_STEPS):
-        if abs(excess) <= EXACT or not low < high:
+        if abs(inner.excess) <= EXACT or not low < high:
             break
-        c -= excess / slope if slope > 0.0 else np.sign(excess) * np.inf
+        total = 1.0 + inner.excess
+        newton = np.log(total) * total / inner.slope if inner.slope > 0.0 else inner.excess * np.inf
+        before, c = c, c - newton
         if np.isinf(low) or np.isinf(high):  # widen until the root is enclosed
             c = max(c, high - width) if np.isinf(low) else min(c, low + width)
-            width *= 2.0
+            width *= 4.0
         elif not low < c < high:
             c = 0.5 * (low + high)
-        p, excess, slope = minimise_at(regularizer, losses, c, p)
-        low, high = (c, high) if excess < 0.0 else (low, c)
-    if abs(excess) > 1e-9:
-        raise ArithmeticError(f"no multiplier found: sum p - 1 = {excess:.3g} at c = {c!r}")
-    return Solution(p / p.sum(), c)
+        if c == before:
+            break
+        inner = minimise_at(regularizer, relative, c, inner.p)
+        low, high = (c, high) if inner.excess < 0.0 else (low, c)
+    if not (abs(inner.excess) <= 1e-9 and inner.step <= 1e-7):
+        raise ArithmeticError(
+            f"no argmin found: sum p - 1 = {inner.excess:.3g}, last step {inner.step:.3g}"
+        )
+    return Solution(inner.p / inner.p.sum(), c + least)
 
 
-def minimise_at(
-    regularizer: Hybrid, losses: Floats, c: float, start: Floats
-) -> tuple[Floats, float, float]:
-    """p(c), sum p(c) - 1 and its derivative in c."""
-    logs = np.log(start).ravel()
-    free = np.ones(logs.size, dtype=bool)
-    matrix = np.eye(logs.size)
+def minimise_at(regularizer: Hybrid, losses: Floats, c: float, start: Floats) -> Inner:
+    """p(c) by projected Newton in ln p, between e^-200 and 1."""
+    logs = np.clip(np.log(start).ravel(), SMALLEST_LOG, 0.0)
+    slope = longest = 0.0
     for _ in range(MOST_STEPS):
         p = np.exp(logs).reshape(losses.shape)
         residual = (regularizer.gradient(p) + losses - c).ravel()
-        free = ~((logs >= 0.0) & (residual < 0.0))  # the rest wants to pass p = 1
+        beyond = ((logs >= 0.0) & (residual < 0.0)) | ((logs <= SMALLEST_LOG) & (residual > 0.0))
+        free = ~beyond
+        slope = longest = 0.0
         if not free.any():
             break
         matrix = (regularizer.hessian(p) * p.ravel())[np.ix_(free, free)]
+        both = np.column_stack([residual[free], np.ones(int(free.sum()))])
+        solved = np.linalg.solve(matrix, both)
         step = np.zeros(logs.size)
-        step[free] = -np.linalg.solve(matrix, residual[free])
+        step[free] = -solved[:, 0]
+        slope = float(p.ravel()[free] @ solved[:, 1])
         longest = float(np.abs(step).max())
-        following = line_search(regularizer, losses, c, logs, step, longest)
+        following = line_search(regularizer, losses, c, logs, step)
         moved = float(np.abs(following - logs).max())
         logs = following
         if longest <= EXACT or moved == 0.0:
             break
     p = np.exp(logs).reshape(losses.shape)
-    slope = 0.0
-    if free.any():
-        slope = float(p.ravel()[free] @ np.linalg.solve(matrix, np.ones(int(free.sum()))))
-    return p, float(p.sum()) - 1.0, slope
+    return Inner(p, float(p.sum()) - 1.0, slope, longest)
 
 
 def line_search(
-    regularizer: Hybrid, losses: Floats, c: float, logs: Floats, step: Floats, longest: float
+    regularizer: Hybrid, losses: Floats, c: float, logs: Floats, step: Floats
 ) -> Floats:
-    """The longest tried part of the step that lowers the inner objective; near the root, all."""
-    if longest <= 1e-4:
-        return np.minimum(logs + step, 0.0)
-    scale = min(1.0, LONGEST_LOG_STEP / longest)
+    """The longest tried part of the step that lowers the inner objective; a short one whole."""
+    whole = np.clip(logs + step, SMALLEST_LOG, 0.0)
+    if float(np.abs(step).max()) <= 1e-4:
+        return whole
     before = _objective(regularizer, losses, c, logs)
+    rounding = 1e-13 * (1.0 + abs(before))  # tiny weights move without a trace in the objective
+    scale = min(1.0, LONGEST_LOG_STEP / float(np.abs(step).max()))
     for _ in range(60):
-        candidate = np.minimum(logs + scale * step, 0.0)
-        if _objective(regularizer, losses, c, candidate) < before:
+        candidate = np.clip(logs + scale * step, SMALLEST_LOG, 0.0)
+        if _objective(regularizer, losses, c, candidate) <= before + rounding:
             return candidate
         scale *= 0.5
     return logs

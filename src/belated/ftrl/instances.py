@@ -24,7 +24,7 @@ def full_information(
     """th:fullinfobound: eq:fullinforeg to eq:fullinfoprior; repaired, the grid without the root."""
     size = rates.grid_size(horizon, base=4 if variant == "paper" else 2)
     grid = rates.full_information_grid(arms, horizon, size, damped=variant == "paper")
-    start = rates.grid_prior(prior or [1.0 / arms] * arms, size)
+    start = rates.grid_prior(given_or_uniform(prior, arms), size)
     return DelayedFTRL(
         setting=Setting.FULL_INFORMATION,
         prior_psi=start,
@@ -62,7 +62,7 @@ def partially_concealed(
     return DelayedFTRL(
         setting=Setting.PARTIALLY_CONCEALED,
         prior_psi=centre,
-        prior_phi=centre if no_delay else rates.grid_prior(prior or [1.0 / arms] * arms, size),
+        prior_phi=centre if no_delay else rates.grid_prior(given_or_uniform(prior, arms), size),
         psi=lambda ledger: LogBarrierOnMarginals(barrier(ledger)),
         phi=lambda ledger: Nothing() if no_delay else NegativeEntropy(grid(ledger)),
         rates=grid,
@@ -100,3 +100,8 @@ def concealed(
         estimate=estimators.implicit_exploration(spread),
         correct=corrections.none,
     )
+
+
+def given_or_uniform(prior: Sequence[float] | None, arms: int) -> Sequence[float]:
+    """The prior pi, uniform if None."""
+    return [1.0 / arms] * arms if prior is None else prior

@@ -2,8 +2,8 @@
 
 Stationarity reads ln(q)/gamma - 1/(2 eta sqrt(q)) = c - L. With a = gamma/(4 eta) and
 z = gamma (L - c)/2 + ln a its solution is q = (a/w)^2 = exp(2 w - gamma (L - c)), where w is the
-Wright omega function of z: w + ln w = z. The
-derivative of ln q in c is gamma/(1 + w), which increases with c.
+Wright omega function of z: w + ln w = z. The derivative of ln q in c is gamma/(1 + w), which
+increases with c.
 """
 
 import math

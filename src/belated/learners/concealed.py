@@ -126,7 +126,7 @@ class Concealed(Learner):
     needs: ClassVar[str] = "max_missing"
     guarantee: ClassVar[str] = (
         "expected regret at most 9 sqrt(KT) + 3 sqrt(ln K E sum_t <q_t,rho_t>) + max_missing/2 "
-        "(th:concealed; with thousands of arms only with variant='repaired')"
+        "(th:concealed; fails with thousands of arms, where variant='repaired' has a like bound)"
     )
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 

@@ -116,7 +116,7 @@ class FullInformation(Learner):
     setting: ClassVar[Setting] = Setting.FULL_INFORMATION
     needs: ClassVar[str] = "horizon"
     guarantee: ClassVar[str] = (
-        "regret O(rho_max + sqrt((KL(u,pi) + ln T) <u, L + L^rho>)) for every u "
+        "regret O(c rho_max + sqrt(c <u, L + L^rho>)) for every u, c = KL(u,pi) + ln T "
         "(th:fullinfobound; if rho_max grows late only with variant='repaired')"
     )
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)

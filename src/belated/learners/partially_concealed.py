@@ -143,7 +143,7 @@ class PartiallyConcealed(Learner):
     needs: ClassVar[str] = "horizon, max_missing; with each loss the missing count of its arm"
     guarantee: ClassVar[str] = (
         "expected regret O~(sqrt(K <u,L>) + sqrt((KL(u,pi) + ln T) <u,L^rho>) + K + max_missing) "
-        "for every u (th:banditbound)"
+        "for every u (th:banditbound, whose proof has gaps: docs/errata.md)"
     )
     play_width: ClassVar[int] = 3
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)

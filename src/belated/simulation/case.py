@@ -35,14 +35,14 @@ class Case:
     delays: NDArray[np.int64]
     arms: NDArray[np.int64] | None
     options: Mapping[str, Any]
-    ignored: tuple[str, ...]  # keys that mean nothing to this learner
+    ignored: tuple[str, ...] = ()  # keys that mean nothing to this learner
 
 
 def read_case(path: Path) -> Case:
     """A case from a file, bare or under the key `case`."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         logs = "; a log must end in .csv or .parquet" if path.suffix != ".json" else ""
         raise ValueError(f"{path.name} is not JSON{logs}: {error}") from None
     if isinstance(content, dict) and "case" in content:
@@ -54,9 +54,10 @@ def parse_case(content: object) -> Case:
     """A case from its JSON object, every value checked."""
     if not isinstance(content, dict):
         raise ValueError("a case must be a JSON object")
-    if content.get("setting") not in SETTINGS:
-        raise ValueError(f"setting is {content.get('setting')!r}; it must be {_listed(SETTINGS)}")
-    setting = SETTINGS[content["setting"]]
+    name = content.get("setting")
+    if not isinstance(name, str) or name not in SETTINGS:
+        raise ValueError(f"setting is {name!r}; it must be one of {_listed(SETTINGS)}")
+    setting = SETTINGS[name]
     rounds, arms = _whole(content, "T", 1), _whole(content, "K", 1)
     options: dict[str, Any] = {"arms": arms, "variant": content.get("variant") or "paper"}
     if setting is not Setting.CONCEALED:
@@ -93,7 +94,8 @@ def _whole(content: Mapping[str, Any], key: str, least: int) -> int:
 
 
 def _number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= 10**300
+    return whole or isinstance(value, float)
 
 
 def _prior(value: object) -> list[float] | None:

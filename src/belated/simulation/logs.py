@@ -20,6 +20,7 @@ from belated.types import Setting
 from belated.values import as_count, as_number
 
 CUT_SHORT = "\0"  # stands for fields that a row has too few or too many of
+COLUMNS = ("round", "arm", "probability", "loss", "arrival", "missing")
 REQUIRED = ("round", "arm", "loss", "arrival")
 
 
@@ -106,7 +107,10 @@ def replay_log(
 
 def _csv(path: Path) -> Iterable[dict[str, Any]]:
     with path.open(newline="", encoding="utf-8-sig") as file:
-        yield from csv.DictReader(file, restkey=CUT_SHORT, restval=CUT_SHORT)
+        try:
+            yield from csv.DictReader(file, restkey=CUT_SHORT, restval=CUT_SHORT)
+        except csv.Error as error:
+            raise ValueError(f"{path.name} is not CSV: {error}") from None
 
 
 def _parquet(path: Path) -> Iterable[dict[str, Any]]:
@@ -116,7 +120,8 @@ def _parquet(path: Path) -> Iterable[dict[str, Any]]:
         raise ValueError(
             f"{path.name} is Parquet, and reading it needs pyarrow: pip install 'belated[parquet]'"
         ) from None
-    yield from parquet.read_table(path).to_pylist()
+    known = [name for name in parquet.read_schema(path).names if name in COLUMNS]
+    yield from parquet.read_table(path, columns=known).to_pylist()
 
 
 def _row(record: dict[str, Any], required: list[str], names: dict[str, int]) -> Row:
