@@ -343,3 +343,57 @@ def test_no_traceback_reaches_the_user(tmp_path: Path) -> None:
     assert run.returncode == 2
     assert run.stdout == ""
     assert run.stderr == "Error: nowhere.json cannot be read: No such file or directory\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("list.json", '{"setting": ["full"]}', "['full']"),
+        ("deep.json", "[" * 100_000, "not JSON"),
+        ("huge.json", json.dumps(changed(delays=[[0, 10**400], [0, 0]])), "delay"),
+        ("nan.json", json.dumps(changed(losses=[[0.1, float("nan")], [0.3, 0.4]])), "nan"),
+        ("prior.json", json.dumps(changed(setting="full", prior=0.5)), "0.5"),
+        ("notes.txt", "nothing", ".csv or .parquet"),
+        ("long.csv", "round,arm,probability,loss,arrival\n1," + "a" * 200_000 + ",1,1,1\n", "CSV"),
+        ("bad.parquet", "nothing", "bad.parquet"),
+    ],
+)
+def test_files_of_any_kind_get_one_clear_line(
+    name: str, content: str, told: str, tmp_path: Path
+) -> None:
+    """Whatever is in a file, no traceback."""
+    path = tmp_path / name
+    path.write_text(content)
+    options = ["--learner", "concealed"] if path.suffix in (".csv", ".parquet") else []
+    assert told in complaint("replay", path, *options)
+
+
+def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
+    """One line for a folder, too."""
+    assert "cannot be read" in complaint("replay", tmp_path)
+
+
+def test_names_are_shown_as_they_are(tmp_path: Path) -> None:
+    """An arm that looks like markup of the terminal library is printed unchanged."""
+    rows = [{**row, "arm": f"[/{row['arm']}]"} for row in LOG]
+    path = write_log(tmp_path / "log.csv", rows)
+    run = CliRunner().invoke(main, ["replay", str(path), "--learner", "concealed"])
+    assert run.exit_code == 0
+    assert "[/green]" in run.stdout
+
+
+def test_other_columns_of_a_parquet_log_do_not_matter(tmp_path: Path) -> None:
+    """Columns that the log does not need may hold anything."""
+    import datetime as dt
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    moment = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+    rows = [{k: None if v == "" else v for k, v in row.items()} | {"at": moment} for row in LOG]
+    table = pa.Table.from_pylist(rows)
+    pq.write_table(table.cast(table.schema.set(5, pa.field("at", pa.timestamp("ns", "UTC")))),
+                   tmp_path / "log.parquet")  # fmt: skip
+    path = tmp_path / "log.parquet"
+    run = CliRunner().invoke(main, ["replay", str(path), "--learner", "concealed", "--json"])
+    assert run.exit_code == 0
