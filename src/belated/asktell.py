@@ -7,6 +7,7 @@ counts from the next ask on. Every call either does all it should or, on an erro
 import hashlib
 import sys
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, SupportsFloat
@@ -71,7 +72,7 @@ class Terms:
         raise ValueError(f"{found} of loss and reward are given; tell takes exactly one of them")
 
 
-class AskTell:
+class AskTell(ABC):
     """What all learners in the hand share; a subclass says how a round is played and told."""
 
     kind: ClassVar[type[Learner]]
@@ -147,9 +148,9 @@ class AskTell:
 
         return dumps(self)
 
+    @abstractmethod
     def _play(self, prediction: Prediction) -> tuple[Ticket, dict[int, list[float]]]:
         """Commit the round; the ticket, and what was in force by arm."""
-        raise NotImplementedError
 
     def _by_arm(self, values: Any) -> dict[Arm, Any]:
         return dict(zip(self.arms, values.tolist(), strict=True))
@@ -198,7 +199,7 @@ class AskTell:
             text = f"round {self._book.next_round} is beyond horizon={horizon}"
             self._broken(text, HorizonExceededError)
 
-    def _watch_reports(self, reports: Mapping[int, Report]) -> None:
+    def _watch_reports(self, reports: Mapping[int, Report]) -> None:  # noqa: B027 (optional)
         """Whether reports that are about to be learned keep what was promised."""
 
     def _broken(self, text: str, error: type[BelatedError]) -> None:

@@ -197,6 +197,16 @@ def copied(tmp_path: Path) -> Path:
     return package
 
 
+def planted(fault: Fault, tmp_path: Path) -> Path:
+    """A copy of the package with one line changed."""
+    package = copied(tmp_path)
+    file = package / fault.file
+    text = file.read_text()
+    assert text.count(fault.right) == 1, "the line to be changed must stand exactly once"
+    file.write_text(text.replace(fault.right, fault.wrong))
+    return package
+
+
 def test_the_unchanged_copy_is_right(tmp_path: Path) -> None:
     """The control: without a fault nothing is noticed, and it is the copy that runs."""
     package = copied(tmp_path)
@@ -210,11 +220,7 @@ def test_the_unchanged_copy_is_right(tmp_path: Path) -> None:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_planted_fault_is_noticed(fault: Fault, tmp_path: Path) -> None:
     """One changed line, and some q of some case is off by far more than rounding."""
-    package = copied(tmp_path)
-    file = package / fault.file
-    text = file.read_text()
-    assert text.count(fault.right) == 1, "the line to be changed must stand exactly once"
-    file.write_text(text.replace(fault.right, fault.wrong))
+    package = planted(fault, tmp_path)
     answers = replayed(package.parent)
     assert answers is not None, "the fault must change a result, not break the program"
     assert largest_error(answers) > 1e-6
@@ -223,11 +229,7 @@ def test_planted_fault_is_noticed(fault: Fault, tmp_path: Path) -> None:
 @pytest.mark.parametrize("fault", IN_HAND, ids=lambda fault: fault.name)
 def test_planted_fault_in_ask_and_tell_is_noticed(fault: Fault, tmp_path: Path) -> None:
     """One changed line in what users hold in their hands, and its own tests fail."""
-    package = copied(tmp_path)
-    file = package / fault.file
-    text = file.read_text()
-    assert text.count(fault.right) == 1, "the line to be changed must stand exactly once"
-    file.write_text(text.replace(fault.right, fault.wrong))
+    package = planted(fault, tmp_path)
     environment = {**os.environ, "PYTHONPATH": str(package.parent), "NUMBA_DISABLE_JIT": "1"}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
     tests = [str(ROOT / "tests" / "asktell" / f"test_{name}.py") for name in IN_HAND_TESTS]

@@ -6,6 +6,7 @@ reads no clock.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -44,7 +45,7 @@ class Verbs(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Learner:
+class Learner(ABC):
     """The parts common to all learners; a subclass adds its own and the state they start from."""
 
     arms: int
@@ -63,13 +64,13 @@ class Learner:
             known = " or ".join(map(repr, VARIANTS))
             raise ValueError(f"variant is {self.variant!r}; it must be {known}")
 
+    @abstractmethod
     def start(self) -> Any:
         """The state before the first round."""
-        raise NotImplementedError
 
+    @abstractmethod
     def blank(self) -> Prediction:
         """An empty prediction of the right shapes."""
-        raise NotImplementedError
 
     def predict(self, state: Any) -> Prediction:
         """The prediction of the coming round; the state is only read."""
