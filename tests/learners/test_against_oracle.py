@@ -83,6 +83,7 @@ def test_layers_agree_from_a_shared_state(setting: str, seed: int) -> None:
     slow = replay(case, readable(case))
     compiled: Any = learner_for(case)
     fast = replay(case, compiled)
+    assert_certified(case, fast)
     state = fast.state
     for t, play in enumerate(slow.state.ledger.plays):
         shared = compiled.start()._replace(
