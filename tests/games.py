@@ -1,8 +1,26 @@
 """Random games in the replay format, for comparing implementations round by round."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from belated.environments.delays import missing_counts
+from belated.simulation.certificate import certificate, regret_against_arms
+
+
+def assert_certified(
+    losses: NDArray[np.float64],
+    delays: NDArray[np.int64],
+    predictions: Sequence[Any],
+    prior: Sequence[float],
+) -> None:
+    """A full-information run keeps its a-posteriori bound for every arm and every rate."""
+    rates = np.array([prediction.eta for prediction in predictions])
+    bound = certificate(losses, missing_counts(delays), rates, np.array(prior))
+    regret = regret_against_arms(np.array([prediction.q for prediction in predictions]), losses)
+    assert (regret[:, None] <= bound * (1 + 1e-12) + 1e-12).all()
 
 
 def random_game(

@@ -20,6 +20,7 @@ from belated.learners.learner import Learner
 from belated.learners.partially_concealed import PartiallyConcealed
 from belated.learners.registry import registered
 from belated.types import VARIANTS, Setting
+from tests.games import assert_certified
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -108,9 +109,11 @@ def played(
     missing = missing_counts(game.delays)
     arriving: dict[int, Arrivals] = {}
     q = np.empty_like(game.losses)
+    predictions = []
     for t in range(len(q)):
         each_round(learner, state)
         prediction = learner.predict(state)
+        predictions.append(prediction)
         q[t] = prediction.q
         arm = int(game.arms[t]) if game.is_bandit else -1
         plays = learner.commit(state, prediction, arm)
@@ -120,6 +123,8 @@ def played(
                 arriving.setdefault(t + int(game.delays[t, i]), []).append((t, i, play))
         for s, i, play in order(arriving.pop(t, [])):
             learner.observe(state, play, i, float(game.losses[s, i]), int(missing[s, i]))
+    if isinstance(learner, FullInformation) and learner.prior is not None and start is None:
+        assert_certified(game.losses, game.delays, predictions, learner.prior)
     return q
 
 
