@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.environments.delays import missing_counts
+from belated.environments.missing import missing_counts
 from belated.simulation.certificate import certificate, regret_against_arms
 
 

@@ -125,3 +125,27 @@ def as_count(value: Any, name: str, least: int, most: int | None = None) -> int:
     if not whole or value < least or (most is not None and value > most):
         raise ValueError(f"{name} is {value!r}; it must be {rule}")
     return int(value)
+
+
+def named_options(text: str) -> tuple[str, dict[str, int | float | str]]:
+    """A name and its options from text such as "concealed:variant=repaired,max_missing=50"."""
+    name, _, given = text.partition(":")
+    options: dict[str, int | float | str] = {}
+    for part in given.split(",") if given else []:
+        key, equals, value = (word.strip() for word in part.partition("="))
+        if not equals or not key:
+            raise ValueError(f"{name} is given {part!r}; an option must read name=value")
+        if key in options:
+            raise ValueError(f"{name} is given {key!r} twice; once is enough")
+        options[key] = as_value(value)
+    return name, options
+
+
+def as_value(text: str) -> int | float | str:
+    """A whole number, a number, or the text itself."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

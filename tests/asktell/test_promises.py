@@ -10,7 +10,7 @@ import pytest
 
 import belated
 from belated import BelatedError, BelatedWarning, HorizonExceededError, MissingExceededError
-from belated.environments.delays import missing_counts
+from belated.environments.missing import missing_counts
 from tests.asktell.in_hand import (
     BANDITS,
     CONCEALED,

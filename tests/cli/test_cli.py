@@ -75,9 +75,10 @@ def test_every_command_has_help() -> None:
 
 
 def test_learners_lists_name_setting_needs_and_guarantee() -> None:
-    """All three, as text and as JSON."""
+    """All of them, as text and as JSON."""
     rows = json.loads(belated("learners", "--json").stdout)
-    assert [row["name"] for row in rows] == ["concealed", "full-information", "partially-concealed"]
+    names = ["concealed", "full-information", "partially-concealed", "uniform"]
+    assert [row["name"] for row in rows] == names
     text = belated("learners").stdout
     for row in rows:
         assert set(row) == {"name", "in Python", "setting", "must be known", "guarantee"}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from belated.environments.delays import NEVER, missing_counts
+from belated.environments.missing import NEVER, missing_counts
 from belated.learners.concealed import Concealed
 from belated.learners.full_information import FullInformation
 from belated.learners.learner import Learner

@@ -136,7 +136,7 @@ FAULTS = [
     ),
     Fault(
         "missing counts include the current round",
-        "environments/delays.py",
+        "environments/missing.py",
         "first = np.broadcast_to(index + 1, delays.shape)",
         "first = np.broadcast_to(index, delays.shape)",
     ),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.environments.delays import NEVER, missing_counts
+from belated.environments.missing import NEVER, missing_counts
 from belated.ftrl import DelayedFTRL, instances
 from belated.ftrl.analysis import Round, analysed
 from belated.simulation.case import Case

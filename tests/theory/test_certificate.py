@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from belated.environments.delays import NEVER, missing_counts
+from belated.environments.missing import NEVER, missing_counts
 from belated.ftrl.rates import grid_weights
 from belated.simulation.case import Case, read_case
 from belated.simulation.certificate import certificate, regret_against_arms

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from belated.environments.delays import NEVER, missing_counts
+from belated.environments.missing import NEVER, missing_counts
 from belated.ftrl import LogBarrierOnMarginals, NegativeEntropy, Tsallis
 from belated.ftrl.ledger import Ledger
 from belated.ftrl.rates import bandit_grid, full_information_grid, grid_size, grid_weights

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, minimize
 
-from belated.environments.delays import missing_counts
+from belated.environments.missing import missing_counts
 from belated.ftrl import (
     DelayedFTRL,
     Hybrid,

@@ -1,24 +1,192 @@
-"""Delays as arrays: row t-1, column i is d_t(i), and NEVER stands for a loss that never comes."""
+"""Delay processes, which like the losses do not depend on how the rounds are cut into spans.
+
+Delays beyond the end of the game stay as they are. Where a parameter may be one number or one for
+each arm, how many arms there are is known, and checked, with the first span.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-NEVER = -1
+from belated.environments.environment import Counts, DelayProcess, Floats, Random, Span
+from belated.environments.missing import NEVER
+from belated.environments.parameters import (
+    LONGEST,
+    Number,
+    Whole,
+    as_chance,
+    as_delay,
+    as_positive,
+    as_size,
+    as_wait,
+    each_arm,
+    fitting,
+    one_or_each_arm,
+    settle,
+)
+from belated.values import in_order
 
-Counts = NDArray[np.int64]
+Draw = Callable[[Span, Floats], Counts]
 
 
-def missing_counts(delays: Counts) -> Counts:
-    """rho_t(i) = |{s < t : s + d_s(i) >= t}| for every round and arm, in O(TK).
+@dataclass(frozen=True)
+class Constant:
+    """The same delay for every round and arm; None, infinity and NEVER mean never."""
 
-    The loss of (s, i) is missing in the rounds s+1 .. s+d_s(i): one step up, one step down.
-    """
-    rounds, arms = delays.shape
-    changes = np.zeros((rounds + 1, arms), dtype=np.int64)
-    index = np.arange(rounds)[:, None]
-    first = np.broadcast_to(index + 1, delays.shape)
-    after = np.where(delays == NEVER, rounds, np.minimum(index + 1 + delays, rounds))
-    columns = np.broadcast_to(np.arange(arms), delays.shape)
-    np.add.at(changes, (first, columns), 1)
-    np.add.at(changes, (after, columns), -1)
-    return np.cumsum(changes[:rounds], axis=0)
+    delay: int | float | None
+
+    random = False
+
+    def __post_init__(self) -> None:
+        settle(self, delay=as_delay(self.delay, "delay"))
+
+    def sampler(self, random: Random) -> Draw:
+        return _repeat(np.array(self.delay))
+
+
+@dataclass(frozen=True)
+class PerArm:
+    """A delay for each arm, the same in every round; None, infinity and NEVER mean never."""
+
+    delays: Sequence[int | float | None]
+
+    random = False
+
+    def __post_init__(self) -> None:
+        settle(self, delays=each_arm(self.delays, "the delay", as_delay))
+
+    def sampler(self, random: Random) -> Draw:
+        return _repeat(np.array(self.delays))
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Each whole number from low to high, both included, is as likely as any other."""
+
+    low: Whole
+    high: Whole
+
+    def __post_init__(self) -> None:
+        low = one_or_each_arm(self.low, "low", as_wait)
+        high = one_or_each_arm(self.high, "high", as_wait)
+        if in_order(low) and in_order(high):
+            fitting(np.array(low), np.size(high), "low")
+        if np.greater(low, high).any():
+            raise ValueError(f"low is {low} and high is {high}; low must not be above high")
+        settle(self, low=low, high=high)
+
+    @property
+    def random(self) -> bool:
+        return bool(np.less(self.low, self.high).any())
+
+    def sampler(self, random: Random) -> Draw:
+        low, high = np.array(self.low), np.array(self.high)
+        choices = (high - low + 1).astype(np.float64)
+
+        def draw(span: Span, losses: Floats) -> Counts:
+            values = random.random(losses.shape)
+            values *= fitting(choices, losses.shape[1], "low or high")
+            delays = values.astype(np.int64)
+            delays += low
+            return delays
+
+        return draw
+
+
+@dataclass(frozen=True)
+class Geometric:
+    """Delays 0, 1, 2, ... that end in each round with the same chance, 1/(1 + mean)."""
+
+    mean: Number
+
+    def __post_init__(self) -> None:
+        settle(self, mean=one_or_each_arm(self.mean, "mean", as_size))
+
+    @property
+    def random(self) -> bool:
+        return bool(np.any(self.mean))
+
+    def sampler(self, random: Random) -> Draw:
+        with np.errstate(divide="ignore", over="ignore"):  # a mean of 0 has the scale 0
+            scale = np.asarray(1.0 / np.log1p(1.0 / np.array(self.mean)))
+
+        def draw(span: Span, losses: Floats) -> Counts:
+            values = random.standard_exponential(losses.shape)
+            values *= fitting(scale, losses.shape[1], "mean")
+            return whole(values)
+
+        return draw
+
+
+@dataclass(frozen=True)
+class Pareto:
+    """Heavy tails: P(d >= x) = (1 + x/scale)^-index for x = 0, 1, 2, ...; no mean if index <= 1."""
+
+    index: Number
+    scale: Number = 1.0
+
+    random = True
+
+    def __post_init__(self) -> None:
+        index = one_or_each_arm(self.index, "index", as_positive)
+        settle(self, index=index, scale=one_or_each_arm(self.scale, "scale", as_positive))
+
+    def sampler(self, random: Random) -> Draw:
+        index, scale = np.array(self.index), np.array(self.scale)
+
+        def draw(span: Span, losses: Floats) -> Counts:
+            values = random.standard_exponential(losses.shape)
+            with np.errstate(over="ignore"):  # what overflows is cut at LONGEST
+                values /= fitting(index, losses.shape[1], "index")
+                np.exp(values, out=values)
+                values -= 1.0
+                values *= fitting(scale, losses.shape[1], "scale")
+            return whole(values)
+
+        return draw
+
+
+@dataclass(frozen=True)
+class PacketLoss:
+    """The delays of another process, except that with this chance the loss never comes."""
+
+    chance: Number
+    delays: DelayProcess
+
+    def __post_init__(self) -> None:
+        if not callable(getattr(self.delays, "sampler", None)):
+            raise ValueError(f"delays is {self.delays!r}; it must be a delay process")
+        settle(self, chance=one_or_each_arm(self.chance, "chance", as_chance))
+
+    @property
+    def random(self) -> bool:
+        chance = np.array(self.chance)
+        fixed = (chance == 1.0) | ((chance == 0.0) & (not self.delays.random))
+        return not fixed.all()
+
+    def sampler(self, random: Random) -> Draw:
+        coins, rest = random.spawn(2)
+        chance, draw_delays = np.array(self.chance), self.delays.sampler(rest)
+
+        def draw(span: Span, losses: Floats) -> Counts:
+            lost = coins.random(losses.shape) < fitting(chance, losses.shape[1], "chance")
+            return np.where(lost, NEVER, draw_delays(span, losses))
+
+        return draw
+
+
+def _repeat(row: Counts) -> Draw:
+    return lambda span, losses: spread(fitting(row, losses.shape[1], "delays"), losses)
+
+
+def spread(values: Counts, losses: Floats) -> Counts:
+    """The values of a round, an arm or both, in an array of the shape of the losses."""
+    delays = np.empty(losses.shape, dtype=np.int64)
+    delays[:] = values
+    return delays
+
+
+def whole(values: Floats) -> Counts:
+    """The whole parts of numbers of at least 0, cut at LONGEST."""
+    return np.minimum(values, LONGEST, out=values).astype(np.int64)

@@ -1,13 +1,14 @@
-"""How kernels are compiled: by numba, cached under a key that covers every source file.
+"""How kernels are compiled: by numba, cached under a key that covers every source they depend on.
 
 numba decides whether cached code is stale by the file of the *outermost* function alone, so an
 edited kernel could go on running in its old form inside a caller that did not change. Here the
-cache directory itself is named after a hash of all sources of the package: any edit starts afresh.
+cache directory itself is named after a hash of all sources of compiled code: an edit starts afresh.
 """
 
 import functools
 import hashlib
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -19,16 +20,39 @@ import numpy as np
 config: Any = numba.config
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+KERNELS = "from belated.kernels.compile import compiled"
+IMPORT = re.compile(r"^from (belated[\w.]*) import (\([^)]*\)|[^(\n]*)", re.MULTILINE)
+
 
 @functools.cache
 def source_hash() -> str:
-    """A short hash of all Python sources of this package."""
+    """A short hash of all sources that compiled code is made from."""
     root = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
+    for path in compiled_sources(root):
         digest.update(path.relative_to(root).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def compiled_sources(root: Path) -> list[Path]:
+    """The files with kernels, and every file of the package that they import, however indirectly.
+
+    Nothing else can end up in compiled code: a kernel sees only what its module defines or imports.
+    """
+    texts = {path: path.read_text(encoding="utf-8") for path in root.rglob("*.py")}
+    waiting = [path for path, text in texts.items() if KERNELS in text or path == Path(__file__)]
+    found = set(waiting)
+    while waiting:
+        for module, names in IMPORT.findall(texts[waiting.pop()]):
+            folder = root.joinpath(*module.split(".")[1:])
+            words = re.findall(r"\w+", names)
+            for path in [folder, folder / "__init__", *(folder / word for word in words)]:
+                source = path.with_suffix(".py")
+                if source in texts and source not in found:
+                    found.add(source)
+                    waiting.append(source)
+    return sorted(found)
 
 
 @functools.cache

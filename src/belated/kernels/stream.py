@@ -11,9 +11,11 @@ from belated.kernels.compile import compiled
 UNIT = 2.0**-53
 
 
-def seeded(seed: int | None) -> NDArray[np.uint64]:
+def seeded(seed: int | np.random.SeedSequence | None) -> NDArray[np.uint64]:
     """The four words of a stream; `None` takes entropy from the operating system."""
-    return np.random.SeedSequence(seed).generate_state(4, np.uint64).astype(np.uint64)
+    if not isinstance(seed, np.random.SeedSequence):
+        seed = np.random.SeedSequence(seed)
+    return seed.generate_state(4, np.uint64).astype(np.uint64)
 
 
 @compiled

@@ -128,6 +128,7 @@ class Concealed(Learner):
         "expected regret at most 9 sqrt(KT) + 3 sqrt(ln K E sum_t <q_t,rho_t>) + max_missing/2 "
         "(th:concealed; fails with thousands of arms, where variant='repaired' has a like bound)"
     )
+    state: ClassVar[type] = ConcealedState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
     def __post_init__(self) -> None:
@@ -152,6 +153,9 @@ class Concealed(Learner):
             exploration=np.full(1, 1.0 if self.variant == "paper" else float(self.arms)),
             weight_with_epsilon=np.full(1, int(self.gamma_weight == "q+eps"), dtype=np.int64),
         )
+
+    def overlap(self, state: ConcealedState) -> float:
+        return float(state.overlap[0])
 
     def blank(self) -> Prediction:
         return Prediction(

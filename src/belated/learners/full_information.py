@@ -119,6 +119,7 @@ class FullInformation(Learner):
         "regret O(c rho_max + sqrt(c <u, L + L^rho>)) for every u, c = KL(u,pi) + ln T "
         "(th:fullinfobound; if rho_max grows late only with variant='repaired')"
     )
+    state: ClassVar[type] = FullInformationState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
     def __post_init__(self) -> None:

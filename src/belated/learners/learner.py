@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from belated.kernels.dispatch import VERBS
 from belated.types import VARIANTS, Setting, Variant
 from belated.values import as_count
 
@@ -56,7 +57,14 @@ class Learner(ABC):
     needs: ClassVar[str]
     guarantee: ClassVar[str]
     play_width: ClassVar[int] = 2
+    state: ClassVar[type]
     verbs: ClassVar[Verbs]
+
+    def __init_subclass__(cls) -> None:
+        """Tell the compiled loop which verbs belong to this learner's kind of state."""
+        super().__init_subclass__()
+        if hasattr(cls, "state"):
+            VERBS[cls.state] = cls.verbs
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arms", as_count(self.arms, "arms", 1))
@@ -84,6 +92,10 @@ class Learner(ABC):
         plays = np.empty((rows, self.play_width))
         self.verbs.commit(state, prediction, arm, plays)
         return plays
+
+    def overlap(self, state: Any) -> float:
+        """The sum over rounds of what eq:censoredgamma adds up; 0 for learners without it."""
+        return 0.0
 
     def withdraw(self, state: Any, play: Floats, arm: int) -> None:
         """The loss of this play will never be waited for again, and nothing is learned from it."""

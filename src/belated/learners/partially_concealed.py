@@ -146,6 +146,7 @@ class PartiallyConcealed(Learner):
         "for every u (th:banditbound, whose proof has gaps: docs/errata.md)"
     )
     play_width: ClassVar[int] = 3
+    state: ClassVar[type] = PartiallyConcealedState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.environments.delays import NEVER
+from belated.environments.missing import NEVER
 from belated.types import Setting
 
 SETTINGS = {

@@ -1,31 +1,17 @@
-"""Replay: a learner along given losses, delays and plays, round by round.
-
-The readable order of one round: predict, commit, then whatever arrives at its end. It serves the
-compiled learners and the readable ones alike.
-"""
+"""Replay: a learner along given losses, delays and plays, with all its predictions kept."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.environments.delays import NEVER, missing_counts
+from belated.environments.missing import missing_counts
 from belated.simulation.case import Case
+from belated.simulation.game import Stretch
+from belated.simulation.play import Plays, rounds_of
 from belated.types import Setting
-
-
-class Plays(Protocol):
-    """What a learner must do to be replayed."""
-
-    def start(self) -> Any: ...
-
-    def predict(self, state: Any) -> Any: ...
-
-    def commit(self, state: Any, prediction: Any, arm: int) -> Any: ...
-
-    def observe(self, state: Any, play: Any, arm: int, loss: float, missing: int) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -43,24 +29,19 @@ class Replay:
 
 def replay(case: Case, learner: Plays, progress: Callable[[], None] = lambda: None) -> Replay:
     """Run the learner through the case and keep all its predictions; progress after each round."""
-    rounds, arms = case.losses.shape
-    missing = missing_counts(case.delays)
-    arrivals: dict[int, list[tuple[int, int, Any]]] = {}
+    game = Stretch(0, len(case.losses), case.losses, case.delays, missing_counts(case.delays))
     state = learner.start()
     predictions = []
-    for t in range(rounds):
-        prediction = learner.predict(state)
-        predictions.append(prediction)
-        played = range(arms) if case.arms is None else (int(case.arms[t]),)
-        plays = learner.commit(state, prediction, -1 if case.arms is None else played[0])
-        for play, arm in zip(plays, played, strict=True):
-            if case.delays[t, arm] != NEVER:
-                arrivals.setdefault(t + int(case.delays[t, arm]), []).append((t, arm, play))
-        for s, arm, play in arrivals.pop(t, ()):
-            loss = float(case.losses[s, arm])
-            learner.observe(state, play, arm, loss, int(missing[s, arm]))
+    for moment in rounds_of(learner, state, [game], lambda t, q: int(_played(case)[t])):
+        predictions.append(moment.prediction)
         progress()
     return Replay(predictions, state)
+
+
+def _played(case: Case) -> NDArray[np.int64]:
+    if case.arms is None:
+        raise ValueError("the case names no arms; a bandit's case must name the arm of each round")
+    return case.arms
 
 
 def learner_for(case: Case) -> Plays:

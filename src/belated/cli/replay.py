@@ -1,80 +1,23 @@
-"""The command line. Heavy modules are imported by the commands that need them, not by --help."""
+"""belated replay: what a learner predicts along a case or a log."""
 
 import json
 import math
-import sys
-import time
-from collections.abc import Callable, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from belated import __version__
+from belated.cli.console import one_line_errors, progress_bar, show_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from belated.learners.learner import Learner
     from belated.simulation.logs import Log
 
 
-class OneLineError(click.ClickException):
-    """Bad input: one line on standard error, exit code 2."""
-
-    exit_code = 2
-
-
-@contextmanager
-def one_line_errors(path: Path) -> "Iterator[None]":
-    """Turn the errors that users can mend into one clear line that names the file."""
-    try:
-        yield
-    except OSError as error:
-        reason = " ".join(str(error.strerror or error).split())
-        raise OneLineError(f"{path.name} cannot be read: {reason}") from None
-    except (ValueError, ArithmeticError) as error:
-        text = " ".join(str(error).split())
-        raise OneLineError(text if path.name in text else f"{path.name}: {text}") from None
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="belated")
-def main() -> None:
-    """Learn which choice is best when feedback comes late, and later for some than for others."""
-
-
-@main.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON list instead of a table.")
-def learners(as_json: bool) -> None:
-    """List the learners: their setting, what they must know, what they guarantee."""
-    from belated.learners.registry import registered
-    from belated.saving import KINDS
-
-    in_hand = {kind.kind: name for name, kind in KINDS.items()}
-    rows = [
-        {
-            "name": kind.name,
-            "in Python": f"belated.{in_hand[kind]}" if kind in in_hand else "",
-            "setting": kind.setting.value,
-            "must be known": kind.needs,
-            "guarantee": kind.guarantee,
-        }
-        for kind in registered().values()
-    ]
-    if as_json:
-        click.echo(json.dumps(rows))
-        return
-    for row in rows:
-        click.secho(row.pop("name"), bold=True)
-        for key, value in row.items():
-            click.echo(f"  {key + ':':<15}{value}")
-
-
-@main.command()
+@click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--learner", help="For a log: concealed, partially-concealed or full-information, run along it."
@@ -206,56 +149,3 @@ def show_log(log: "Log", weights: "NDArray[Any]") -> None:
     show_table(columns, rows)
     if len(chosen) < len(log.rounds):
         click.echo(f"{len(chosen)} of {len(log.rounds)} rounds; all of them with --json.")
-
-
-@main.command()
-def warmup() -> None:
-    """Compile all learners and keep the code, so that later processes start quickly."""
-    from belated.kernels.compile import cache_directory
-    from belated.learners.registry import registered
-
-    directory = cache_directory()
-    kept = f"kept in {directory}" if directory else "not kept: no cache directory can be written"
-    click.echo(f"Compiled code is {kept}.")
-    for kind in registered().values():
-        started = time.perf_counter()
-        compile_learner(kind)
-        click.echo(f"{kind.name}: ready after {time.perf_counter() - started:.1f} s")
-
-
-def compile_learner(kind: "type[Learner]") -> None:
-    """Call each verb of a learner once."""
-    learner = kind(arms=2)
-    state = learner.start()
-    arm = 0
-    for _ in range(2):
-        plays = learner.commit(state, learner.predict(state), arm)
-    learner.withdraw(state, plays[0], arm)
-    plays = learner.commit(state, learner.predict(state), arm)
-    learner.observe(state, plays[0], arm, 0.5, 0)
-
-
-def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table in the terminal; what users named is printed as it is, without markup."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(*columns, header_style="bold")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    Console(file=sys.stdout).print(table)
-
-
-@contextmanager
-def progress_bar(title: str, total: int) -> "Iterator[Callable[[], None]]":
-    """A progress bar on standard error, shown only in a terminal; yields what advances it."""
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(file=sys.stderr), transient=True) as progress:
-        task = progress.add_task(title, total=total)
-        yield lambda: progress.advance(task)

@@ -1,0 +1,76 @@
+"""What all commands share: errors in one line, tables, progress."""
+
+import itertools
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+
+class OneLineError(click.ClickException):
+    """Bad input: one line on standard error, exit code 2."""
+
+    exit_code = 2
+
+
+@contextmanager
+def one_line_errors(path: Path | None = None) -> Iterator[None]:
+    """Turn the errors that users can mend into one clear line, which names the file if any."""
+    try:
+        yield
+    except OSError as error:
+        reason = " ".join(str(error.strerror or error).split())
+        name = path.name if path else error.filename
+        raise OneLineError(f"{name} cannot be read: {reason}") from None
+    except (ValueError, ArithmeticError) as error:
+        text = " ".join(str(error).split())
+        named = path is None or path.name in text
+        raise OneLineError(text if named else f"{path.name}: {text}") from None
+
+
+def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table in the terminal; what users named is printed as it is, without markup."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, header_style="bold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    Console(file=sys.stdout).print(table)
+
+
+@contextmanager
+def progress_bar(title: str, total: int) -> Iterator[Callable[[], None]]:
+    """A progress bar; yields what advances it by one."""
+    with progress_of(title) as report:
+        done = itertools.count(1)
+        yield lambda: report(next(done), total)
+
+
+@contextmanager
+def progress_of(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar with the time left, on standard error, shown only in a terminal.
+
+    Yields what tells it how much of how much is done.
+    """
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(file=sys.stderr), transient=True) as progress:
+        task = progress.add_task(title, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def say_if_compiling() -> None:
+    """Say why it takes a while, if the learners were never compiled on this machine."""
+    from belated.kernels.compile import cache_directory
+
+    directory = cache_directory()
+    if directory is None or not any(directory.rglob("engine.play_rounds*.nbi")):
+        click.echo("Compiling the learners, once: this takes about a minute.", err=True)

@@ -1,0 +1,64 @@
+"""belated learners, belated warmup: what there is to play with, and getting it ready."""
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from belated.learners.learner import Learner
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON list instead of a table.")
+def learners(as_json: bool) -> None:
+    """List the learners: their setting, what they must know, what they guarantee."""
+    from belated.learners.registry import registered
+    from belated.saving import KINDS
+
+    in_hand = {kind.kind: name for name, kind in KINDS.items()}
+    rows = [
+        {
+            "name": kind.name,
+            "in Python": f"belated.{in_hand[kind]}" if kind in in_hand else "",
+            "setting": kind.setting.value,
+            "must be known": kind.needs,
+            "guarantee": kind.guarantee,
+        }
+        for kind in registered().values()
+    ]
+    if as_json:
+        click.echo(json.dumps(rows))
+        return
+    for row in rows:
+        click.secho(row.pop("name"), bold=True)
+        for key, value in row.items():
+            click.echo(f"  {key + ':':<15}{value}")
+
+
+@click.command()
+def warmup() -> None:
+    """Compile all learners and keep the code, so that later processes start quickly."""
+    from belated.kernels.compile import cache_directory
+    from belated.learners.registry import registered
+
+    directory = cache_directory()
+    kept = f"kept in {directory}" if directory else "not kept: no cache directory can be written"
+    click.echo(f"Compiled code is {kept}.")
+    for kind in registered().values():
+        started = time.perf_counter()
+        compile_learner(kind)
+        click.echo(f"{kind.name}: ready after {time.perf_counter() - started:.1f} s")
+
+
+def compile_learner(kind: "type[Learner]") -> None:
+    """Call each verb of a learner once."""
+    learner = kind(arms=2)
+    state = learner.start()
+    arm = 0
+    for _ in range(2):
+        plays = learner.commit(state, learner.predict(state), arm)
+    learner.withdraw(state, plays[0], arm)
+    plays = learner.commit(state, learner.predict(state), arm)
+    learner.observe(state, plays[0], arm, 0.5, 0)

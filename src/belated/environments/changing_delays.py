@@ -1,0 +1,118 @@
+"""Delay processes that change with the round or the loss; only a game and its losses decide."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from belated.environments.delays import Draw, spread
+from belated.environments.environment import Counts, Floats, Random, Span
+from belated.environments.parameters import (
+    Number,
+    Whole,
+    as_chance,
+    as_size,
+    fitting,
+    one_or_each_arm,
+    settle,
+)
+from belated.values import MOST_ROUNDS, as_count
+
+
+@dataclass(frozen=True)
+class Batches:
+    """All that happened in a stretch of `every` rounds arrives together, at its end."""
+
+    every: Whole
+
+    random = False
+
+    def __post_init__(self) -> None:
+        settle(self, every=one_or_each_arm(self.every, "every", _as_stretch))
+
+    def sampler(self, random: Random) -> Draw:
+        every = np.array(self.every)
+
+        def draw(span: Span, losses: Floats) -> Counts:
+            sizes = np.atleast_1d(fitting(every, losses.shape[1], "every"))
+            return spread(sizes - 1 - span.index[:, None] % sizes, losses)
+
+        return draw
+
+
+@dataclass(frozen=True)
+class GrowingLate:
+    """No delay until the fraction `start` of the rounds is over, then a rise to `most` at the end.
+
+    Round t of T has the delay most (t/T - start) / (1 - start), rounded, and 0 where that is below.
+    """
+
+    start: float
+    most: Number
+
+    random = False
+
+    def __post_init__(self) -> None:
+        start = as_chance(self.start, "start")
+        if start == 1.0:
+            raise ValueError("start is 1; it must be below 1, or there is no time to rise")
+        settle(self, start=start, most=one_or_each_arm(self.most, "most", as_size))
+
+    def sampler(self, random: Random) -> Draw:
+        most = np.array(self.most)
+
+        def draw(span: Span, losses: Floats) -> Counts:
+            over = (span.index[:, None] + 1.0) / span.rounds
+            risen = np.maximum(0.0, (over - self.start) / (1.0 - self.start))
+            highest = fitting(most, losses.shape[1], "most")
+            return spread(np.rint(highest * risen).astype(np.int64), losses)
+
+        return draw
+
+
+@dataclass(frozen=True)
+class Unbalanced:
+    """The first floor(sqrt(K T / ln K)) rounds arrive at the very end, all others at once.
+
+    Few rounds make most of the total delay, so a learner that skips them gains much (Thune,
+    Cesa-Bianchi and Seldin, 2019). With one arm there are no such rounds.
+    """
+
+    random = False
+
+    def sampler(self, random: Random) -> Draw:
+        def draw(span: Span, losses: Floats) -> Counts:
+            arms, rounds = losses.shape[1], span.rounds
+            late = math.isqrt(int(arms * rounds / math.log(arms))) if arms > 1 else 0
+            index = span.index[:, None]
+            return spread(np.where(index < late, rounds - 1 - index, 0), losses)
+
+        return draw
+
+
+@dataclass(frozen=True)
+class ProportionalToLoss:
+    """A loss of 1 takes `most` rounds and one of 0 takes none; not rising, the other way round."""
+
+    most: Number
+    rising: bool = True
+
+    random = False
+
+    def __post_init__(self) -> None:
+        settle(self, most=one_or_each_arm(self.most, "most", as_size))
+
+    def sampler(self, random: Random) -> Draw:
+        most = np.array(self.most)
+
+        def draw(span: Span, losses: Floats) -> Counts:
+            shares = losses if self.rising else 1.0 - losses
+            values: Floats = shares * fitting(most, losses.shape[1], "most")
+            np.rint(values, out=values)
+            return values.astype(np.int64)
+
+        return draw
+
+
+def _as_stretch(value: object, name: str) -> int:
+    return as_count(value, name, 1, MOST_ROUNDS)

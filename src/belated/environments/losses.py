@@ -1,0 +1,159 @@
+"""Loss processes. Each draws so that the losses do not depend on how the rounds are cut into spans.
+
+That holds if every round takes its random numbers after those of the round before. A process that
+draws two kinds of numbers therefore has a stream for each.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from belated.environments.environment import Floats, Random, Span
+from belated.environments.parameters import as_chance, between, each_arm, settle
+from belated.values import MOST_ARMS, as_count
+
+Draw = Callable[[Span], Floats]
+
+
+@dataclass(frozen=True)
+class WithMeans:
+    """Losses with a mean for each arm."""
+
+    means: Sequence[float]
+
+    def __post_init__(self) -> None:
+        settle(self, means=each_arm(self.means, "the mean", as_chance))
+
+    @property
+    def arms(self) -> int:
+        return len(self.means)
+
+    @property
+    def random(self) -> bool:
+        return uncertain(self.means)
+
+
+@dataclass(frozen=True)
+class Bernoulli(WithMeans):
+    """Losses of 0 and 1, independent, with a mean for each arm."""
+
+    def sampler(self, random: Random) -> Draw:
+        means = np.array(self.means)
+        return lambda span: flip(random, means, span)
+
+
+@dataclass(frozen=True)
+class Beta(WithMeans):
+    """Beta-distributed losses; the higher the concentration, the nearer they are to their means.
+
+    The losses of an arm of mean m are Beta(m c, (1-m) c), with variance m (1-m) / (1+c).
+    """
+
+    concentration: float = 4.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        settle(self, concentration=between(0.001, 1e9)(self.concentration, "concentration"))
+
+    def sampler(self, random: Random) -> Draw:
+        means = np.array(self.means)
+        spread = np.flatnonzero((means > 0.0) & (means < 1.0))
+        hits = means[spread] * self.concentration
+        misses = (1.0 - means[spread]) * self.concentration
+
+        def draw(span: Span) -> Floats:
+            losses = np.empty((span.count, self.arms))
+            losses[:] = means
+            losses[:, spread] = random.beta(hits, misses, (span.count, spread.size))
+            return losses
+
+        return draw
+
+
+@dataclass(frozen=True)
+class Drifting(WithMeans):
+    """Losses of 0 and 1 whose means walk at random, a normal step a round, reflected at 0 and 1.
+
+    The first round has the given means.
+    """
+
+    step: float = 0.01
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        settle(self, step=between(0.0, 1.0)(self.step, "step"))
+
+    @property
+    def random(self) -> bool:
+        return self.step > 0.0 or super().random
+
+    def sampler(self, random: Random) -> Draw:
+        steps, coins = random.spawn(2)
+        walk = self.walk(steps)
+        return lambda span: flip(coins, walk(span), span)
+
+    def walk(self, random: Random) -> Draw:
+        """The means of each round: a free walk, folded into [0, 1] like a strip of paper."""
+        here = np.array(self.means)
+
+        def go_on(span: Span) -> Floats:
+            nonlocal here
+            path = np.empty((span.count + 1, self.arms))
+            path[0] = here
+            random.standard_normal(out=path[1:])
+            path[1:] *= self.step
+            np.cumsum(path, axis=0, out=path)
+            here = path[-1].copy()
+            return _folded(path[:-1])
+
+        return go_on
+
+
+@dataclass(frozen=True)
+class FirstOrder:
+    """A best arm, the last, that loses hardly anything, where bounds in its loss L* are small."""
+
+    arms: int
+    best: float = 0.01
+    other: float = 0.5
+
+    def __post_init__(self) -> None:
+        best, other = as_chance(self.best, "best"), as_chance(self.other, "other")
+        if best > other:
+            raise ValueError(f"best is {best} and other is {other}; best must not be above other")
+        settle(self, arms=as_arm_count(self.arms), best=best, other=other)
+
+    @property
+    def random(self) -> bool:
+        return self._bernoulli().random
+
+    def sampler(self, random: Random) -> Draw:
+        return self._bernoulli().sampler(random)
+
+    def _bernoulli(self) -> Bernoulli:
+        return Bernoulli([self.other] * (self.arms - 1) + [self.best])
+
+
+def flip(random: Random, means: Floats, span: Span) -> Floats:
+    """Losses of 0 and 1 with these means, the same or other ones in each round."""
+    losses = random.random((span.count, means.shape[-1]))
+    return np.less(losses, means, out=losses)
+
+
+def _folded(path: Floats) -> Floats:
+    """How far each number is from the nearest even one."""
+    folded = np.rint(0.5 * path)
+    folded *= -2.0
+    folded += path
+    return np.abs(folded, out=folded)
+
+
+def uncertain(means: Sequence[float]) -> bool:
+    """Whether flips with these means can come out in two ways."""
+    return any(0.0 < mean < 1.0 for mean in means)
+
+
+def as_arm_count(arms: int) -> int:
+    """How many arms there are."""
+    return as_count(arms, "arms", 1, MOST_ARMS)

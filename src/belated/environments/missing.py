@@ -1,0 +1,24 @@
+"""What is missing: row t-1, column i of a delay array is d_t(i), and NEVER means it never comes."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+NEVER = -1
+
+Counts = NDArray[np.int64]
+
+
+def missing_counts(delays: Counts) -> Counts:
+    """rho_t(i) = |{s < t : s + d_s(i) >= t}| for every round and arm, in O(TK).
+
+    The loss of (s, i) is missing in the rounds s+1 .. s+d_s(i): one step up, one step down.
+    """
+    rounds, arms = delays.shape
+    changes = np.zeros((rounds + 1, arms), dtype=np.int64)
+    index = np.arange(rounds)[:, None]
+    first = np.broadcast_to(index + 1, delays.shape)
+    after = np.where(delays == NEVER, rounds, np.minimum(index + 1 + delays, rounds))
+    columns = np.broadcast_to(np.arange(arms), delays.shape)
+    np.add.at(changes, (first, columns), 1)
+    np.add.at(changes, (after, columns), -1)
+    return np.cumsum(changes[:rounds], axis=0)

@@ -1,0 +1,89 @@
+"""Parameters of losses and delays: a number or one for each arm, with a sentence on bad ones."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.environments.missing import NEVER
+from belated.values import as_count, as_number, in_order
+
+LONGEST = 2**62  # a round plus a delay still fits an int64
+
+Value = TypeVar("Value", int, float)
+Entry = TypeVar("Entry", np.int64, np.float64)
+Number = float | Sequence[float]
+Whole = int | Sequence[int]
+
+
+def between(low: float, high: float) -> Callable[[Any, str], float]:
+    """A check that a number lies in [low, high]."""
+
+    def check(value: Any, name: str) -> float:
+        number = as_number(value, name)
+        if not low <= number <= high:
+            raise ValueError(f"{name} is {value!r}; it must be in [{low:g}, {high:g}]")
+        return number
+
+    return check
+
+
+as_chance = between(0.0, 1.0)
+as_size = between(0.0, LONGEST)
+
+
+def as_positive(value: Any, name: str) -> float:
+    """A finite number above 0."""
+    number = as_number(value, name)
+    if number <= 0.0:
+        raise ValueError(f"{name} is {value!r}; it must be above 0")
+    return number
+
+
+def as_wait(value: Any, name: str) -> int:
+    """A delay that ends."""
+    return as_count(value, name, 0, LONGEST)
+
+
+def as_delay(value: Any, name: str) -> int:
+    """A delay; None, infinity and NEVER all mean never."""
+    if value is None or (isinstance(value, float) and value == math.inf):
+        return NEVER
+    try:
+        return as_count(value, name, NEVER, LONGEST)
+    except ValueError:
+        raise ValueError(
+            f"{name} is {value!r}; it must be a whole number from 0 to {LONGEST}, or None for never"
+        ) from None
+
+
+def each_arm(values: Any, name: str, check: Callable[[Any, str], Value]) -> tuple[Value, ...]:
+    """A checked number for each arm."""
+    numbers = in_order(values)
+    if not numbers:
+        raise ValueError(f"{name} is {values!r}; it must be a list with a number for each arm")
+    return tuple(check(number, f"{name} of arm {i}") for i, number in enumerate(numbers, 1))
+
+
+def one_or_each_arm(
+    value: Any, name: str, check: Callable[[Any, str], Value]
+) -> Value | tuple[Value, ...]:
+    """One checked number for all arms, or one for each."""
+    return check(value, name) if in_order(value) is None else each_arm(value, name, check)
+
+
+def fitting(numbers: NDArray[Entry], arms: int, name: str) -> NDArray[Entry]:
+    """One number for all arms, or one for each of so many arms."""
+    if numbers.ndim and numbers.size != arms:
+        raise ValueError(
+            f"{name} has {numbers.size} numbers; it must have one for each of {arms} arms"
+        )
+    return numbers
+
+
+def settle(process: object, **values: object) -> None:
+    """Put checked values into a frozen record that is just being made."""
+    for name, value in values.items():
+        object.__setattr__(process, name, value)

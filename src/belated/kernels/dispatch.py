@@ -1,0 +1,46 @@
+"""The learners' verbs as generic functions, which compiled code resolves by the type of the state.
+
+One loop over `predict`, `commit` and `observe` thus serves every learner, and is compiled once for
+each kind of state with the learner's own functions inside it.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from numba.extending import overload
+
+VERBS: dict[type, Any] = {}  # kind of state -> the Verbs of its learner
+
+
+def predict(state: Any, prediction: Any) -> None:
+    """Fill the prediction of the coming round."""
+    VERBS[type(state)].predict(state, prediction)
+
+
+def commit(state: Any, prediction: Any, arm: int, plays: Any) -> None:
+    """Play the round and freeze what was in force."""
+    VERBS[type(state)].commit(state, prediction, arm, plays)
+
+
+def observe(state: Any, play: Any, arm: int, loss: float, missing: int) -> None:
+    """Learn from a loss that has arrived."""
+    VERBS[type(state)].observe(state, play, arm, loss, missing)
+
+
+# Not strict: numba would have the annotations of a verb equal those of its generic form.
+@overload(predict, strict=False)
+def _predict(state: Any, prediction: Any) -> Callable[..., None]:
+    verb = VERBS[state.instance_class].predict
+    return lambda state, prediction: verb(state, prediction)
+
+
+@overload(commit, strict=False)
+def _commit(state: Any, prediction: Any, arm: Any, plays: Any) -> Callable[..., None]:
+    verb = VERBS[state.instance_class].commit
+    return lambda state, prediction, arm, plays: verb(state, prediction, arm, plays)
+
+
+@overload(observe, strict=False)
+def _observe(state: Any, play: Any, arm: Any, loss: Any, missing: Any) -> Callable[..., None]:
+    verb = VERBS[state.instance_class].observe
+    return lambda state, play, arm, loss, missing: verb(state, play, arm, loss, missing)

@@ -1,0 +1,64 @@
+"""Uniform play: every arm alike, whatever happens. What a learner must beat to be worth running."""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from belated.kernels.compile import compiled
+from belated.learners.learner import Counts, Floats, Learner, Prediction, Verbs
+from belated.types import Setting
+
+
+class UniformState(NamedTuple):
+    """The round to come; there is nothing to learn."""
+
+    round: Counts
+
+
+@compiled
+def predict(state: UniformState, prediction: Prediction) -> None:
+    """q_t(i) = 1/K."""
+    prediction.q[:] = 1.0 / prediction.q.shape[0]
+    prediction.p[:, 0] = prediction.q
+
+
+@compiled
+def commit(state: UniformState, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """The round is over."""
+    state.round[0] += 1
+    plays[:] = 0.0
+
+
+@compiled
+def withdraw(state: UniformState, play: Floats, arm: int) -> None:
+    """Nothing was waited for."""
+
+
+@compiled
+def observe(state: UniformState, play: Floats, arm: int, loss: float, missing: int) -> None:
+    """Nothing is learned."""
+
+
+@dataclass(frozen=True)
+class Uniform(Learner):
+    """Every arm with probability 1/K, in every round; both variants are the same."""
+
+    name: ClassVar[str] = "uniform"
+    setting: ClassVar[Setting] = Setting.CONCEALED
+    needs: ClassVar[str] = "nothing"
+    guarantee: ClassVar[str] = "none: regret grows in proportion to the rounds"
+    state: ClassVar[type] = UniformState
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def start(self) -> UniformState:
+        return UniformState(round=np.ones(1, dtype=np.int64))
+
+    def blank(self) -> Prediction:
+        return Prediction(
+            q=np.empty(self.arms),
+            p=np.empty((self.arms, 1)),
+            eta=np.empty(0),
+            gamma=np.empty(0),
+            dual=np.empty(0),
+        )

@@ -1,0 +1,167 @@
+"""The account of a game: losses, missing losses and delays of every arm, whoever plays it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.environments.environment import Environment
+from belated.environments.missing import NEVER
+from belated.simulation.game import Game, Stretch
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
+MOST_CHARGED = 2**21
+SAMPLED_PAIRS = 2**19
+SCATTER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio
+
+
+@dataclass(frozen=True)
+class Delays:
+    """The delays of each arm, from the rounds sampled; a loss not known by the end never comes.
+
+    Quantiles are infinite where they fall among those. `later[k, i]` is the share of losses of arm
+    i with a delay above thresholds[k].
+    """
+
+    mean: Floats  # of those that come
+    never: Floats
+    quantiles: Floats  # (level, arm)
+    thresholds: Counts
+    later: Floats
+
+
+@dataclass(frozen=True)
+class Account:
+    """Sums over all rounds of a game; arrays have an entry for each arm.
+
+    losses is L_T, missing_losses is L_T^rho, the sum of rho_t(i) l_t(i). caps are the values that
+    rho_t^max takes, and charged[k] is the sum of (1 + rho_t(i)) l_t(i) over the rounds in which it
+    is caps[k]; None if that would be too large a table.
+    """
+
+    rounds: int
+    labels: tuple[str, ...]
+    prior: Floats
+    losses: Floats
+    missing_losses: Floats
+    most_missing: Counts
+    mean_missing: Floats
+    caps: Counts | None
+    charged: Floats | None
+    delays: Delays
+    checkpoints: Counts
+    losses_at: Floats  # L_t after each checkpoint
+
+    @property
+    def arms(self) -> int:
+        """K."""
+        return self.losses.size
+
+    @property
+    def max_missing(self) -> int:
+        """rho*: the largest missing count of any round and arm."""
+        return int(self.most_missing.max())
+
+    @property
+    def best_arm(self) -> int:
+        """The arm of the smallest total loss."""
+        return int(self.losses.argmin())
+
+
+def account(game: Game) -> Account:
+    """Walk once through a game and add everything up."""
+    environment = game.environment
+    sums = _Sums(environment, game.checkpoints)
+    for stretch in game.stretches():
+        sums.add(stretch)
+    return sums.close(environment)
+
+
+class _Sums:
+    def __init__(self, environment: Environment, checkpoints: Counts) -> None:
+        arms, rounds = environment.arms, environment.rounds
+        self.losses = np.zeros(arms)
+        self.missing_losses = np.zeros(arms)
+        self.missing = np.zeros(arms)
+        self.most_missing = np.zeros(arms, dtype=np.int64)
+        self.caps: list[int] | None = []
+        self.charged: list[Floats] = []
+        self.sampled: list[Counts] = []
+        share = min(1.0, max(64.0, SAMPLED_PAIRS / arms) / rounds)
+        self.threshold = np.uint64(min(int(share * 2.0**64), 2**64 - 1))
+        self.checkpoints = checkpoints
+        self.losses_at = np.empty((checkpoints.size, arms))
+        self.passed = 0
+
+    def add(self, stretch: Stretch) -> None:
+        """Add the sums of one stretch."""
+        weighted = stretch.missing * stretch.losses
+        self.losses += stretch.losses.sum(axis=0)
+        self.missing_losses += weighted.sum(axis=0)
+        self.missing += stretch.missing.sum(axis=0)
+        self.charge(stretch, weighted + stretch.losses)
+        np.maximum(self.most_missing, stretch.missing.max(axis=0), out=self.most_missing)
+        index = np.arange(stretch.first, stretch.end, dtype=np.uint64)
+        chosen = index * SCATTER <= self.threshold
+        waits, left = stretch.delays[chosen], stretch.rounds - index[chosen].astype(np.int64)
+        self.sampled.append(np.where(waits >= left[:, None], NEVER, waits))
+        if stretch.end == self.checkpoints[self.passed]:
+            self.losses_at[self.passed] = self.losses
+            self.passed += 1
+
+    def charge(self, stretch: Stretch, charged: Floats) -> None:
+        """Add (1 + rho_t) l_t to the row of the present rho_t^max."""
+        if self.caps is None:
+            return
+        before = self.caps[-1] if self.caps else 0
+        highest = np.maximum.accumulate(np.maximum(stretch.missing.max(axis=1), before))
+        starts = np.flatnonzero(np.r_[True, highest[1:] > highest[:-1]])
+        if (len(self.caps) + starts.size) * charged.shape[1] > MOST_CHARGED:
+            self.caps, self.charged = None, []
+            return
+        for cap, row in zip(highest[starts], np.add.reduceat(charged, starts, axis=0), strict=True):
+            if self.caps and self.caps[-1] == cap:
+                self.charged[-1] += row
+            else:
+                self.caps.append(int(cap))
+                self.charged.append(row)
+
+    def close(self, environment: Environment) -> Account:
+        """The account of the whole game."""
+        arms = environment.arms
+        prior = np.full(arms, 1.0 / arms) if environment.prior is None else environment.prior
+        return Account(
+            rounds=environment.rounds,
+            labels=tuple(environment.labels),
+            prior=np.asarray(prior, dtype=np.float64),
+            losses=self.losses,
+            missing_losses=self.missing_losses,
+            most_missing=self.most_missing,
+            mean_missing=self.missing / environment.rounds,
+            caps=None if self.caps is None else np.array(self.caps),
+            charged=None if self.caps is None else np.array(self.charged),
+            delays=_delays(np.concatenate(self.sampled), environment.rounds),
+            checkpoints=self.checkpoints,
+            losses_at=self.losses_at,
+        )
+
+
+def _delays(sampled: Counts, rounds: int) -> Delays:
+    never = sampled == NEVER
+    waits = np.where(never, np.inf, sampled)
+    count = (~never).sum(axis=0)
+    total = np.where(never, 0, sampled).sum(axis=0)
+    powers = 2 ** np.arange(int(rounds).bit_length())
+    thresholds = np.unique(np.r_[0, powers, powers + powers // 2])
+    ordered = np.sort(waits, axis=0)
+    above = [np.searchsorted(column, thresholds, side="right") for column in ordered.T]
+    return Delays(
+        mean=total / np.maximum(count, 1),
+        never=never.mean(axis=0),
+        quantiles=np.quantile(waits, LEVELS, axis=0, method="inverted_cdf"),
+        thresholds=thresholds,
+        later=1.0 - np.array(above).T / len(sampled),
+    )

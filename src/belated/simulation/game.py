@@ -1,0 +1,130 @@
+"""A game: what an environment does for one seed, with what is missing in every round.
+
+It is delivered in stretches that end at the checkpoints of the accounts, and drawn anew each time
+it is walked through, unless it is small enough to be kept.
+"""
+
+import functools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.environments.environment import Environment
+from belated.environments.missing import NEVER
+from belated.kernels.calendar import (
+    NONE,
+    PENDING,
+    Calendar,
+    begin_round,
+    empty_calendar,
+    enlarged,
+    put,
+    take,
+)
+from belated.kernels.compile import compiled
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+KEPT_ENTRIES = 2**22  # (round, arm) pairs of a game that is kept: 100 MB
+MOST_CHECKPOINTS = 200
+CHECKPOINT_ENTRIES = 2**21
+
+
+class Stretch(NamedTuple):
+    """Consecutive rounds of a game of `rounds` rounds, `first` counted from 0."""
+
+    first: int
+    rounds: int
+    losses: Floats
+    delays: Counts
+    missing: Counts  # rho_t(i)
+
+    @property
+    def end(self) -> int:
+        """The number of rounds that are over after this stretch."""
+        return self.first + len(self.losses)
+
+
+class Pairs(NamedTuple):
+    """All (round, arm) whose loss is missing: how many of each arm, and when they end."""
+
+    calendar: Calendar
+    arm: Counts
+    missing: Counts
+
+
+def reserved(calendar: Calendar, count: int) -> Calendar:
+    """The calendar with at least `count` free slots."""
+    needed = int(calendar.marks[PENDING]) + count
+    if needed <= calendar.after.size:
+        return calendar
+    return enlarged(calendar, max(needed, 2 * calendar.after.size))
+
+
+@compiled
+def count_missing(pairs: Pairs, first: int, rounds: int, delays: Counts, missing: Counts) -> None:
+    """rho_t(i) = |{s < t : s + d_s(i) >= t}| of consecutive rounds, in O(1) a pair (eq:key)."""
+    for row in range(delays.shape[0]):
+        now = first + row
+        begin_round(pairs.calendar, now)
+        for i in range(delays.shape[1]):
+            missing[row, i] = pairs.missing[i]
+            delay = delays[row, i]
+            if delay == 0:
+                continue
+            pairs.missing[i] += 1
+            if delay != NEVER and delay < rounds - now:
+                pairs.arm[put(pairs.calendar, now, now + delay)] = i
+        slot = take(pairs.calendar, now)
+        while slot != NONE:
+            pairs.missing[pairs.arm[slot]] -= 1
+            slot = take(pairs.calendar, now)
+
+
+class Game:
+    """One game of an environment; the same for everybody who walks through it."""
+
+    def __init__(self, environment: Environment, seed: np.random.SeedSequence) -> None:
+        self.environment = environment
+        self.seed = seed
+        self.checkpoints = checkpoints(environment.rounds, environment.arms)
+
+    def stretches(self) -> Iterator[Stretch]:
+        """The game from its first round to its last."""
+        if self.environment.rounds * self.environment.arms <= KEPT_ENTRIES:
+            yield from self._kept
+        else:
+            yield from self._drawn()
+
+    @functools.cached_property
+    def _kept(self) -> list[Stretch]:
+        return list(self._drawn())
+
+    def _drawn(self) -> Iterator[Stretch]:
+        rounds, arms = self.environment.rounds, self.environment.arms
+        pairs = Pairs(empty_calendar(1), np.zeros(1, np.int64), np.zeros(arms, np.int64))
+        for span, losses, delays in self.environment.blocks(self.seed):
+            calendar = reserved(pairs.calendar, delays.size)
+            if calendar is not pairs.calendar:
+                pairs = Pairs(calendar, np.resize(pairs.arm, calendar.after.size), pairs.missing)
+            missing = np.empty_like(delays)
+            count_missing(pairs, span.first, rounds, delays, missing)
+            for part in self._cut(span.first, span.count):
+                yield Stretch(
+                    span.first + part.start, rounds, losses[part], delays[part], missing[part]
+                )
+
+    def _cut(self, first: int, count: int) -> Iterator[slice]:
+        """The rows of a block in slices that end at checkpoints."""
+        inside = self.checkpoints[(self.checkpoints > first) & (self.checkpoints < first + count)]
+        ends = [*(int(end) - first for end in inside), count]
+        yield from map(slice, [0, *ends[:-1]], ends)
+
+
+def checkpoints(rounds: int, arms: int) -> Counts:
+    """The rounds after which sums are recorded: evenly spread, the last one included."""
+    count = min(MOST_CHECKPOINTS, max(2, CHECKPOINT_ENTRIES // arms), max(1, rounds // 10))
+    return np.unique(np.round(np.linspace(rounds / count, rounds, count)).astype(np.int64))

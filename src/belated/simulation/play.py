@@ -1,0 +1,125 @@
+"""The readable loop: a learner through a game, round by round, in the order of Algorithm 1.
+
+It is the slow twin of the compiled game, and runs what that cannot: the readable learners of
+`belated.ftrl`, and learners that users write in plain Python.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.environments.missing import NEVER
+from belated.kernels.stream import draw, seeded
+from belated.simulation.game import Game, Stretch
+from belated.simulation.trace import Recorder, Trace
+from belated.types import Setting
+
+Floats = NDArray[np.float64]
+Choice = Callable[[int, Floats], int]
+
+
+class Plays(Protocol):
+    """What a learner must do to play: its state, its three verbs, and weights q in a prediction.
+
+    `commit` answers with one play for each loss that will be told, K of them in full information.
+    """
+
+    @property
+    def setting(self) -> Setting: ...
+
+    def start(self) -> Any: ...
+
+    def predict(self, state: Any) -> Any: ...
+
+    def commit(self, state: Any, prediction: Any, arm: int) -> Any: ...
+
+    def observe(self, state: Any, play: Any, arm: int, loss: float, missing: int) -> None: ...
+
+
+class Moment(NamedTuple):
+    """The end of a round: what was predicted and played, and what everybody lost or missed."""
+
+    round: int
+    prediction: Any
+    arm: int
+    losses: Floats
+    missing: NDArray[np.int64]
+
+
+def rounds_of(
+    learner: Plays, state: Any, stretches: Iterable[Stretch], choose: Choice
+) -> Iterator[Moment]:
+    """Play round after round; `choose` gives the arm of a bandit, from the 0-based round and q."""
+    bandit = learner.setting is not Setting.FULL_INFORMATION
+    arrivals: dict[int, list[tuple[Any, int, float, int]]] = {}
+    for stretch in stretches:
+        for row, (losses, missing) in enumerate(zip(stretch.losses, stretch.missing, strict=True)):
+            t = stretch.first + row
+            prediction = learner.predict(state)
+            arm = choose(t, prediction.q) if bandit else -1
+            plays = learner.commit(state, prediction, arm)
+            for play, told in zip(plays, [arm] if bandit else range(losses.size), strict=True):
+                delay = int(stretch.delays[row, told])
+                if delay != NEVER:
+                    loss = (play, told, float(losses[told]), int(missing[told]))
+                    arrivals.setdefault(t + delay, []).append(loss)
+            for arrived in arrivals.pop(t, ()):
+                learner.observe(state, *arrived)
+            yield Moment(t, prediction, arm, losses, missing)
+
+
+class ReadableRun:
+    """A learner's run through a game, stretch by stretch, by the readable loop."""
+
+    def __init__(self, learner: Plays, game: Game, seed: np.random.SeedSequence) -> None:
+        self.learner, self.state = learner, learner.start()
+        self.stream = seeded(seed)
+        self.totals = np.zeros(3)
+        self.weights = np.zeros(game.environment.arms)
+        self.plays = np.zeros(game.environment.arms, dtype=np.int64)
+        self.recorder = Recorder(learner, game)
+        self.waiting: list[Stretch] = []
+        self.moments = rounds_of(learner, self.state, self._next(), self._draw)
+        self.last: Any = None
+
+    def play(self, stretch: Stretch) -> None:
+        """Play on through the next stretch."""
+        started = time.perf_counter()
+        self.waiting.append(stretch)
+        for _ in range(len(stretch.losses)):
+            self._add_up(next(self.moments))
+        self.recorder.seconds += time.perf_counter() - started
+        self.recorder.note(stretch.end, self.totals, self.weights, self.last)
+
+    def close(self) -> Trace:
+        """The trace, after the last stretch."""
+        overlap = getattr(self.learner, "overlap", lambda state: 0.0)(self.state)
+        return self.recorder.close(self.last, self.plays, float(self.totals[2]), overlap)
+
+    def _next(self) -> Iterator[Stretch]:
+        while True:
+            yield self.waiting.pop()
+
+    def _draw(self, t: int, q: Floats) -> int:
+        return draw(self.stream, q)
+
+    def _add_up(self, moment: Moment) -> None:
+        self.last = moment.prediction
+        q = np.asarray(self.last.q, dtype=np.float64)
+        expected = float(q @ moment.losses)
+        realised = expected if moment.arm < 0 else float(moment.losses[moment.arm])
+        self.totals += [expected, realised, float(q @ moment.missing)]
+        self.weights += q
+        if moment.arm >= 0:
+            self.plays[moment.arm] += 1
+
+
+def play(learner: Plays, game: Game, seed: np.random.SeedSequence) -> Trace:
+    """Run a learner through a whole game."""
+    run = ReadableRun(learner, game, seed)
+    for stretch in game.stretches():
+        run.play(stretch)
+    return run.close()

@@ -1,0 +1,125 @@
+"""Tables: rows of plain values under named columns, shown, saved, and read by other programs."""
+
+import csv
+import html
+import io
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FORMATS = (".csv", ".json", ".parquet")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows that all have the same columns; a value is text, a number, a truth value or None."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    @classmethod
+    def of(cls, records: Sequence[Mapping[str, Any]]) -> "Table":
+        """A table from records; a column that a record lacks is None there."""
+        columns = tuple(dict.fromkeys(name for record in records for name in record))
+        return cls(columns, tuple(tuple(map(record.get, columns)) for record in records))
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def column(self, name: str) -> list[Any]:
+        """One column from top to bottom."""
+        return [row[self.columns.index(name)] for row in self.rows]
+
+    def to_csv(self) -> str:
+        """Comma-separated text; numbers with every digit, None as an empty field."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(self.rows)
+        return text.getvalue()
+
+    def to_json(self) -> str:
+        """A JSON list of objects; what JSON has no number for is null."""
+        return json.dumps([{k: _finite(v) for k, v in record.items()} for record in self])
+
+    def save(self, path: str | Path) -> None:
+        """Write a .csv, .json or .parquet file; the file appears only when it is complete."""
+        path = Path(path)
+        check_format(path)
+        partial = path.with_name(path.name + ".part")
+        if path.suffix == ".parquet":
+            _write_parquet(self, partial)
+        else:
+            text = self.to_csv() if path.suffix == ".csv" else self.to_json()
+            partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+
+    def shown(self) -> list[list[str]]:
+        """The rows as text for people: four significant digits."""
+        return [[shown(value) for value in row] for row in self.rows]
+
+    def __str__(self) -> str:
+        lines = [list(self.columns), *self.shown()]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self.shown()
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def check_format(path: Path) -> None:
+    """Refuse a file that a table cannot be saved as, before any work is done for it."""
+    if path.suffix not in FORMATS:
+        raise ValueError(
+            f"{path.name} ends in {path.suffix!r}; it must end in .csv, .json or .parquet"
+        )
+    if path.suffix == ".parquet":
+        _parquet()
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"{path} cannot be written; its folder does not exist")
+
+
+def shown(value: Any) -> str:
+    """A value as people read it."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        if value == 0.0 or not math.isfinite(value):
+            return f"{value:g}"
+        return f"{value:,.0f}" if abs(value) >= 1000.0 else f"{value:.4g}"
+    return str(value)
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _parquet() -> Any:
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise ValueError(
+            "writing Parquet needs pyarrow: pip install 'belated[parquet]', or save as .csv"
+        ) from None
+    return parquet
+
+
+def _write_parquet(table: Table, path: Path) -> None:
+    import pyarrow
+
+    columns = {name: table.column(name) for name in table.columns}
+    _parquet().write_table(pyarrow.table(columns), path)

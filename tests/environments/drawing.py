@@ -1,0 +1,65 @@
+"""Whole games of a process, drawn in spans of any sizes."""
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import is_dataclass
+from types import ModuleType
+
+import numpy as np
+
+from belated.environments.environment import Counts, DelayProcess, Floats, LossProcess, Span
+
+
+def spans(rounds: int, sizes: tuple[int, ...]) -> Iterator[Span]:
+    """The rounds in spans of these sizes, over and over."""
+    first = turn = 0
+    while first < rounds:
+        count = min(sizes[turn % len(sizes)], rounds - first)
+        yield Span(first, count, rounds)
+        first, turn = first + count, turn + 1
+
+
+def draw_losses(
+    process: LossProcess, rounds: int, seed: int = 0, sizes: tuple[int, ...] = (10**9,)
+) -> Floats:
+    """All losses of a game; every span has the shape and type that the protocol asks for."""
+    sampler = process.sampler(np.random.default_rng(seed))
+    blocks = []
+    for span in spans(rounds, sizes):
+        block = sampler(span)
+        assert block.shape == (span.count, process.arms)
+        assert block.dtype == np.float64
+        assert block.flags.c_contiguous
+        blocks.append(block.copy())
+    losses = np.concatenate(blocks)
+    assert ((losses >= 0.0) & (losses <= 1.0)).all()
+    return losses
+
+
+def draw_delays(
+    process: DelayProcess, losses: Floats, seed: int = 0, sizes: tuple[int, ...] = (10**9,)
+) -> Counts:
+    """All delays of a game with these losses, which must stay as they are."""
+    sampler = process.sampler(np.random.default_rng(seed))
+    kept = losses.copy()
+    blocks = []
+    for span in spans(len(losses), sizes):
+        block = sampler(span, losses[span.first : span.first + span.count])
+        assert block.shape == (span.count, losses.shape[1])
+        assert block.dtype == np.int64
+        assert block.flags.c_contiguous
+        blocks.append(block.copy())
+    delays = np.concatenate(blocks)
+    assert (delays >= -1).all()
+    assert np.array_equal(losses, kept)
+    return delays
+
+
+def processes_of(*modules: ModuleType) -> set[type]:
+    """The processes that these modules define."""
+    return {
+        kind
+        for module in modules
+        for _, kind in inspect.getmembers(module, inspect.isclass)
+        if is_dataclass(kind) and kind.__module__ == module.__name__ and hasattr(kind, "sampler")
+    }

@@ -1,0 +1,48 @@
+"""The calendar delivers every slot in its round, whatever is pending and however far ahead."""
+
+import numpy as np
+import pytest
+
+from belated.kernels.calendar import (
+    NONE,
+    PENDING,
+    RING,
+    begin_round,
+    empty_calendar,
+    enlarged,
+    put,
+    take,
+)
+
+
+@pytest.mark.parametrize("longest", [1, 50, RING - 1, RING, RING + 1, 3 * RING])
+def test_everything_comes_in_its_round(longest: int) -> None:
+    """Delays shorter and longer than the ring, compared with a plain dictionary."""
+    random = np.random.default_rng(longest)
+    rounds = 3 * RING + 100
+    calendar = empty_calendar(4)
+    stands_for: dict[int, tuple[int, int]] = {}
+    expected: dict[int, list[tuple[int, int]]] = {}
+    for now in range(rounds):
+        begin_round(calendar, now)
+        for number in range(int(random.integers(0, 3))):
+            delay = int(random.choice([0, longest, random.integers(0, longest + 1)]))
+            if calendar.marks[PENDING] == calendar.after.size:
+                calendar = enlarged(calendar, 2 * calendar.after.size)
+            slot = put(calendar, now, now + delay)
+            assert slot not in stands_for
+            stands_for[slot] = (now, number)
+            expected.setdefault(now + delay, []).append((now, number))
+        arrived = []
+        while (slot := take(calendar, now)) != NONE:
+            arrived.append(stands_for.pop(slot))
+        assert sorted(arrived) == sorted(expected.pop(now, []))
+        assert calendar.marks[PENDING] == len(stands_for)
+
+
+def test_a_round_delivers_in_the_order_of_play() -> None:
+    """First played, first delivered, as in the readable loop."""
+    calendar = empty_calendar(10)
+    slots = [put(calendar, now, 5) for now in range(5)]
+    assert [take(calendar, 5) for _ in slots] == slots
+    assert take(calendar, 5) == NONE
