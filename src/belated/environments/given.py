@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from belated.environments.missing import NEVER
 from belated.environments.environment import Counts, Floats, Random, Span
+from belated.environments.missing import NEVER
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,65 @@
+"""Advertising: a sale is known when it happens, no sale only when nobody waits for it any more.
+
+Delays are modelled on eight products of Criteo's sponsored search log, by two quantiles of each
+product's hours from click to sale; the log itself is not used. How often the ads sell and how many
+clicks there are in an hour is invented.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from belated.environments.environment import Counts, Floats, Random, Span
+from belated.environments.losses import Bernoulli
+from belated.environments.parameters import between
+from belated.environments.scenarios import Parts, scenario_named
+
+MEDIANS = (0.43, 0.62, 0.75, 1.36, 6.2, 8.0, 19.0, 31.0)  # hours from click to sale
+NINE_IN_TEN = (48.0, 237.0, 358.0, 357.0, 442.0, 363.0, 372.0, 318.0)  # hours, nine of ten sales
+WINDOW = 720.0  # hours, 30 days
+SOONEST = 1.0 / 60.0
+SALES = (0.10, 0.11, 0.11, 0.12, 0.13, 0.14, 0.15, 0.16)  # invented
+
+
+@dataclass(frozen=True)
+class KnownAtSale:
+    """A loss of 0 is a sale and known then; a loss of 1 is known when the window closes."""
+
+    rounds_per_hour: float
+
+    random = True
+
+    def sampler(self, random: Random) -> Callable[[Span, Floats], Counts]:
+        def draw(span: Span, losses: Floats) -> Counts:
+            hours = hours_to_sale(random.random(losses.shape))
+            waited = np.where(losses == 0.0, hours, WINDOW)
+            return (waited * self.rounds_per_hour).astype(np.int64)
+
+        return draw
+
+
+def hours_to_sale(levels: Floats) -> Floats:
+    """The quantiles of each product's hours from click to sale at levels in [0, 1], a column each.
+
+    The logarithm is linear between a minute at level 0, the median, the 90 % quantile, and the
+    window at level 1.
+    """
+    hours = np.empty_like(levels)
+    for arm, (median, nine_in_ten) in enumerate(zip(MEDIANS, NINE_IN_TEN, strict=True)):
+        knots = np.log([SOONEST, median, nine_in_ten, WINDOW])
+        hours[:, arm] = np.exp(np.interp(levels[:, arm], [0.0, 0.5, 0.9, 1.0], knots))
+    return np.minimum(hours, WINDOW)
+
+
+@scenario_named(
+    "ads",
+    shows="The ad that sells most sells latest, so that a day after the clicks it looks "
+    "the worst of all; and that a click sold nothing is known only after a month.",
+)
+def ads(rounds: int = 30_000, clicks_per_hour: float = 4.0) -> Parts:
+    """Eight ads, a click a round: loss 0 if it sells within 30 days, else 1."""
+    between(0.001, 1e6)(clicks_per_hour, "clicks_per_hour")
+    labels = [f"median {hours:g} h" for hours in MEDIANS]
+    losses = Bernoulli([1.0 - rate for rate in SALES])
+    return Parts(losses, KnownAtSale(clicks_per_hour), rounds, labels)

@@ -1,0 +1,126 @@
+"""Scenarios: environments with a name, options, and a sentence on what one sees by playing them."""
+
+import difflib
+import functools
+import importlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from belated.environments.environment import DelayProcess, Environment, LossProcess
+from belated.values import as_count, as_number
+
+MODULES = ("synthetic", "counterexamples", "stocks", "training", "trial", "ads")
+
+Option = int | float | str
+
+
+class Parts(NamedTuple):
+    """What a scenario is made of: an environment that has no name yet."""
+
+    losses: LossProcess
+    delays: DelayProcess
+    rounds: int
+    labels: Sequence[str] = ()
+    prior: Sequence[float] | None = None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A way to make environments. The keyword parameters of `parts` are its options.
+
+    `real` says whether losses and delays come from data that somebody measured.
+    """
+
+    name: str
+    shows: str
+    parts: Callable[..., Parts]
+    real: bool
+
+    @functools.cached_property
+    def options(self) -> Mapping[str, Option | None]:
+        """The options with their defaults; None stands for all rounds that the data has."""
+        return {name: option.default for name, option in self._parameters.items()}
+
+    def environment(self, **options: Option) -> Environment:
+        """The environment with these options."""
+        checked = {name: self._checked(name, value) for name, value in options.items()}
+        parts = self.parts(**checked)
+        return Environment(self.name, shows=self.shows, **parts._asdict())
+
+    @property
+    def available(self) -> bool:
+        """Whether it can be played on this machine."""
+        return self.why_not is None
+
+    @property
+    def why_not(self) -> str | None:
+        """What is missing to play it; None if nothing is."""
+        return self._default if isinstance(self._default, str) else None
+
+    @property
+    def rounds(self) -> int | None:
+        """T with the default options; None if it is not available."""
+        return None if isinstance(self._default, str) else self._default.rounds
+
+    @property
+    def arms(self) -> int | None:
+        """K with the default options; None if it is not available."""
+        return None if isinstance(self._default, str) else self._default.arms
+
+    @functools.cached_property
+    def _default(self) -> Environment | str:
+        try:
+            return self.environment()
+        except ValueError as error:
+            return str(error)
+
+    @functools.cached_property
+    def _parameters(self) -> Mapping[str, inspect.Parameter]:
+        return inspect.signature(self.parts).parameters
+
+    def _checked(self, name: str, value: Any) -> Option:
+        if name not in self._parameters:
+            raise ValueError(
+                f"{self.name} has no option {name!r}; it has {_listed(self.options, name)}"
+            )
+        kind = self._parameters[name].annotation
+        if kind is str:
+            return str(value)
+        return as_number(value, name) if kind is float else as_count(value, name, 0)
+
+
+def scenario_named(
+    name: str, shows: str, real: bool = False
+) -> Callable[[Callable[..., Parts]], Scenario]:
+    """Make a scenario of a function whose keyword parameters are int, float or str."""
+    return lambda parts: Scenario(name, shows, parts, real)
+
+
+def scenario(name: str, /, **options: Option) -> Environment:
+    """The environment of a scenario, its options changed as said."""
+    known = _registered()
+    if name not in known:
+        raise ValueError(f"scenario is {name!r}; it must be one of {_listed(known, name)}")
+    return known[name].environment(**options)
+
+
+def scenarios() -> list[Scenario]:
+    """All scenarios, also those that are not available on this machine."""
+    return list(_registered().values())
+
+
+@functools.cache
+def _registered() -> dict[str, Scenario]:
+    found: dict[str, Scenario] = {}
+    for name in MODULES:
+        module = importlib.import_module(f"belated.environments.{name}")
+        found |= {s.name: s for s in vars(module).values() if isinstance(s, Scenario)}
+    return found
+
+
+def _listed(names: Mapping[str, object], given: str) -> str:
+    """All names, and the one that was perhaps meant."""
+    close = difflib.get_close_matches(str(given), names, 1)
+    return ", ".join(names) + (f"; did you mean {close[0]!r}?" if close else "")

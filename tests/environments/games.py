@@ -1,0 +1,12 @@
+"""Whole games of an environment."""
+
+import numpy as np
+
+from belated.environments.environment import Counts, Environment, Floats
+
+
+def drawn(environment: Environment, seed: int = 1) -> tuple[Floats, Counts]:
+    """All losses and delays of the game that a seed gives."""
+    blocks = list(environment.blocks(np.random.SeedSequence(seed)))
+    losses = np.concatenate([block.losses for block in blocks])
+    return losses, np.concatenate([block.delays for block in blocks])

@@ -1,0 +1,103 @@
+"""What the scenarios say one sees: the learners of the paper, played on them."""
+
+import numba
+import numpy as np
+import pytest
+
+from belated.environments.environment import Environment, Floats
+from belated.environments.scenarios import scenario
+from belated.learners.concealed import Concealed
+from belated.learners.full_information import FullInformation
+from belated.simulation.engine import EngineRun
+from belated.simulation.game import Game
+from belated.simulation.trace import Trace
+from belated.types import Variant
+from tests.environments.games import drawn
+
+pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="slow without compiling")
+
+
+def played(learner: FullInformation | Concealed, game: Game) -> Trace:
+    """The learner's whole run."""
+    run = EngineRun(learner, game, np.random.SeedSequence(1))
+    for stretch in game.stretches():
+        run.play(stretch)
+    return run.close()
+
+
+def game_of(environment: Environment) -> Game:
+    return Game(environment, np.random.SeedSequence(1))
+
+
+def experts(environment: Environment, variant: Variant = "paper") -> Trace:
+    """The run of the full-information learner."""
+    prior = environment.prior
+    learner = FullInformation(
+        arms=environment.arms, variant=variant, horizon=environment.rounds, prior=prior
+    )
+    return played(learner, game_of(environment))
+
+
+def bandit(environment: Environment, variant: Variant = "paper") -> Trace:
+    """The run of the concealed learner, which is told the largest missing count."""
+    game = game_of(environment)
+    most = max(int(stretch.missing.max()) for stretch in game.stretches())
+    return played(Concealed(arms=environment.arms, variant=variant, max_missing=most), game)
+
+
+def weights(trace: Trace) -> Floats:
+    """The mean weights of each stretch between checkpoints."""
+    sums = np.diff(trace.weight_at, axis=0, prepend=np.zeros((1, trace.weight_at.shape[1])))
+    shares: Floats = sums / np.diff(trace.checkpoints, prepend=0)[:, None]
+    return shares
+
+
+def test_experts_settle_for_the_prompt_arm_unless_the_delay_is_short() -> None:
+    """late-best: the same learner ends on the prompt arm or, with delay 3, on the late one."""
+    assert experts(scenario("late-best")).last[1] > 0.99
+    assert experts(scenario("late-best", delay=3)).last[0] > 0.99
+    late, prompt = bandit(scenario("late-best")).last[:2]
+    assert late > 2.0 * prompt
+
+
+def test_growing_delays_make_learners_give_up_what_they_knew() -> None:
+    """growing-late: the weight of the best arm falls in the second half."""
+    for trace in (experts(scenario("growing-late")), bandit(scenario("growing-late"))):
+        best = weights(trace)[:, 0]
+        assert best[-1] < best[len(best) // 2] - 0.1
+
+
+def test_lost_reports_make_learners_more_cautious() -> None:
+    """packet-loss: experts know the best arm if nothing gets lost, and nothing if a fifth does."""
+    assert experts(scenario("packet-loss", chance=0)).last[0] > 0.99
+    lossy = experts(scenario("packet-loss"))
+    assert lossy.last.max() < 0.25
+
+
+def test_experts_that_trust_the_past_lose_to_every_rotating_leader() -> None:
+    """rotating-leaders: they lose more than any single arm."""
+    environment = scenario("rotating-leaders")
+    assert experts(environment).loss > 1.05 * drawn(environment)[0].sum(axis=0).max()
+
+
+def test_learners_of_the_trial_have_just_begun() -> None:
+    """clinical-trial: at the end the worst treatment has less than an even share, not much less."""
+    for trace in (experts(scenario("clinical-trial")), bandit(scenario("clinical-trial"))):
+        assert 0.15 < trace.last[0] < 0.24
+        assert trace.last.argmin() == 0
+
+
+def test_the_repaired_experts_find_the_silent_arm_sooner() -> None:
+    """late-silence: the regret of the paper's learner is more than 1.5 times theirs."""
+    environment = scenario("late-silence")
+    least = drawn(environment)[0].sum(axis=0).min()
+    paper, repaired = (experts(environment, each).loss - least for each in ("paper", "repaired"))
+    assert paper > 1.5 * repaired
+
+
+def test_the_repaired_bandit_finds_the_good_arm_of_many_sooner() -> None:
+    """many-arms, with a quarter of the arms: the paper's learner loses more than twice as much."""
+    environment = scenario("many-arms", arms=500)
+    paper, repaired = (bandit(environment, each) for each in ("paper", "repaired"))
+    assert paper.loss > 2.0 * repaired.loss
+    assert paper.last[0] < 0.5 < repaired.last[0]
