@@ -5,8 +5,8 @@ JOBS ?= auto
 
 .PHONY: demo test check lint setup figures clean
 
-demo: setup  ## play the three learners on a late-feedback game
-	$(BIN)/python examples/late_feedback.py
+demo: .venv/demo  ## compare the learners on four scenarios and write report.html
+	$(BIN)/belated compare late-best limit-orders network-width packet-loss --report report.html
 
 test: setup  ## run all tests
 	$(BIN)/python -m pytest -n $(JOBS)
@@ -23,11 +23,18 @@ figures: setup  ## draw the pictures of the README and the docs anew
 
 setup: .venv/ready
 
-.venv/ready: pyproject.toml
-	$(PYTHON) -c "import sys; assert sys.version_info >= (3, 11), 'belated needs Python 3.11 or newer'"
-	$(PYTHON) -m venv .venv
+.venv/ready: .venv/made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	touch .venv/ready
+
+.venv/demo: .venv/made
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[report]"
+	touch .venv/demo
+
+.venv/made: pyproject.toml
+	$(PYTHON) -c "import sys; assert sys.version_info >= (3, 11), 'belated needs Python 3.11 or newer'"
+	$(PYTHON) -m venv .venv
+	touch .venv/made
 
 clean:  ## remove the environment and all caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

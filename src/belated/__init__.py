@@ -21,8 +21,14 @@ from belated.types import (
 
 if TYPE_CHECKING:
     from belated.bandits import ConcealedBandit, PartiallyConcealedBandit
+    from belated.environments.environment import Environment
+    from belated.environments.files import environment_from_arrays, environment_from_file
+    from belated.environments.scenarios import scenario, scenarios
     from belated.experts import DelayedExperts
+    from belated.report.page import write_report
     from belated.saving import from_json
+    from belated.simulation.compare import compare
+    from belated.simulation.comparison import Comparison
 
 __version__ = "0.1.0"
 
@@ -30,9 +36,11 @@ __all__ = [
     "BelatedError",
     "BelatedWarning",
     "ClosedTicketError",
+    "Comparison",
     "ConcealedBandit",
     "ConflictError",
     "DelayedExperts",
+    "Environment",
     "Feedback",
     "HorizonExceededError",
     "MissingExceededError",
@@ -44,16 +52,30 @@ __all__ = [
     "TicketState",
     "UnknownTicketError",
     "__version__",
+    "compare",
+    "environment_from_arrays",
+    "environment_from_file",
     "from_json",
+    "scenario",
+    "scenarios",
+    "write_report",
 ]
 
 
 # The learners bring numba with them, so they are loaded on first use.
 _HOMES = {
+    "Comparison": "belated.simulation.comparison",
     "ConcealedBandit": "belated.bandits",
     "DelayedExperts": "belated.experts",
+    "Environment": "belated.environments.environment",
     "PartiallyConcealedBandit": "belated.bandits",
+    "compare": "belated.simulation.compare",
+    "environment_from_arrays": "belated.environments.files",
+    "environment_from_file": "belated.environments.files",
     "from_json": "belated.saving",
+    "scenario": "belated.environments.scenarios",
+    "scenarios": "belated.environments.scenarios",
+    "write_report": "belated.report.page",
 }
 
 

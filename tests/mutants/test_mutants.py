@@ -32,15 +32,16 @@ class Fault:
 FULL = "learners/full_information.py"
 PARTIAL = "learners/partially_concealed.py"
 CONCEALED = "learners/concealed.py"
-REPLAY = "simulation/replay.py"
+PLAY = "simulation/play.py"
 
 FAULTS = [
     Fault(
         "wrong propensity: the latest probability instead of that of the play (bandits)",
-        REPLAY,
-        "            learner.observe(state, play, arm, loss, int(missing[s, arm]))\n",
-        "            play[0] = play[0] if case.arms is None else prediction.q[arm]\n"
-        "            learner.observe(state, play, arm, loss, int(missing[s, arm]))\n",
+        PLAY,
+        "                learner.observe(state, *arrived)\n",
+        "                if bandit:\n"
+        "                    arrived[0][0] = prediction.q[arrived[1]]\n"
+        "                learner.observe(state, *arrived)\n",
     ),
     Fault(
         "wrong propensity: epsilon of the arrival round (concealed)",
@@ -86,21 +87,21 @@ FAULTS = [
     ),
     Fault(
         "arrival one round late",
-        REPLAY,
-        "arrivals.setdefault(t + int(case.delays[t, arm]), [])",
-        "arrivals.setdefault(t + 1 + int(case.delays[t, arm]), [])",
+        PLAY,
+        "arrivals.setdefault(t + delay, [])",
+        "arrivals.setdefault(t + 1 + delay, [])",
     ),
     Fault(
         "arrival one round early",
-        REPLAY,
-        "arrivals.setdefault(t + int(case.delays[t, arm]), [])",
-        "arrivals.setdefault(max(t, t - 1 + int(case.delays[t, arm])), [])",
+        PLAY,
+        "arrivals.setdefault(t + delay, [])",
+        "arrivals.setdefault(max(t, t - 1 + delay), [])",
     ),
     Fault(
         "loss and 1 - loss swapped",
-        REPLAY,
-        "loss = float(case.losses[s, arm])",
-        "loss = 1.0 - float(case.losses[s, arm])",
+        PLAY,
+        "float(losses[told])",
+        "1.0 - float(losses[told])",
     ),
     Fault(
         "rho_t^max without the current round (full)",
@@ -143,7 +144,7 @@ FAULTS = [
 ]
 
 
-IN_HAND_TESTS = ["tickets", "promises", "saving"]
+IN_HAND_TESTS = ["asktell/test_tickets", "asktell/test_promises", "asktell/test_saving"]
 IN_HAND = [
     Fault(
         "reward taken for a loss",
@@ -168,6 +169,47 @@ IN_HAND = [
         "saving.py",
         '    learner._stream = _stream_in(content["stream"])\n',
         "",
+    ),
+]
+
+
+IN_GAME_TESTS = ["kernels/test_calendar", "simulation/test_accounts", "simulation/test_engine"]
+IN_GAME = [
+    Fault(
+        "compiled game: arrival one round late",
+        "simulation/engine.py",
+        "slot = put(calendar, now, now + delay)",
+        "slot = put(calendar, now, now + delay + 1)",
+    ),
+    Fault(
+        "compiled game: the latest play instead of the one that was frozen",
+        "simulation/engine.py",
+        "                pending.play[slot],\n",
+        "                plays[0],\n",
+    ),
+    Fault(
+        "compiled game: the latest missing count instead of that of the play",
+        "simulation/engine.py",
+        "                pending.missing[slot],\n",
+        "                stretch.missing[row, pending.arm[slot]],\n",
+    ),
+    Fault(
+        "calendar: what is due beyond the ring comes a turn too early",
+        "kernels/calendar.py",
+        "    if due - now < RING:\n",
+        "    if due - now < 2 * RING:\n",
+    ),
+    Fault(
+        "missing counts forget what never comes",
+        "simulation/game.py",
+        "            if delay == 0:\n",
+        "            if delay <= 0:\n",
+    ),
+    Fault(
+        "account: charged without the loss itself",
+        "simulation/accounts.py",
+        "self.charge(stretch, weighted + stretch.losses)",
+        "self.charge(stretch, weighted)",
     ),
 ]
 
@@ -229,12 +271,22 @@ def test_planted_fault_is_noticed(fault: Fault, tmp_path: Path) -> None:
 @pytest.mark.parametrize("fault", IN_HAND, ids=lambda fault: fault.name)
 def test_planted_fault_in_ask_and_tell_is_noticed(fault: Fault, tmp_path: Path) -> None:
     """One changed line in what users hold in their hands, and its own tests fail."""
-    package = planted(fault, tmp_path)
+    assert_noticed(planted(fault, tmp_path), IN_HAND_TESTS)
+
+
+@pytest.mark.parametrize("fault", IN_GAME, ids=lambda fault: fault.name)
+def test_planted_fault_in_the_game_is_noticed(fault: Fault, tmp_path: Path) -> None:
+    """One changed line in the simulator, and the tests of the compiled game fail."""
+    assert_noticed(planted(fault, tmp_path), IN_GAME_TESTS)
+
+
+def assert_noticed(package: Path, tests: list[str]) -> None:
+    """These tests fail on a copy of the package."""
     environment = {**os.environ, "PYTHONPATH": str(package.parent), "NUMBA_DISABLE_JIT": "1"}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-    tests = [str(ROOT / "tests" / "asktell" / f"test_{name}.py") for name in IN_HAND_TESTS]
+    files = [str(ROOT / "tests" / f"{name}.py") for name in tests]
     run = subprocess.run(
-        [*command, *tests], capture_output=True, text=True, env=environment, cwd=ROOT
+        [*command, *files], capture_output=True, text=True, env=environment, cwd=ROOT
     )
     assert run.returncode == 1, run.stdout[-2000:]
     assert "failed" in run.stdout

@@ -36,7 +36,11 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*columns, header_style="bold")
+    table = Table(header_style="bold")
+    for position, name in enumerate(columns):
+        cells = [row[position].replace(",", "") for row in rows]
+        numbers = all(cell == "" or cell.lstrip("-")[:1].isdigit() for cell in cells)
+        table.add_column(name, justify="right" if numbers else "left", no_wrap=position == 0)
     for row in rows:
         table.add_row(*map(Text, row))
     Console(file=sys.stdout).print(table)

@@ -53,12 +53,18 @@ def warmup() -> None:
 
 
 def compile_learner(kind: "type[Learner]") -> None:
-    """Call each verb of a learner once."""
+    """Call each verb of a learner once, by hand and in the compiled game."""
+    import numpy as np
+
+    from belated.environments.files import environment_from_arrays
+    from belated.simulation import engine
+    from belated.simulation.game import Game
+
     learner = kind(arms=2)
     state = learner.start()
-    arm = 0
-    for _ in range(2):
-        plays = learner.commit(state, learner.predict(state), arm)
-    learner.withdraw(state, plays[0], arm)
-    plays = learner.commit(state, learner.predict(state), arm)
-    learner.observe(state, plays[0], arm, 0.5, 0)
+    plays = learner.commit(state, learner.predict(state), 0)
+    learner.withdraw(state, plays[0], 0)
+    plays = learner.commit(state, learner.predict(state), 0)
+    learner.observe(state, plays[0], 0, 0.5, 0)
+    nothing = environment_from_arrays([[0.0, 0.0]], [[0, 0]])
+    engine.play(learner, Game(nothing, np.random.SeedSequence(0)), np.random.SeedSequence(0))

@@ -27,6 +27,7 @@ def estimate(values: Floats) -> Estimate:
         unknown = np.full_like(mean, np.nan)
         return Estimate(mean, unknown, unknown)
     error = values.std(axis=0, ddof=1) / math.sqrt(count)
+    error = np.where(np.ptp(values, axis=0) == 0.0, 0.0, error)  # not the rounding of the mean
     return Estimate(mean, error, student_quantile(count - 1) * error)
 
 

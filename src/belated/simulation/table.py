@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 FORMATS = (".csv", ".json", ".parquet")
+NOISE = 1e-9  # people are not shown the rounding of sums
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,8 @@ def shown(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        if value == 0.0 or not math.isfinite(value):
-            return f"{value:g}"
+        if abs(value) < NOISE or not math.isfinite(value):
+            return f"{round(value) if abs(value) < NOISE else value:g}"
         return f"{value:,.0f}" if abs(value) >= 1000.0 else f"{value:.4g}"
     return str(value)
 

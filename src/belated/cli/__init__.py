@@ -1,0 +1,18 @@
+"""The command line. Heavy modules are imported by the commands that need them, not by --help."""
+
+import click
+
+from belated import __version__
+from belated.cli.compare import compare, scenarios
+from belated.cli.learners import learners, warmup
+from belated.cli.replay import replay
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="belated")
+def main() -> None:
+    """Learn which choice is best when feedback comes late, and later for some than for others."""
+
+
+for command in (compare, learners, replay, scenarios, warmup):
+    main.add_command(command)

@@ -1,0 +1,213 @@
+"""belated sweep: a grid of runs on all cores or a Dask cluster, stored as they are done."""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from belated.cli.console import one_line_errors, progress_of, say_if_compiling, show_table
+
+if TYPE_CHECKING:
+    from belated.simulation.grid import Grid
+    from belated.simulation.sweep import Report
+    from belated.simulation.table import Table
+    from belated.simulation.workers import Workers
+
+MOST_NAMED = 10
+
+
+@click.command()
+@click.argument("scenarios", metavar="SCENARIO...", nargs=-1, required=True)
+@click.option(
+    "--learner",
+    "-l",
+    "learners",
+    multiple=True,
+    required=True,
+    metavar="LEARNER",
+    help="A learner, as concealed or 'concealed:variant=paper|repaired'; repeat it for more.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="OPTION=VALUE,...",
+    help="An option of the scenarios and its values, as delay=10,100; repeat it for more.",
+)
+@click.option("--seeds", default="1:10", show_default=True, help="Seeds, as 1:50 or 1,2,7.")
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path),
+    default="sweep.db",
+    show_default=True,
+    help="The file that keeps every finished run.",
+)
+@click.option(
+    "--table",
+    type=click.Path(path_type=Path),
+    help="Write a row for each run: .csv, .json or .parquet.",
+)
+@click.option("--workers", type=int, help="Processes to run on.  [default: one for each core]")
+@click.option("--scheduler", metavar="ADDRESS", help="Run on the Dask cluster with this scheduler.")
+@click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object with all rows.")
+def sweep(
+    scenarios: Sequence[str],
+    learners: Sequence[str],
+    settings: Sequence[str],
+    seeds: str,
+    store: Path,
+    table: Path | None,
+    workers: int | None,
+    scheduler: str | None,
+    retry_failed: bool,
+    as_json: bool,
+) -> None:
+    """Run every SCENARIO with every learner, every value of every option, and every seed.
+
+    Each run is stored when it is done. A sweep that was interrupted or killed, or that lost a
+    machine, goes on where it stood when the same command is given again; with more seeds or
+    learners it runs only what is new. Ends with exit code 1 if a run failed.
+    """
+    with one_line_errors():
+        grid = grid_of(scenarios, settings, learners, seeds)
+        check_table(table)
+        with workers_of(workers, scheduler) as crew:
+            report = carried_out(grid, store, crew, retry_failed)
+        if table is not None:
+            report.table.save(table)
+            click.echo(f"Every run: {table}", err=True)
+    if as_json:
+        click.echo(json.dumps(as_object(report)))
+    else:
+        show_report(report)
+    name_failures(report)
+    if report.failures:
+        sys.exit(1)
+
+
+def grid_of(
+    scenarios: Sequence[str], settings: Sequence[str], learners: Sequence[str], seeds: str
+) -> "Grid":
+    """The grid that the command line describes."""
+    from belated.simulation.grid import Grid
+
+    options = ",".join(each.replace(",", "|") for each in settings)
+    joined = [
+        text if not options else f"{text}{',' if ':' in text else ':'}{options}"
+        for text in scenarios
+    ]
+    return Grid(joined, learners, seeds_of(seeds))
+
+
+def seeds_of(text: str) -> Sequence[int]:
+    """The seeds in text such as "7", "1:50" (both included) or "1:5,9"."""
+    from belated.simulation.grid import MOST_RUNS
+
+    parts = []
+    for part in text.split(","):
+        first, colon, last = part.partition(":")
+        try:
+            parts.append(range(int(first), int(last if colon else first) + 1))
+        except ValueError:
+            raise ValueError(f"--seeds is {text!r}; it must read 7, 1:50 or 1,2,7") from None
+        if not parts[-1]:
+            raise ValueError(f"--seeds is {text!r}; in 1:50 the first must not be above the last")
+    if sum(map(len, parts)) > MOST_RUNS:
+        raise ValueError(f"--seeds is {text!r}; these are more than {MOST_RUNS}")
+    return [seed for part in parts for seed in part]
+
+
+def check_table(table: Path | None) -> None:
+    """Refuse what cannot be written before anything is run."""
+    from belated.simulation.table import check_format
+
+    if table is not None:
+        check_format(table)
+
+
+@contextmanager
+def workers_of(count: int | None, scheduler: str | None) -> Iterator["Workers"]:
+    """The workers that were asked for."""
+    from belated.simulation.workers import GivenWorkers, LocalWorkers, dask_executor
+
+    if scheduler is None:
+        yield LocalWorkers(count)
+        return
+    if count is not None:
+        raise ValueError("--workers is for this machine; a cluster knows its own")
+    with dask_executor(scheduler) as executor:
+        yield GivenWorkers(executor)
+
+
+def carried_out(grid: "Grid", store: Path, workers: "Workers", retry_failed: bool) -> "Report":
+    """The sweep with a progress bar; whatever ends it early, it says how it can go on."""
+    from belated.simulation.sweep import SweepError, carry_out
+
+    say_if_compiling()
+    try:
+        with progress_of("Sweep") as progress:
+            return carry_out(grid, store, workers, progress, retry_failed)
+    except SweepError as error:
+        raise click.ClickException(str(error)) from None
+    except KeyboardInterrupt as interrupt:
+        click.echo(f"Interrupted: {interrupt}.", err=True)
+        sys.exit(130)
+
+
+def as_object(report: "Report") -> dict[str, Any]:
+    """The report for machines."""
+    return {
+        "runs": len(report.table),
+        "before": report.before,
+        "failed": len(report.failures),
+        "resubmitted": report.resubmitted,
+        "duplicates": report.duplicates,
+        "table": json.loads(report.table.to_json()),
+    }
+
+
+def show_report(report: "Report") -> None:
+    """The mean regret of each learner over all seeds, and how many runs it took."""
+    summary = summarised(report.table)
+    if len(summary):
+        show_table(summary.columns, summary.shown())
+    lost = f", {report.resubmitted} lost and handed in again" if report.resubmitted else ""
+    click.echo(
+        f"{len(report.table)} runs, of which {report.before} were stored before{lost}.", err=True
+    )
+
+
+def summarised(table: "Table") -> "Table":
+    """The regret with its 95 % confidence interval for each scenario, learner and their options."""
+    import numpy as np
+
+    from belated.simulation.statistics import estimate
+    from belated.simulation.table import Table
+
+    before_seed = table.columns[: table.columns.index("seed")]
+    places = [name for name in before_seed if not name.startswith("learner_")]
+    groups: dict[tuple[Any, ...], list[float]] = {}
+    for row in table:
+        if row.get("regret") is not None:
+            groups.setdefault(tuple(row[name] for name in places), []).append(row["regret"])
+    rows = []
+    for place, regrets in groups.items():
+        found = estimate(np.array(regrets))
+        regret = {"regret": float(found.mean), "+-": float(found.half_width)}
+        rows.append({**dict(zip(places, place, strict=True)), "runs": len(regrets), **regret})
+    return Table.of(rows)
+
+
+def name_failures(report: "Report") -> None:
+    """Say which runs failed, and why."""
+    from belated.simulation.grid import Run
+
+    for key, failure in list(report.failures.items())[:MOST_NAMED]:
+        click.echo(f"Failed: {Run.of(key)}: {failure}", err=True)
+    if len(report.failures) > MOST_NAMED:
+        click.echo(f"Failed: {len(report.failures) - MOST_NAMED} more", err=True)

@@ -1,0 +1,185 @@
+"""A comparison: the runs of several learners on the same games, and the tables they give."""
+
+import functools
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.environments.environment import Environment
+from belated.simulation.accounts import Account
+from belated.simulation.bounds import Bound, bound_for
+from belated.simulation.contenders import Contender
+from belated.simulation.regret import balanced_comparator
+from belated.simulation.statistics import Estimate, estimate
+from belated.simulation.table import Table
+from belated.simulation.trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Traces of every contender in every repetition, with the accounts of the games they played.
+
+    traces[k][r] and accounts[r] belong to contender k and the repetition numbered repetitions[r].
+    `command` is what a reader can type to get the same.
+    """
+
+    environment: Environment
+    contenders: tuple[Contender, ...]
+    seed: int
+    repetitions: tuple[int, ...]
+    accounts: tuple[Account, ...]
+    traces: tuple[tuple[Trace, ...], ...]
+    command: str = ""
+
+    @property
+    def labels(self) -> list[str]:
+        """The contenders by name."""
+        return [each.label for each in self.contenders]
+
+    @property
+    def checkpoints(self) -> NDArray[np.int64]:
+        """The rounds after which sums were recorded."""
+        return self.accounts[0].checkpoints
+
+    def regret(self, contender: int) -> Floats:
+        """The regret of each repetition against the arm that was best in it."""
+        pairs = zip(self.traces[contender], self.accounts, strict=True)
+        return np.array([trace.loss - account.losses.min() for trace, account in pairs])
+
+    def regret_over_time(self, contender: int) -> Estimate:
+        """The regret after each checkpoint against the arm that was best until then."""
+        pairs = zip(self.traces[contender], self.accounts, strict=True)
+        return estimate(
+            np.array([trace.loss_at - account.losses_at.min(axis=1) for trace, account in pairs])
+        )
+
+    def weights_over_time(self, contender: int) -> Floats:
+        """The mean weight of each arm (column) between two checkpoints (row)."""
+        sums = np.mean([trace.weight_at for trace in self.traces[contender]], axis=0)
+        rounds = np.diff(self.checkpoints, prepend=0)
+        weights: Floats = np.diff(sums, axis=0, prepend=0.0) / rounds[:, None]
+        return weights
+
+    def mean_weights(self, contender: int) -> Floats:
+        """The mean weight of each arm over all rounds and repetitions."""
+        sums = np.mean([trace.weight_at[-1] for trace in self.traces[contender]], axis=0)
+        weights: Floats = sums / self.environment.rounds
+        return weights
+
+    def rate_weights_over_time(self, contender: int) -> Floats:
+        """The mean weight of each learning rate (column) at the checkpoints; no column if one."""
+        weights: Floats = np.mean([t.rate_weight_at for t in self.traces[contender]], axis=0)
+        return weights
+
+    def bound(self, contender: int) -> Bound:
+        """What the learner's theorem promises against the best arm, the mean of all games."""
+        traces = self.traces[contender]
+        expected = float(np.mean([trace.expected_missing for trace in traces]))
+        overlap = float(np.mean([trace.overlap for trace in traces]))
+        bounds = [
+            bound_for(
+                trace.learner,
+                account,
+                account.best_arm,
+                expected_missing=expected,
+                overlap=overlap,
+            )
+            for trace, account in zip(traces, self.accounts, strict=True)
+        ]
+        values = [bound.value for bound in bounds if bound.value is not None]
+        if len(values) < len(bounds):
+            return next(bound for bound in bounds if bound.value is None)
+        return replace(bounds[0], value=float(np.mean(values)))
+
+    @functools.cached_property
+    def balanced(self) -> list[Floats]:
+        """The paper's balanced comparator of each game."""
+        return [balanced_comparator(account) for account in self.accounts]
+
+    def table(self) -> Table:
+        """A row for each learner: its regret with a 95 % confidence interval, beside its bound."""
+        return Table.of([self._summary(k) for k in range(len(self.contenders))])
+
+    def _summary(self, k: int) -> dict[str, Any]:
+        regret, bound = estimate(self.regret(k)), self.bound(k)
+        losses = np.array([trace.loss for trace in self.traces[k]])
+        against = [
+            loss - u @ account.losses
+            for loss, u, account in zip(losses, self.balanced, self.accounts, strict=True)
+        ]
+        mean = float(regret.mean)
+        return {
+            "scenario": self.environment.name,
+            "learner": self.labels[k],
+            "is told": self.traces[k][0].learner.setting.value,
+            "regret": mean,
+            "±": float(regret.half_width),
+            "against balanced": float(np.mean(against)),
+            "bound": bound.value,
+            "regret / bound": mean / bound.value if bound.value else None,
+            "loss per round": float(losses.mean()) / self.environment.rounds,
+            "repetitions": len(self.repetitions),
+            "us per round": 1e6
+            * float(np.median([trace.seconds for trace in self.traces[k]]))
+            / self.environment.rounds,
+        }
+
+    def runs(self) -> Table:
+        """A row for each run, with every digit: the tidy table for further analysis."""
+        return Table.of(
+            [
+                self._run(k, r)
+                for r in range(len(self.repetitions))
+                for k in range(len(self.contenders))
+            ]
+        )
+
+    def _run(self, k: int, r: int) -> dict[str, Any]:
+        trace, account = self.traces[k][r], self.accounts[r]
+        best = account.best_arm
+        return {
+            "scenario": self.environment.name,
+            "rounds": account.rounds,
+            "arms": account.arms,
+            "seed": self.seed,
+            "repetition": self.repetitions[r],
+            "learner": self.labels[k],
+            "setting": trace.learner.setting.value,
+            "loss": trace.loss,
+            "realised_loss": trace.realised,
+            "best_arm": account.labels[best],
+            "best_loss": float(account.losses[best]),
+            "regret": trace.loss - float(account.losses[best]),
+            "balanced_regret": trace.loss - float(self.balanced[r] @ account.losses),
+            "expected_missing": trace.expected_missing,
+            "max_missing": account.max_missing,
+            "seconds": trace.seconds,
+        }
+
+    def plot(self) -> "Figure":
+        """Regret over time with confidence bands, as a matplotlib figure."""
+        from belated.report.figures import regret_over_time
+
+        return regret_over_time(self)
+
+    def report(self, path: str | Path) -> Path:
+        """One HTML page with every table and figure, which needs no other file."""
+        from belated.report.page import write_report
+
+        return write_report([self], path)
+
+    def __str__(self) -> str:
+        return str(self.table())
+
+    def _repr_html_(self) -> str:
+        from belated.report.page import notebook_view
+
+        return notebook_view(self)

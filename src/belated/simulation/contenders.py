@@ -1,0 +1,83 @@
+"""Contenders: learners to be compared, named with their options, and built for a game."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from typing import Any
+
+from belated.learners.learner import Learner
+from belated.learners.registry import registered
+from belated.simulation.accounts import Account
+from belated.simulation.play import Plays
+from belated.values import named_options
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A registered learner with options, or a ready-made one.
+
+    What a learner must know and the options do not say is taken from the game: its horizon, and
+    the largest missing count as max_missing, the tightest number that its guarantee allows.
+    """
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    ready: Plays | None = None
+
+    @property
+    def label(self) -> str:
+        """The name with every option that was given."""
+        given = [
+            str(value) if name == "variant" else f"{name}={value}"
+            for name, value in self.options.items()
+        ]
+        return f"{self.name} ({', '.join(given)})" if given else self.name
+
+    def built(self, account: Account) -> Plays:
+        """The learner for this game."""
+        if self.ready is not None:
+            return self.ready
+        found = {
+            "arms": account.arms,
+            "horizon": account.rounds,
+            "max_missing": account.max_missing,
+            "prior": tuple(account.prior.tolist()),
+        }
+        kind = registered()[self.name]
+        wanted = {each.name for each in fields(kind)}
+        known = {name: value for name, value in found.items() if name in wanted}
+        return kind(**known | dict(self.options))
+
+
+def contender(given: "str | Contender | Learner | Plays") -> Contender:
+    """A contender from text such as "concealed" or "concealed:variant=repaired,max_missing=50"."""
+    if isinstance(given, Contender):
+        return given
+    if not isinstance(given, str):
+        name = getattr(given, "name", type(given).__name__)
+        return Contender(str(name), ready=given)
+    name, options = named_options(given)
+    kinds = registered()
+    if name not in kinds:
+        close = get_close_matches(name, kinds, 1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"learner is {name!r}; it must be one of {', '.join(kinds)}{hint}")
+    known = [each.name for each in fields(kinds[name]) if each.name != "arms"]
+    for option in options:
+        if option not in known:
+            raise ValueError(f"{name} has no option {option!r}; it has {', '.join(known)}")
+    return Contender(name, options)
+
+
+def contenders(given: Sequence["str | Contender | Learner | Plays"]) -> list[Contender]:
+    """All contenders, each with a label of its own."""
+    if isinstance(given, str):
+        given = [given]
+    found = [contender(each) for each in given]
+    if not found:
+        raise ValueError("there are no learners; there must be at least one")
+    labels = [each.label for each in found]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise ValueError(f"the learner {label!r} is named twice; once is enough")
+    return found

@@ -1,0 +1,143 @@
+"""belated compare and belated scenarios, run as a user runs them."""
+
+import csv
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pyarrow import parquet
+
+from belated.environments.scenarios import scenarios
+from tests.cli.test_cli import belated, complaint
+
+
+def own_data(path: Path, rounds: int = 60) -> Path:
+    """A user's file: two arms, one late."""
+    random = np.random.default_rng(1)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["round", "arm", "loss", "delay"])
+        for t in range(1, rounds + 1):
+            writer.writerow([t, "slow & good", random.random() * 0.5, 7])
+            writer.writerow([t, "quick <bad>", random.random(), ""])
+    return path
+
+
+def test_scenarios_are_listed_with_what_they_show() -> None:
+    """Every one, as text and as JSON, with its options."""
+    text = belated("scenarios").stdout
+    rows = json.loads(belated("scenarios", "--json").stdout)
+    assert [row["name"] for row in rows] == [each.name for each in scenarios()]
+    for row in rows:
+        assert row["name"] in text
+        assert row["shows"].split()[0] in text
+        assert "rounds" in row["options"] or row["name"] == "late-silence"
+
+
+def test_compare_prints_a_table_and_writes_everything_asked_for(tmp_path: Path) -> None:
+    """Two scenarios, one of them the user's own; report, figures and the table of all runs."""
+    data = own_data(tmp_path / "mine.csv")
+    run = belated(
+        "compare", "block-constant:rounds=200", data, "-r", 3, "-l", "concealed", "-l", "uniform",
+        "--report", "r.html", "--figures", "pictures", "--table", "runs.parquet", cwd=tmp_path,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    for word in ("block-constant", "mine", "concealed", "uniform", "regret"):
+        assert word in run.stdout
+    page = (tmp_path / "r.html").read_text()
+    assert "belated compare block-constant:rounds=200" in page
+    assert "slow &amp; good" in page
+    assert "quick <bad>" not in page
+    assert list((tmp_path / "pictures").glob("*.png"))
+    assert list((tmp_path / "pictures").glob("*.svg"))
+    rows = parquet.read_table(tmp_path / "runs.parquet").to_pylist()
+    assert len(rows) == 2 * 3 * 2
+    assert {row["scenario"] for row in rows} == {"block-constant", "mine"}
+
+
+def test_compare_for_machines() -> None:
+    """--json is one JSON list on standard output and nothing else."""
+    run = belated("compare", "block-constant", "-r", 2, "--json")
+    rows = json.loads(run.stdout)
+    names = ["full-information", "partially-concealed", "concealed", "uniform"]
+    assert [row["learner"] for row in rows] == names
+    assert all(row["repetitions"] == 2 for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere"], "scenario is 'nowhere'"),
+        (["late-best:delay=soon"], "delay is 'soon'"),
+        (["late-best:wait=3"], "no option 'wait'"),
+        (["nowhere.csv"], "nowhere.csv cannot be read"),
+        (["late-best", "-l", "exp9"], "learner is 'exp9'"),
+        (["late-best", "-l", "concealed:variant=best"], "variant is 'best'"),
+        (["late-best", "-r", "0"], "repetitions is 0"),
+        (["late-best", "--seed", "-1"], "seed is -1"),
+        (["late-best", "--workers", "0"], "workers is 0"),
+        (["late-best", "--table", "runs.xlsx"], "must end in .csv"),
+        (["late-best", "--report", "no/such/folder/r.html"], "does not exist"),
+    ],
+)
+def test_bad_input_gets_one_line(arguments: list[str], said: str) -> None:
+    """The value and the rule, exit code 2, before anything is played."""
+    assert said in complaint("compare", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "empty|no rows|column"),
+        ("round,arm,loss\n1,a,0.5\n", "delay"),
+        ("round,arm,loss,delay\n1,a,1.5,0\n", r"1\.5"),
+        ("round,arm,loss,delay\n1,a,0.5,-3\n", "-3"),
+        ("round,arm,loss,delay\n1,a,0.5,0\n1,b,0.5,0\n2,a,0.5,0\n", "round 2"),
+        ("round,arm,loss,delay\n1,a,0.5,0\n3,a,0.5,0\n", "round"),
+    ],
+)
+def test_bad_files_get_one_line(content: str, said: str, tmp_path: Path) -> None:
+    """Holes, wrong columns and wrong values, each named."""
+    path = tmp_path / "mine.csv"
+    path.write_text(content)
+    line = complaint("compare", path)
+    assert "mine.csv" in line
+    assert re.search(said, line), line
+
+
+def interrupted_after(seconds: float, folder: Path) -> tuple[int, str, str]:
+    """A comparison without end that gets a real Ctrl-C."""
+    command = [sys.executable, "-m", "belated", "compare", "late-best", "-l", "uniform"]
+    command += ["-l", "concealed", "-r", "100000", "--table", "runs.csv"]
+    process = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def test_control_c_keeps_what_is_complete(tmp_path: Path) -> None:
+    """A real interrupt of a real process: exit code 130, and the table of what was complete.
+
+    How long the first repetition takes depends on the machine, so the user waits longer if need be.
+    """
+    for seconds in (5.0, 15.0, 60.0):
+        code, out, err = interrupted_after(seconds, tmp_path)
+        assert code == 130, err
+        assert "Traceback" not in err
+        assert "Interrupted" in err
+        if (tmp_path / "runs.csv").exists():
+            break
+    assert "concealed" in out
+    with (tmp_path / "runs.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows
+    assert len(rows) % 2 == 0

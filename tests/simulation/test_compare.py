@@ -1,0 +1,220 @@
+"""Comparisons: paired, repeatable, the same on one core and on many, and honest when cut short."""
+
+import math
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+from belated.environments.changing_losses import BlockConstant
+from belated.environments.delays import Constant, PerArm, Uniform
+from belated.environments.environment import Environment
+from belated.environments.files import environment_from_arrays
+from belated.environments.losses import Bernoulli
+from belated.learners.registry import registered
+from belated.simulation.compare import compare
+from belated.simulation.comparison import Comparison
+from belated.simulation.contenders import Contender, contenders
+from belated.simulation.statistics import estimate, student_quantile
+from belated.types import BelatedWarning, Setting
+
+ALL = list(registered())
+
+
+def coins(rounds: int = 300, arms: int = 3) -> Environment:
+    means = np.linspace(0.3, 0.7, arms)
+    return Environment("coins", Bernoulli(means), Uniform(0, 20), rounds)
+
+
+def digits(comparison: Comparison) -> list[dict[str, Any]]:
+    """The tidy table without the time that runs took."""
+    return [
+        {name: value for name, value in row.items() if name != "seconds"}
+        for row in comparison.runs()
+    ]
+
+
+def test_nobody_looks_ahead() -> None:
+    """X1: on blocks of equal coin flips, known when they are over, all regret 56.1269 on average.
+
+    Whatever a learner does, its expected loss is 1/2 a round, and n = T/(d+1) coins decide the
+    best arm: (d+1) (n/2 - E min of K binomials), here from the binomial distribution itself.
+    """
+    rounds, arms, delay = 600, 4, 19
+    coins = rounds // (delay + 1)
+    above = [sum(math.comb(coins, k) for k in range(j + 1, coins + 1)) for j in range(coins)]
+    least = sum((count / 2**coins) ** arms for count in above)
+    expected = (delay + 1) * (coins / 2 - least)
+    assert expected == pytest.approx(56.1269, abs=1e-4)
+    environment = Environment(
+        "block-constant", BlockConstant(arms, delay + 1), Constant(delay), rounds
+    )
+    variants = [f"{name}:variant=repaired" for name in ALL]
+    result = compare([*ALL, *variants], environment, repetitions=400, seed=5)
+    for k, label in enumerate(result.labels):
+        regret = estimate(result.regret(k))
+        assert abs(regret.mean - expected) <= 4.0 * regret.error, label
+
+
+def test_a_learner_that_looks_ahead_is_found_out() -> None:
+    """The same game with one delay less: every learner now does better than it could."""
+    environment = Environment("leak", BlockConstant(4, 20), Constant(9), 600)
+    result = compare(["full-information"], environment, repetitions=400, seed=5)
+    regret = estimate(result.regret(0))
+    assert regret.mean < 56.1269 - 4.0 * regret.error
+
+
+def test_repetitions_are_paired_and_do_not_depend_on_company_or_workers() -> None:
+    """A learner's runs are the same alone, among others, and on any number of threads."""
+    together = compare(ALL, coins(), repetitions=5, seed=3, workers=2)
+    assert digits(together) == digits(compare(ALL, coins(), repetitions=5, seed=3, workers=1))
+    assert digits(together) == digits(compare(ALL, coins(), repetitions=5, seed=3, workers=9))
+    alone = compare(["concealed"], coins(), repetitions=3, seed=3)
+    among = [row for row in digits(together) if row["learner"] == "concealed"]
+    assert digits(alone) == among[:3]
+    best = {(row["repetition"], row["best_loss"]) for row in digits(together)}
+    assert len(best) == 5
+    assert digits(together) != digits(compare(ALL, coins(), repetitions=5, seed=4))
+
+
+def test_a_given_game_is_the_same_in_every_repetition() -> None:
+    """Only the learners' draws differ; in full information nothing does."""
+    random = np.random.default_rng(1)
+    delays = random.integers(0, 9, (200, 3))
+    environment = environment_from_arrays(random.random((200, 3)), delays)
+    result = compare(["full-information", "concealed"], environment, repetitions=4, seed=1)
+    assert np.ptp(result.regret(0)) == 0.0
+    assert np.ptp(result.regret(1)) > 0.0
+
+
+def test_the_table_states_regret_bound_and_time() -> None:
+    """One row a learner; the numbers are those of the runs."""
+    environment = Environment("late", Bernoulli([0.2, 0.5]), PerArm([10, 0]), 400)
+    result = compare(ALL, environment, repetitions=6, seed=2)
+    table = {row["learner"]: row for row in result.table()}
+    assert set(table) == set(ALL)
+    for k, name in enumerate(result.labels):
+        rows = [row for row in result.runs() if row["learner"] == name]
+        regret = np.array([row["loss"] - row["best_loss"] for row in rows])
+        assert table[name]["regret"] == pytest.approx(regret.mean())
+        half = student_quantile(5) * regret.std(ddof=1) / math.sqrt(6)
+        assert table[name]["±"] == pytest.approx(half, rel=1e-9, abs=1e-12)
+        assert table[name]["is told"] == result.traces[k][0].learner.setting.value
+        assert table[name]["loss per round"] == pytest.approx(
+            np.mean([row["loss"] for row in rows]) / 400
+        )
+    assert table["uniform"]["bound"] is None
+    expected = np.mean([trace.expected_missing for trace in result.traces[ALL.index("concealed")]])
+    most = max(account.max_missing for account in result.accounts)
+    theorem = 9 * math.sqrt(2 * 400) + most / 2 + 3 * math.sqrt(math.log(2) * expected)
+    assert table["concealed"]["bound"] == pytest.approx(theorem)
+    ratio = table["concealed"]["regret"] / theorem
+    assert table["concealed"]["regret / bound"] == pytest.approx(ratio)
+
+
+def test_curves_end_at_the_totals() -> None:
+    """Regret, weights and rate weights over time agree with the sums over all rounds."""
+    result = compare(["partially-concealed"], coins(500), repetitions=3, seed=1)
+    assert result.regret_over_time(0).mean[-1] == pytest.approx(result.regret(0).mean())
+    rounds = np.diff(result.checkpoints, prepend=0)
+    weights = result.weights_over_time(0)
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0, rtol=1e-9)
+    np.testing.assert_allclose(rounds @ weights / 500, result.mean_weights(0), rtol=1e-9)
+    np.testing.assert_allclose(result.rate_weights_over_time(0).sum(axis=1), 1.0, rtol=1e-9)
+
+
+class FollowsTheLeader:
+    """A user's own learner in plain Python: all weight on the least mean loss seen."""
+
+    setting = Setting.CONCEALED
+
+    def start(self) -> dict[str, Any]:
+        return {"sums": np.zeros(3), "counts": np.zeros(3), "told": []}
+
+    def predict(self, state: dict[str, Any]) -> Any:
+        means = state["sums"] / np.maximum(state["counts"], 1)
+        return type("Prediction", (), {"q": np.eye(3)[int(means.argmin())]})
+
+    def commit(self, state: dict[str, Any], prediction: Any, arm: int) -> list[int]:
+        return [arm]
+
+    def observe(
+        self, state: dict[str, Any], play: int, arm: int, loss: float, missing: int
+    ) -> None:
+        assert play == arm
+        state["sums"][arm] += loss
+        state["counts"][arm] += 1
+
+
+def test_a_learner_in_plain_python_plays_along() -> None:
+    """The readable loop runs what is not compiled, on the same games."""
+    result = compare([FollowsTheLeader(), "uniform"], coins(), repetitions=3, seed=1)
+    assert result.labels == ["FollowsTheLeader", "uniform"]
+    assert result.regret(0).mean() < result.regret(1).mean()
+    assert result.table().column("bound")[0] is None
+
+
+def test_an_interrupt_keeps_the_complete_repetitions() -> None:
+    """Ctrl-C after some repetitions: those that all learners finished are there and right."""
+    whole = compare(["concealed", "uniform"], coins(), repetitions=40, seed=2, workers=2)
+
+    def interrupt(done: int, total: int) -> None:
+        if done > total // 2 and threading.current_thread() is not threading.main_thread():
+            raise KeyboardInterrupt
+
+    with pytest.warns(BelatedWarning, match="interrupted"):
+        part = compare(["concealed", "uniform"], coins(), 40, 2, 2, progress=interrupt)
+    assert 0 < len(part.repetitions) < 40
+    kept = [row for row in digits(whole) if row["repetition"] in part.repetitions]
+    assert digits(part) == kept
+
+
+def test_an_interrupt_before_anything_is_complete_is_an_interrupt() -> None:
+    """There is nothing to keep."""
+
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compare(["uniform"], coins(), repetitions=2, progress=interrupt)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([], "at least one"),
+        (["concealed", "concealed"], "named twice"),
+        (["conceald"], "did you mean 'concealed'"),
+        (["concealed:horizon=5"], "has no option 'horizon'"),
+        (["concealed:variant"], "name=value"),
+        (["concealed:variant=repaired,variant=paper"], "twice"),
+    ],
+)
+def test_bad_learners_get_a_clear_sentence(given: list[str], said: str) -> None:
+    """The value and the rule, before anything is played."""
+    with pytest.raises(ValueError, match=said):
+        contenders(given)
+
+
+def test_contenders_are_labelled_by_what_was_said() -> None:
+    """Two variants of one learner are two contenders."""
+    found = contenders(["concealed", "concealed:variant=repaired,max_missing=50"])
+    assert [each.label for each in found] == ["concealed", "concealed (repaired, max_missing=50)"]
+    assert found[1] == Contender("concealed", {"variant": "repaired", "max_missing": 50})
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"repetitions": 0}, "repetitions is 0"),
+        ({"seed": -1}, "seed is -1"),
+        ({"workers": -2}, "workers is -2"),
+        ({"environment": "late-bst"}, "did you mean 'late-best'"),
+    ],
+)
+def test_bad_options_get_a_clear_sentence(options: dict[str, Any], said: str) -> None:
+    """One sentence each."""
+    environment = options.pop("environment", coins())
+    with pytest.raises(ValueError, match=said):
+        compare(["uniform"], environment, **options)
