@@ -398,3 +398,12 @@ def test_other_columns_of_a_parquet_log_do_not_matter(tmp_path: Path) -> None:
     path = tmp_path / "log.parquet"
     run = CliRunner().invoke(main, ["replay", str(path), "--learner", "concealed", "--json"])
     assert run.exit_code == 0
+
+
+def test_replay_takes_the_regret_of_a_case_apart() -> None:
+    """--decompose adds the terms of eq:decomp, which add up to the regret; logs have none."""
+    run = belated("replay", CASES[0], "--decompose")
+    parts = json.loads(run.stdout)["decomposition"]
+    total = parts["comparator_corrections"] + parts["cheating_regret"] + parts["drift"]
+    assert parts["regret"] == pytest.approx(total - parts["learner_corrections"], abs=1e-9)
+    assert "--decompose is for cases" in complaint("replay", "log.csv", "--decompose")

@@ -191,7 +191,7 @@ IN_GAME = [
         "compiled game: the latest missing count instead of that of the play",
         "simulation/engine.py",
         "                pending.missing[slot],\n",
-        "                stretch.missing[row, pending.arm[slot]],\n",
+        "                missing[row, pending.arm[slot]],\n",
     ),
     Fault(
         "calendar: what is due beyond the ring comes a turn too early",
@@ -202,8 +202,8 @@ IN_GAME = [
     Fault(
         "missing counts forget what never comes",
         "simulation/game.py",
-        "            if delay == 0:\n",
-        "            if delay <= 0:\n",
+        "            counts[i] += 1\n            delay = delays[row, i]\n",
+        "            delay = delays[row, i]\n            counts[i] += delay != NEVER\n",
     ),
     Fault(
         "account: charged without the loss itself",

@@ -218,3 +218,21 @@ def test_bad_options_get_a_clear_sentence(options: dict[str, Any], said: str) ->
     environment = options.pop("environment", coins())
     with pytest.raises(ValueError, match=said):
         compare(["uniform"], environment, **options)
+
+
+def test_the_certificate_stands_beside_the_bound() -> None:
+    """Full information only: above the regret in every game, and below the theorem's bound here."""
+    environment = Environment("late", Bernoulli([0.2, 0.5]), PerArm([10, 0]), 400)
+    result = compare(["full-information", "concealed"], environment, repetitions=4, seed=2)
+    certificates = result.table().column("certificate")
+    assert certificates[1] is None
+    assert result.regret(0).mean() < certificates[0] < result.table().column("bound")[0]
+
+
+def test_lower_bounds_on_request() -> None:
+    """Orders for the mean delay of all arms, each with its origin."""
+    environment = Environment("late", Bernoulli([0.2, 0.5]), PerArm([12, 0]), 400)
+    rows = list(compare(["uniform"], environment, repetitions=1).lower_bounds())
+    assert [row["delay"] for row in rows] == [6, 6]
+    values = [math.sqrt(7 * 400 * math.log(2)), math.sqrt(6 * 400 * math.log(2))]
+    assert [row["order of regret"] for row in rows] == pytest.approx(values)

@@ -69,6 +69,9 @@ def scenarios(as_json: bool) -> None:
     type=click.Path(path_type=Path),
     help="Write a row for each run: .csv, .json or .parquet.",
 )
+@click.option(
+    "--lower-bounds", is_flag=True, help="Show what no learner can promise to beat, by order."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the table as one JSON list.")
 def compare(
     environments: Sequence[str],
@@ -79,6 +82,7 @@ def compare(
     report: Path | None,
     figures: Path | None,
     table: Path | None,
+    lower_bounds: bool,
     as_json: bool,
 ) -> None:
     """Play learners on the same losses and delays, many times, and show who wins by how much.
@@ -101,7 +105,7 @@ def compare(
         click.echo(json.dumps(rows))
     else:
         for each in comparisons:
-            show_comparison(each)
+            show_comparison(each, lower_bounds)
     with one_line_errors():
         write_outputs(comparisons, report, figures, table)
     if len(comparisons) < len(games) or len(comparisons[-1].repetitions) < repetitions:
@@ -150,7 +154,7 @@ def played(
     return comparisons
 
 
-def show_comparison(comparison: "Comparison") -> None:
+def show_comparison(comparison: "Comparison", lower_bounds: bool) -> None:
     """The table of one comparison, best learner first."""
     table = comparison.table()
     environment = comparison.environment
@@ -165,6 +169,13 @@ def show_comparison(comparison: "Comparison") -> None:
     order = sorted(range(len(table)), key=lambda k: table.column("regret")[k])
     rows = [[table.shown()[k][column] for column in columns] for k in order]
     show_table(SHOWN, rows)
+    if lower_bounds:
+        for bound in comparison.lower_bounds():
+            click.echo(
+                f"No learner can promise {bound['for']} a regret below the order of "
+                f"{bound['order of regret']:,.0f} if every delay is {bound['delay']} "
+                f"({bound['origin']}); the constant is unknown."
+            )
 
 
 def write_outputs(

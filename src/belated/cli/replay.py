@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from belated.learners.learner import Learner
+    from belated.simulation.case import Case
     from belated.simulation.logs import Log
 
 
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
     "--variant", type=click.Choice(["paper", "repaired"]), help="For a log.  [default: paper]"
 )
 @click.option("--json", "as_json", is_flag=True, help="For a log: JSON instead of a table.")
+@click.option(
+    "--decompose",
+    is_flag=True,
+    help="For a case: add cheating regret, drift and corrections, whose sum the regret is.",
+)
 def replay(
     files: Sequence[Path],
     learner: str | None,
@@ -35,6 +41,7 @@ def replay(
     max_missing: int | None,
     variant: str | None,
     as_json: bool,
+    decompose: bool,
 ) -> None:
     """Replay FILES and print the predictions.
 
@@ -53,10 +60,12 @@ def replay(
                     raise ValueError(
                         f"--{option} is for logs (.csv, .parquet); a case says it itself"
                     )
-                line = replayed_case(path)
+                line = replayed_case(path, decompose)
             click.echo(line)
             continue
         with one_line_errors(path):
+            if decompose:
+                raise ValueError("--decompose is for cases (.json); a log has only what was played")
             log, weights = replayed_log(path, learner, options)
         if as_json:
             click.echo(json.dumps({"arms": log.arms, "q": weights.tolist()}))
@@ -64,7 +73,7 @@ def replay(
             show_log(log, weights)
 
 
-def replayed_case(path: Path) -> str:
+def replayed_case(path: Path, decompose: bool) -> str:
     """The answer to a case as a line of JSON."""
     from belated.simulation.case import read_case
     from belated.simulation.replay import learner_for, replay
@@ -83,9 +92,22 @@ def replayed_case(path: Path) -> str:
     else:
         answer |= {"eta": [float(p.eta[0]) for p in predictions]}
         answer |= {"gamma": [float(p.gamma[0]) for p in predictions]}
+    if decompose:
+        answer["decomposition"] = decomposition(case)
     for key in case.ignored:
         click.echo(f"Note: {path.name}: the key {key!r} is ignored in this setting", err=True)
     return json.dumps(without_infinities(answer), allow_nan=False)
+
+
+def decomposition(case: "Case") -> dict[str, Any]:
+    """The terms of eq:decomp against the best arm at the rate that suits it best."""
+    from dataclasses import asdict
+
+    from belated.simulation.decomposition import taken_apart
+
+    course = taken_apart(case)
+    arm = int(course.u.sum(axis=1).argmax())
+    return {"arm": arm, "rate": course.rate, **asdict(course.after(len(case.losses)))}
 
 
 def without_infinities(value: Any) -> Any:

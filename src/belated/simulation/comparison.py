@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.environments.environment import Environment
+from belated.learners.full_information import FullInformation
 from belated.simulation.accounts import Account
 from belated.simulation.bounds import Bound, bound_for
+from belated.simulation.certificate import account_certificate
 from belated.simulation.contenders import Contender
+from belated.simulation.lower_bounds import bandit_with_delay, experts_with_delay
 from belated.simulation.regret import balanced_comparator
 from belated.simulation.statistics import Estimate, estimate
 from belated.simulation.table import Table
@@ -99,6 +102,40 @@ class Comparison:
             return next(bound for bound in bounds if bound.value is None)
         return replace(bounds[0], value=float(np.mean(values)))
 
+    def certificate(self, contender: int) -> float | None:
+        """The a-posteriori bound of a full-information learner against the best arm, mean of games.
+
+        None for other learners, and for games whose account is too large for it.
+        """
+        values = []
+        for trace, account in zip(self.traces[contender], self.accounts, strict=True):
+            if not isinstance(trace.learner, FullInformation) or account.charged is None:
+                return None
+            values.append(account_certificate(account, trace.learner)[account.best_arm].min())
+        return float(np.mean(values))
+
+    def lower_bounds(self) -> Table:
+        """What no learner can promise to beat, if all losses took as long as they do on average."""
+        account = self.accounts[0]
+        delay = round(float(np.mean([each.delays.mean.mean() for each in self.accounts])))
+        found = {
+            "experts": experts_with_delay(account.rounds, account.arms, delay),
+            "bandits": bandit_with_delay(account.rounds, account.arms, delay),
+        }
+        return Table.of(
+            [
+                {
+                    "scenario": self.environment.name,
+                    "for": name,
+                    "delay": delay,
+                    "order of regret": bound.value,
+                    "when": bound.when,
+                    "origin": bound.origin,
+                }
+                for name, bound in found.items()
+            ]
+        )
+
     @functools.cached_property
     def balanced(self) -> list[Floats]:
         """The paper's balanced comparator of each game."""
@@ -125,6 +162,7 @@ class Comparison:
             "against balanced": float(np.mean(against)),
             "bound": bound.value,
             "regret / bound": mean / bound.value if bound.value else None,
+            "certificate": self.certificate(k),
             "loss per round": float(losses.mean()) / self.environment.rounds,
             "repetitions": len(self.repetitions),
             "us per round": 1e6

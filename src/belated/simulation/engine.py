@@ -58,24 +58,28 @@ class Run(NamedTuple):
 
 @compiled
 def play_rounds(run: Run, stretch: Stretch, full_information: bool) -> None:
-    """Play the rounds of a stretch; the calendar must have a free slot for each loss in it."""
-    state, prediction, plays = run.state, run.prediction, run.plays
-    calendar, pending = run.calendar, run.pending
-    for row in range(stretch.losses.shape[0]):
+    """Play the rounds of a stretch; the calendar must have a free slot for each loss in it.
+
+    Arrays are taken out of their records first: numba counts a reference each time it reaches in.
+    """
+    state, prediction, plays, stream = run.state, run.prediction, run.plays, run.stream
+    calendar, pending, tally, q = run.calendar, run.pending, run.tally, run.prediction.q
+    losses, delays, missing = stretch.losses, stretch.delays, stretch.missing
+    for row in range(losses.shape[0]):
         now = stretch.first + row
         begin_round(calendar, now)
         predict(state, prediction)
-        arm = -1 if full_information else draw(run.stream, prediction.q)
-        add_up(run.tally, prediction.q, arm, stretch.losses[row], stretch.missing[row])
+        arm = -1 if full_information else draw(stream, q)
+        add_up(tally, q, arm, losses, missing, row)
         commit(state, prediction, arm, plays)
         for k in range(plays.shape[0]):
             column = k if full_information else arm
-            delay = stretch.delays[row, column]
+            delay = delays[row, column]
             if delay != NEVER and delay < stretch.rounds - now:
                 slot = put(calendar, now, now + delay)
                 pending.arm[slot] = column
-                pending.missing[slot] = stretch.missing[row, column]
-                pending.loss[slot] = stretch.losses[row, column]
+                pending.missing[slot] = missing[row, column]
+                pending.loss[slot] = losses[row, column]
                 pending.play[slot, :] = plays[k]
         slot = take(calendar, now)
         while slot != NONE:
@@ -90,16 +94,16 @@ def play_rounds(run: Run, stretch: Stretch, full_information: bool) -> None:
 
 
 @compiled
-def add_up(tally: Tally, q: Floats, arm: int, losses: Floats, missing: Counts) -> None:
+def add_up(tally: Tally, q: Floats, arm: int, losses: Floats, missing: Counts, row: int) -> None:
     """Add one round to the tally; in full information (arm -1) the learner suffers <q_t, l_t>."""
-    expected, absent = 0.0, 0.0
+    expected, absent, weights = 0.0, 0.0, tally.weights
     for i in range(q.shape[0]):
-        expected += q[i] * losses[i]
-        absent += q[i] * missing[i]
-        tally.weights[i] += q[i]
+        expected += q[i] * losses[row, i]
+        absent += q[i] * missing[row, i]
+        weights[i] += q[i]
     tally.totals[EXPECTED] += expected
     tally.totals[MISSING] += absent
-    tally.totals[REALISED] += expected if arm < 0 else losses[arm]
+    tally.totals[REALISED] += expected if arm < 0 else losses[row, arm]
     if arm >= 0:
         tally.plays[arm] += 1
 

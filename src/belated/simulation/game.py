@@ -28,7 +28,8 @@ from belated.kernels.compile import compiled
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-KEPT_ENTRIES = 2**22  # (round, arm) pairs of a game that is kept: 100 MB
+KEPT_ENTRIES = 2**20  # (round, arm) pairs of a game that is kept: 25 MB
+ENDING_ENTRIES = 2**19
 MOST_CHECKPOINTS = 200
 CHECKPOINT_ENTRIES = 2**21
 
@@ -49,11 +50,27 @@ class Stretch(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """All (round, arm) whose loss is missing: how many of each arm, and when they end."""
+    """All (round, arm) whose loss is missing: how many of each arm, and when they end.
 
+    What ends soon is counted in `ending`, whose row for a round is taken off at its end; the rest
+    waits in a calendar, under the arm of its slot.
+    """
+
+    missing: Counts
+    ending: NDArray[np.int32]
     calendar: Calendar
     arm: Counts
-    missing: Counts
+
+
+def no_pairs(arms: int) -> Pairs:
+    """Nothing is missing yet."""
+    rows = 1 << max(0, min(12, (ENDING_ENTRIES // arms).bit_length() - 1))
+    return Pairs(
+        missing=np.zeros(arms, dtype=np.int64),
+        ending=np.zeros((rows, arms), dtype=np.int32),
+        calendar=empty_calendar(1),
+        arm=np.zeros(1, dtype=np.int64),
+    )
 
 
 def reserved(calendar: Calendar, count: int) -> Calendar:
@@ -67,20 +84,25 @@ def reserved(calendar: Calendar, count: int) -> Calendar:
 @compiled
 def count_missing(pairs: Pairs, first: int, rounds: int, delays: Counts, missing: Counts) -> None:
     """rho_t(i) = |{s < t : s + d_s(i) >= t}| of consecutive rounds, in O(1) a pair (eq:key)."""
+    counts, ending, arms = pairs.missing, pairs.ending, pairs.missing.shape[0]
+    turn = ending.shape[0] - 1  # the rows are a power of two
     for row in range(delays.shape[0]):
         now = first + row
         begin_round(pairs.calendar, now)
-        for i in range(delays.shape[1]):
-            missing[row, i] = pairs.missing[i]
+        for i in range(arms):
+            missing[row, i] = counts[i]
+            counts[i] += 1
             delay = delays[row, i]
-            if delay == 0:
-                continue
-            pairs.missing[i] += 1
-            if delay != NEVER and delay < rounds - now:
+            if delay <= turn and delay != NEVER:
+                ending[(now + delay) & turn, i] += 1
+            elif delay != NEVER and delay < rounds - now:
                 pairs.arm[put(pairs.calendar, now, now + delay)] = i
+        for i in range(arms):
+            counts[i] -= ending[now & turn, i]
+            ending[now & turn, i] = 0
         slot = take(pairs.calendar, now)
         while slot != NONE:
-            pairs.missing[pairs.arm[slot]] -= 1
+            counts[pairs.arm[slot]] -= 1
             slot = take(pairs.calendar, now)
 
 
@@ -105,11 +127,13 @@ class Game:
 
     def _drawn(self) -> Iterator[Stretch]:
         rounds, arms = self.environment.rounds, self.environment.arms
-        pairs = Pairs(empty_calendar(1), np.zeros(1, np.int64), np.zeros(arms, np.int64))
+        pairs = no_pairs(arms)
         for span, losses, delays in self.environment.blocks(self.seed):
-            calendar = reserved(pairs.calendar, delays.size)
+            beyond = int((delays >= pairs.ending.shape[0]).sum())
+            calendar = reserved(pairs.calendar, beyond)
             if calendar is not pairs.calendar:
-                pairs = Pairs(calendar, np.resize(pairs.arm, calendar.after.size), pairs.missing)
+                arm = np.resize(pairs.arm, calendar.after.size)
+                pairs = pairs._replace(calendar=calendar, arm=arm)
             missing = np.empty_like(delays)
             count_missing(pairs, span.first, rounds, delays, missing)
             for part in self._cut(span.first, span.count):
