@@ -1,4 +1,4 @@
-"""Games for the theory tests: losses and delays of many kinds, and learners played along them."""
+"""Games for the theory tests: losses and delays of many kinds, as cases for every learner."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,10 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.environments.missing import NEVER, missing_counts
-from belated.ftrl import DelayedFTRL, instances
-from belated.ftrl.analysis import Round, analysed
 from belated.simulation.case import Case
-from belated.simulation.replay import replay
 from belated.types import Setting
 
 Floats = NDArray[np.float64]
@@ -152,20 +149,3 @@ def random_game(setting: str, seed: int, rounds: int, variant: str = "paper") ->
     if setting == "partial":
         return partial_case(losses, delays, played, prior=prior, variant=variant)
     return concealed_case(losses, delays, played, variant=variant)
-
-
-def readable(case: Case) -> DelayedFTRL:
-    """The readable learner that a case asks for."""
-    kinds: dict[Setting, Callable[..., DelayedFTRL]] = {
-        Setting.FULL_INFORMATION: instances.full_information,
-        Setting.PARTIALLY_CONCEALED: instances.partially_concealed,
-        Setting.CONCEALED: instances.concealed,
-    }
-    return kinds[case.setting](**case.options)
-
-
-def analysed_run(case: Case) -> list[Round]:
-    """All rounds of the readable learner along a case, ready for the paper's analysis."""
-    learner = readable(case)
-    plays = replay(case, learner).state.ledger.plays
-    return analysed(learner, plays, case.losses, missing_counts(case.delays))

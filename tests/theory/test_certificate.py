@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 from belated.environments.missing import NEVER, missing_counts
 from belated.ftrl.rates import grid_weights
 from belated.simulation.case import Case, read_case
-from belated.simulation.certificate import certificate, regret_against_arms
+from belated.simulation.certificate import certificate
+from belated.simulation.decomposition import analysed_run
+from belated.simulation.regret import regret_against_arms
 from belated.simulation.replay import learner_for, replay
 from tests.theory.games import (
     DELAYS,
@@ -27,7 +29,6 @@ from tests.theory.games import (
     VARIANTS,
     Counts,
     Floats,
-    analysed_run,
     full_case,
     skewed_prior,
 )

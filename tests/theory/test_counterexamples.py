@@ -16,6 +16,8 @@ from belated.learners import concealed, full_information
 from belated.learners.concealed import Concealed, ConcealedState
 from belated.learners.full_information import FullInformation, FullInformationState
 from belated.learners.learner import Prediction
+from belated.simulation import theorems
+from belated.simulation.theorems import Compared
 from tests.theory.games import Floats
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="hours without compiling")
@@ -38,23 +40,19 @@ class LateSilence(NamedTuple):
         return self.first + self.second
 
     @property
+    def compared(self) -> Compared:
+        """The first expert, whose losses all arrive at once."""
+        return Compared(self.kappa, float(self.first), 0.0)
+
+    @property
     def theorem(self) -> float:
         """The right-hand side of th:fullinfobound against the first expert."""
-        logs = 2.0 * (math.log(self.horizon) + 1.0)
-        cost = self.kappa + logs
-        return (
-            4.0 * self.most
-            + 12.0 * math.sqrt(self.most)
-            + 8.0 * math.sqrt(cost * self.first)
-            + 8.0 * cost * self.most
-            + 16.0 * math.sqrt(self.most * (math.log(2.0) + logs))
-        )
+        return theorems.full_information(self.compared, 2, self.horizon, self.most - 1)
 
     @property
     def repaired_theorem(self) -> float:
-        """4 M + 12 + 6 sqrt(c X) + 8 c M, proven for the repaired grid in docs/errata.md."""
-        cost = self.kappa + 2.0 * (math.log(self.horizon) + 1.0)
-        return 4.0 * self.most + 12.0 + 6.0 * math.sqrt(cost * self.first) + 8.0 * cost * self.most
+        """What is proven for the repaired grid in docs/errata.md."""
+        return theorems.repaired_full_information(self.compared, self.horizon, self.most - 1)
 
     def learner(self, variant: str) -> FullInformation:
         prior = [math.exp(-self.kappa), -math.expm1(-self.kappa)]
@@ -166,5 +164,7 @@ def test_the_concealed_theorem_is_false_for_many_arms_until_repaired(
 
     The theorem bounds the mean over the learner's draws; single runs differ by about a thousandth.
     """
-    ratio = regret_with_one_good_arm(variant, seed=1) / (9.0 * math.sqrt(ARMS * ROUNDS))
+    bound = theorems.concealed(ARMS, ROUNDS, max_missing=0, expected_missing=0.0)
+    assert bound == theorems.repaired_concealed(ARMS, ROUNDS, max_missing=0, overlap=0.0)
+    ratio = regret_with_one_good_arm(variant, seed=1) / bound
     assert least < ratio < most

@@ -35,12 +35,12 @@ from belated.ftrl.analysis import (
     framework_bound,
     look_ahead,
 )
+from belated.simulation.decomposition import analysed_run
 from belated.simulation.replay import replay
 from belated.types import Setting
 from tests.theory.games import (
     VARIANTS,
     Floats,
-    analysed_run,
     full_case,
     heavy_tailed,
     random_game,

@@ -26,8 +26,9 @@ def one_line_errors(path: Path | None = None) -> Iterator[None]:
         raise OneLineError(f"{name} cannot be read: {reason}") from None
     except (ValueError, ArithmeticError) as error:
         text = " ".join(str(error).split())
-        named = path is None or path.name in text
-        raise OneLineError(text if named else f"{path.name}: {text}") from None
+        if path is not None and path.name not in text:
+            text = f"{path.name}: {text}"
+        raise OneLineError(text) from None
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -40,13 +40,23 @@ def grid_prior(prior: Sequence[float], size: int) -> Floats:
     return np.outer(np.asarray(prior, dtype=np.float64), grid_weights(size))
 
 
+def full_information_rates(
+    arms: int, horizon: int, size: int, damped: bool, most_missing: Floats
+) -> Floats:
+    """eq:fullinfoeta for each rho_t^max given (row); not damped, the repaired grid."""
+    steps = math.sqrt(math.log(arms) + 2.0 * (math.log(horizon) + 1.0)) / 4.0 * halvings(size)
+    present = 1.0 + most_missing[:, None]
+    rates: Floats = np.minimum(0.25 / present, steps / np.sqrt(present) if damped else steps)
+    return rates
+
+
 def full_information_grid(arms: int, horizon: int, size: int, damped: bool = True) -> Grid:
     """eq:fullinfoeta; not damped, the grid that repairs th:fullinfobound."""
-    steps = math.sqrt(math.log(arms) + 2.0 * (math.log(horizon) + 1.0)) / 4.0 * halvings(size)
 
     def rates(ledger: Ledger) -> Floats:
-        present = 1.0 + ledger.most_missing()
-        return np.minimum(0.25 / present, steps / math.sqrt(present) if damped else steps)
+        most = np.array([float(ledger.most_missing())])
+        row: Floats = full_information_rates(arms, horizon, size, damped, most)[0]
+        return row
 
     return rates
 

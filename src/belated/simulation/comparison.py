@@ -1,7 +1,7 @@
 """A comparison: the runs of several learners on the same games, and the tables they give."""
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from belated.environments.environment import Environment
 from belated.learners.full_information import FullInformation
 from belated.simulation.accounts import Account
-from belated.simulation.bounds import Bound, bound_for
+from belated.simulation.bounds import Bound, bound_for, mean_bound
 from belated.simulation.certificate import account_certificate
 from belated.simulation.contenders import Contender
 from belated.simulation.lower_bounds import bandit_with_delay, experts_with_delay
@@ -97,10 +97,7 @@ class Comparison:
             )
             for trace, account in zip(traces, self.accounts, strict=True)
         ]
-        values = [bound.value for bound in bounds if bound.value is not None]
-        if len(values) < len(bounds):
-            return next(bound for bound in bounds if bound.value is None)
-        return replace(bounds[0], value=float(np.mean(values)))
+        return mean_bound(bounds)
 
     def certificate(self, contender: int) -> float | None:
         """The a-posteriori bound of a full-information learner against the best arm, mean of games.

@@ -37,7 +37,7 @@ class Contender:
         """The learner for this game."""
         if self.ready is not None:
             return self.ready
-        found = {
+        found: dict[str, Any] = {
             "arms": account.arms,
             "horizon": account.rounds,
             "max_missing": account.max_missing,

@@ -46,4 +46,4 @@ def student_quantile(freedom: int) -> float:
         (3.0 * Z**7 + 19.0 * Z**5 + 17.0 * Z**3 - 15.0 * Z) / 384.0,
         (79.0 * Z**9 + 776.0 * Z**7 + 1482.0 * Z**5 - 1920.0 * Z**3 - 945.0 * Z) / 92160.0,
     )
-    return Z + sum(term / freedom ** (k + 1) for k, term in enumerate(terms))
+    return Z + sum(term / float(freedom) ** (k + 1) for k, term in enumerate(terms))

@@ -1,0 +1,120 @@
+"""belated stress: search the games in which a learner does worst, and keep them."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from belated.cli.console import one_line_errors, progress_of, say_if_compiling, show_table
+
+if TYPE_CHECKING:
+    from belated.simulation.stress import Stress
+
+
+@click.command()
+@click.argument("learner")
+@click.option(
+    "--against", metavar="LEARNER", help="Another learner, which should do better in the game."
+)
+@click.option("--arms", default=4, show_default=True, help="Arms of the games.")
+@click.option("--rounds", default=60, show_default=True, help="Rounds of the games.")
+@click.option(
+    "--objective",
+    type=click.Choice(["bound", "certificate"]),
+    help="What the regret is divided by; certificate for full information.  [default: bound]",
+)
+@click.option("--restarts", type=int, help="Independent searches.  [default: 20, or no limit]")
+@click.option("--seconds", type=float, help="When to end.  [default: after all restarts]")
+@click.option("--steps", default=1000, show_default=True, help="Games looked at in a restart.")
+@click.option("--seed", default=1, show_default=True, help="The same seed finds the same games.")
+@click.option("--workers", type=int, help="Processes to run on.  [default: one for each core]")
+@click.option("--best", default=5, show_default=True, help="How many finds to show and save.")
+@click.option(
+    "--save", type=click.Path(path_type=Path), help="Write each find as a case into this folder."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the finds as one JSON list.")
+def stress(
+    learner: str,
+    against: str | None,
+    objective: str | None,
+    workers: int | None,
+    best: int,
+    save: Path | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Search the losses and delays that make LEARNER's regret largest.
+
+    Largest compared to its bound, or with --against to the regret of another learner. LEARNER is a
+    name from `belated learners`, with options if you like (concealed:variant=repaired). For
+    learners that draw arms, a find is valued anew with draws that the search has not seen. Ctrl-C
+    ends the search and keeps what it has found.
+    """
+    from belated.simulation.stress import stress
+    from belated.values import as_count
+
+    with one_line_errors():
+        if against is not None and objective is not None:
+            raise ValueError("--objective is for one learner; with --against it is the difference")
+        as_count(best, "best", 1)
+        if save is not None:
+            make_folder(save)
+        say_if_compiling()
+        try:
+            with progress_of(f"Stressing {learner}") as progress:
+                result = stress(
+                    learner,
+                    against,
+                    objective="certificate" if objective == "certificate" else "bound",
+                    workers=(os.cpu_count() or 1) if workers is None else workers,
+                    progress=progress,
+                    **options,
+                )
+        except KeyboardInterrupt:
+            click.echo("Interrupted before anything was found.", err=True)
+            sys.exit(130)
+        files = [] if save is None else result.save(save, best)
+    if result.interrupted:
+        click.echo("Interrupted; the best so far is kept.", err=True)
+    if as_json:
+        click.echo(json.dumps([find.content()["found"] for find in result.finds[:best]]))
+    else:
+        show_finds(result, best)
+    for file in files:
+        click.echo(f"Saved {file}", err=True)
+    if result.interrupted:
+        sys.exit(130)
+
+
+def show_finds(result: "Stress", best: int) -> None:
+    """The best finds as a table, and how to read it."""
+    search = result.search
+    title = " against ".join(each.label for each in search.objective.contenders)
+    click.secho(title, bold=True, nl=False)
+    click.echo(
+        f": {search.objective.name} in games of {search.rounds} rounds and {search.arms} arms; "
+        f"{len(result.finds)} restarts, {result.evaluations} games, seed {search.seed}"
+    )
+    table = result.table()
+    drawn = any(find.half_width is not None for find in result.finds)
+    hidden = set() if drawn else {"+-", "in search"}
+    if result.finds[0].score.bound is None:
+        hidden.add("bound")
+    columns = [k for k, name in enumerate(table.columns) if name not in hidden]
+    rows = [[row[k] for k in columns] for row in table.shown()[:best]]
+    show_table([table.columns[k] for k in columns], rows)
+    if drawn:
+        click.echo(
+            "The value is from draws that the search has not seen; +- is its 95 % confidence.\n"
+            "In search it looked better than it is, having been chosen for the draws there."
+        )
+
+
+def make_folder(path: Path) -> None:
+    """The folder for the finds, before any work is done for it."""
+    if path.exists() and not path.is_dir():
+        raise ValueError(f"{path} is a file; --save must name a folder")
+    path.mkdir(parents=True, exist_ok=True)
