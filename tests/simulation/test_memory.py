@@ -1,0 +1,37 @@
+"""Long games need no more memory than short ones: nothing grows with the number of rounds."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import resource
+import belated
+from belated.environments.delays import Uniform
+from belated.environments.losses import Bernoulli
+
+means = [0.3 + 0.03 * i for i in range(10)]
+environment = belated.Environment("long", Bernoulli(means), Uniform(0, 50), {rounds})
+result = belated.compare(["{learner}"], environment, repetitions=1)
+assert result.traces[0][0].plays.sum() == {rounds}
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def peak(learner: str, rounds: int) -> float:
+    """The largest memory of a process that plays one long game, in megabytes."""
+    code = CODE.format(learner=learner, rounds=rounds)
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=550, check=True
+    )
+    return int(run.stdout) / 1000.0
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="hours without compiling")
+def test_memory_does_not_grow_with_the_rounds() -> None:
+    """Twenty times the rounds, the same memory, below 500 MB."""
+    short, long = (peak("concealed", rounds) for rounds in (150_000, 3_000_000))
+    assert long < 500.0
+    assert long < short + 30.0
