@@ -58,7 +58,7 @@ def test_compare_prints_a_table_and_writes_everything_asked_for(tmp_path: Path) 
     assert list((tmp_path / "pictures").glob("*.svg"))
     rows = parquet.read_table(tmp_path / "runs.parquet").to_pylist()
     assert len(rows) == 2 * 3 * 2
-    assert {row["scenario"] for row in rows} == {"block-constant", "mine"}
+    assert {row["scenario"] for row in rows} == {"block-constant:rounds=200", "mine"}
 
 
 def test_compare_for_machines() -> None:

@@ -34,7 +34,7 @@ def test_every_format_keeps_every_digit(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["table.txt", "nowhere/table.csv"])
 def test_what_cannot_be_written_is_refused(name: str, tmp_path: Path) -> None:
     """A clear sentence, and no file."""
-    with pytest.raises(ValueError, match="must end in|does not exist"):
+    with pytest.raises(ValueError, match=r"must end in|does not exist"):
         Table.of(RECORDS).save(tmp_path / name)
     assert not list(tmp_path.iterdir())
 

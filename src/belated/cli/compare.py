@@ -118,8 +118,10 @@ def check_outputs(report: Path | None, figures: Path | None, table: Path | None)
 
     if table is not None:
         check_format(table)
-    if report is not None and not report.absolute().parent.is_dir():
-        raise ValueError(f"{report} cannot be written; its folder does not exist")
+    if report is not None:
+        from belated.report.page import check_report
+
+        check_report(report)
     if report is not None or figures is not None:
         import belated.report.figures  # noqa: F401
 

@@ -44,10 +44,12 @@ class Scenario:
         return {name: option.default for name, option in self._parameters.items()}
 
     def environment(self, **options: Option) -> Environment:
-        """The environment with these options."""
+        """The environment with these options, which are part of its name."""
         checked = {name: self._checked(name, value) for name, value in options.items()}
         parts = self.parts(**checked)
-        return Environment(self.name, shows=self.shows, **parts._asdict())
+        said = ",".join(f"{name}={value}" for name, value in checked.items())
+        name = f"{self.name}:{said}" if said else self.name
+        return Environment(name, shows=self.shows, **parts._asdict())
 
     @property
     def available(self) -> bool:

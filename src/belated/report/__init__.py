@@ -1,0 +1,1 @@
+"""What a comparison looks like: figures, and one page to show to others."""

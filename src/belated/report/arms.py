@@ -1,0 +1,102 @@
+"""The arms of a comparison: their account over all games, and which of them to show."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.report.words import arm_named
+from belated.simulation.accounts import LEVELS
+from belated.simulation.comparison import Comparison
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+FEW_ARMS = 12  # are all shown
+MOST_ARMS = 8
+
+
+@dataclass(frozen=True)
+class Arms:
+    """The mean account of the games; arrays have an entry for each arm.
+
+    `shown` are the arms that matter, best first: all if they are few, else the best one, the one
+    the balanced comparator likes most, and those that the learners weigh most.
+    """
+
+    labels: tuple[str, ...]
+    rounds: int
+    losses: Floats
+    missing_losses: Floats
+    mean_missing: Floats
+    most_missing: Counts
+    mean_delay: Floats  # of the losses that come
+    never: Floats
+    quantiles: Floats  # (level, arm), the median of the games
+    balanced: Floats
+    shown: Counts
+
+    @property
+    def hidden(self) -> int:
+        """How many arms are not shown."""
+        return len(self.labels) - self.shown.size
+
+    @property
+    def best(self) -> int:
+        """The arm of the smallest mean loss."""
+        return int(self.losses.argmin())
+
+    @property
+    def favoured(self) -> int:
+        """The arm with the largest weight in the balanced comparator."""
+        return int(self.balanced.argmax())
+
+    def quantile(self, level: float) -> Floats:
+        """A quantile of the delays, infinite where it falls among losses that never come."""
+        quantile: Floats = self.quantiles[LEVELS.index(level)]
+        return quantile
+
+    def share(self, weights: Floats) -> Floats:
+        """The weights (last axis) of the arms shown, and of all others if there are others."""
+        kept = weights[..., self.shown]
+        if not self.hidden:
+            return kept
+        others = np.maximum(weights.sum(axis=-1) - kept.sum(axis=-1), 0.0)
+        return np.concatenate([kept, others[..., None]], axis=-1)
+
+
+def arms_of(comparison: Comparison) -> Arms:
+    """The arms of a comparison."""
+    accounts = comparison.accounts
+    losses = np.mean([account.losses for account in accounts], axis=0)
+    balanced = np.mean(comparison.balanced, axis=0)
+    return Arms(
+        labels=tuple(map(arm_named, accounts[0].labels)),
+        rounds=accounts[0].rounds,
+        losses=losses,
+        missing_losses=np.mean([account.missing_losses for account in accounts], axis=0),
+        mean_missing=np.mean([account.mean_missing for account in accounts], axis=0),
+        most_missing=np.max([account.most_missing for account in accounts], axis=0),
+        mean_delay=np.mean([account.delays.mean for account in accounts], axis=0),
+        never=np.mean([account.delays.never for account in accounts], axis=0),
+        quantiles=np.quantile(
+            [account.delays.quantiles for account in accounts],
+            0.5,
+            axis=0,
+            method="inverted_cdf",
+        ),
+        balanced=balanced,
+        shown=_shown(comparison, losses, int(balanced.argmax())),
+    )
+
+
+def _shown(comparison: Comparison, losses: Floats, favoured: int) -> Counts:
+    if losses.size <= FEW_ARMS:
+        return np.argsort(losses, kind="stable")
+    weights = np.max(
+        [comparison.mean_weights(k) for k in range(len(comparison.contenders))], axis=0
+    )
+    by_weight = np.lexsort((losses, -weights))
+    first = [int(losses.argmin()), favoured, *by_weight[:MOST_ARMS].tolist()]
+    chosen = np.array(list(dict.fromkeys(first))[:MOST_ARMS])
+    return chosen[np.argsort(losses[chosen], kind="stable")]

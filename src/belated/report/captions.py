@@ -1,0 +1,159 @@
+"""What to see in each figure, in plain words, and the same for those who cannot see it."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from belated.report.arms import arms_of
+from belated.report.plane import MOST_DOTS
+from belated.report.weights import rate_text, with_rates
+from belated.report.words import clean, counted, listed, number, percent, plus_minus
+from belated.simulation.comparison import Comparison
+from belated.simulation.statistics import estimate
+
+MOST_NAMED = 8
+
+
+class Caption(NamedTuple):
+    """The text below a figure, and the description that stands for it."""
+
+    text: str
+    description: str
+
+
+def _by_learner(comparison: Comparison, say: Callable[[int], str]) -> str:
+    """The learners, lowest regret first, each with what is to be said of it."""
+    order = np.argsort([comparison.regret(k).mean() for k in range(len(comparison.labels))])
+    parts = [f"{clean(comparison.labels[k])} {say(int(k))}" for k in order[:MOST_NAMED]]
+    rest = len(order) - len(parts)
+    return listed([*parts, counted(rest, "more learner")] if rest else parts)
+
+
+def _games(comparison: Comparison) -> str:
+    count = len(comparison.repetitions)
+    return "one game" if count == 1 else f"the mean of {count} games"
+
+
+def regret_over_time(comparison: Comparison) -> Caption:
+    """How regret grows, and who still loses in the second half."""
+    bands = ", with bands of 95 % confidence" if len(comparison.repetitions) > 1 else ""
+    half = int(np.searchsorted(comparison.checkpoints, comparison.environment.rounds / 2))
+
+    def grown(k: int) -> str:
+        mean = comparison.regret_over_time(k).mean
+        return number(float(mean[-1] - mean[half]))
+
+    late = _by_learner(comparison, grown)
+    end = _by_learner(comparison, lambda k: number(float(comparison.regret(k).mean())))
+    return Caption(
+        "How much more each learner has lost than the arm that was best until then: "
+        f"{_games(comparison)}{bands}. A line that flattens has learned; one that stays straight "
+        f"has not. In the second half alone the regret grew by: {late}.",
+        f"Line chart of regret over {comparison.environment.rounds:,} rounds. At the end: {end}.",
+    )
+
+
+def final_regret(comparison: Comparison) -> Caption:
+    """How to read the intervals."""
+    end = _by_learner(comparison, lambda k: plus_minus(estimate(comparison.regret(k))))
+    return Caption(
+        "Each tick is a game, the mark is their mean and its bar the 95 % confidence interval. "
+        "The games are the same for all learners, so two of them may differ clearly although "
+        "their bars overlap: the text above compares them game by game.",
+        f"Dot plot of the regret after the last round, lowest first: {end}.",
+    )
+
+
+def loss_delay_plane(comparison: Comparison) -> Caption:
+    """Where the arms are, and what is between the best and the prompt ones."""
+    arms = arms_of(comparison)
+    best, favoured = arms.best, arms.favoured
+    text = (
+        "Low is good, left is prompt. Each circle is an arm; each line leads from where a "
+        "learner's weight was at first to where it was in the end (the mark). "
+        f"The best arm, {arms.labels[best]}, lacks {number(arms.mean_missing[best])} "
+        f"losses in a round on average. The cross is the paper's balanced comparator, which "
+        f"weighs loss against delay: {percent(arms.balanced[favoured])} of it is on "
+        f"{arms.labels[favoured]}."
+    )
+    if arms.hidden:
+        drawn = "all" if arms.hidden <= MOST_DOTS else "some"
+        text += f" {arms.hidden:,} arms have no name here; {drawn} of them are dots."
+    places = [
+        f"{arms.labels[i]} at {number(arms.mean_missing[i])} missing and a loss of "
+        f"{number(arms.losses[i] / arms.rounds)}"
+        for i in arms.shown
+    ]
+    return Caption(text, f"Scatter plot of the arms: {listed(places)}.")
+
+
+def delays(comparison: Comparison) -> Caption:
+    """Who is late, and who never comes."""
+    arms = arms_of(comparison)
+    medians = arms.quantile(0.5)
+    said = [f"{arms.labels[i]} {_rounds(medians[i])}" for i in arms.shown]
+    never = float(arms.never.max())
+    text = (
+        "After how many rounds a loss is known, for each arm, the best one first: half of the "
+        "losses lie in the box, eight in ten on the line, and 99 in 100 before the tick."
+    )
+    if never > 0.0:
+        latest = arms.labels[int(arms.never.argmax())]
+        text += (
+            f" What was not known when the game ended is counted as never: up to "
+            f"{percent(never)} ({latest})."
+        )
+    if arms.hidden:
+        text += f" {counted(arms.hidden, 'arm')} not shown."
+    return Caption(text, f"Box plot of the delays. Medians: {listed(said)}.")
+
+
+def _rounds(delay: float) -> str:
+    return counted(int(delay), "round") if np.isfinite(delay) else "never"
+
+
+def arm_weights(comparison: Comparison) -> Caption:
+    """Who ended where."""
+    arms = arms_of(comparison)
+    best = arms.best
+    last = _by_learner(
+        comparison, lambda k: percent(float(comparison.weights_over_time(k)[-1, best]))
+    )
+    text = (
+        "How each learner divides its weight among the arms while the game goes on: the darkest "
+        f"is the best arm, {arms.labels[best]}, and lighter is worse. In the end it has: "
+        f"{last}."
+    )
+    if arms.hidden:
+        text += f" The {arms.hidden:,} arms that matter least are hatched, as one."
+    return Caption(text, f"Stacked areas over time. Final weight on {arms.labels[best]}: {last}.")
+
+
+def rate_weights(comparison: Comparison) -> Caption:
+    """Which rates were learned."""
+    found = []
+    for k in with_rates(comparison):
+        rates, weights = comparison.traces[k][0].rates, comparison.rate_weights_over_time(k)[-1]
+        equal = rates == rates[int(weights.argmax())]
+        found.append(
+            f"{clean(comparison.labels[k])} has {percent(float(weights[equal].sum()))} on "
+            f"{rate_text(float(rates[equal][0]))}"
+        )
+    ended = listed(found)
+    return Caption(
+        "These learners do not choose a learning rate: they weigh several and learn which is "
+        "right. Dark is fast, light is slow; rates are those of the last round, and equal ones are "
+        f"shown as one. In the end {ended}.",
+        f"Stacked areas of the weight on each learning rate over time. In the end {ended}.",
+    )
+
+
+CAPTIONS: dict[str, Callable[[Comparison], Caption]] = {
+    "regret-over-time": regret_over_time,
+    "final-regret": final_regret,
+    "loss-delay-plane": loss_delay_plane,
+    "delays": delays,
+    "arm-weights": arm_weights,
+    "rate-weights": rate_weights,
+}

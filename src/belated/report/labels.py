@@ -1,0 +1,95 @@
+"""Names beside points: each where it covers least, and one name for points at one place."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from belated.report.look import BACKING
+from belated.report.words import listed, short, width
+
+Floats = NDArray[np.float64]
+
+CLOSE = 0.045  # points nearer to each other than this share of the axes have one name
+LETTER, LINE = 0.0165, 0.062  # the size of a letter, in shares of the axes
+POINT, STROKE = 0.044, 0.012  # and of a point, and of a line
+
+
+class Box(NamedTuple):
+    """A rectangle in shares of the axes."""
+
+    left: float
+    low: float
+    width: float
+    height: float
+
+    def overlap(self, other: "Box") -> float:
+        """The area that two boxes have in common."""
+        wide = min(self.left + self.width, other.left + other.width) - max(self.left, other.left)
+        high = min(self.low + self.height, other.low + other.height) - max(self.low, other.low)
+        return max(wide, 0.0) * max(high, 0.0)
+
+    def cost(self, taken: Sequence["Box"]) -> float:
+        """The area in common with what is taken, and three times that beyond the axes."""
+        beyond = self.width * self.height - self.overlap(Box(0.0, 0.0, 1.0, 1.0))
+        return round(sum(map(self.overlap, taken)) + 3.0 * beyond, 9)  # equal but for rounding
+
+
+def name_points(axes: Axes, points: Floats, names: Sequence[str], lines: Sequence[Floats]) -> None:
+    """Write a name beside each point, and keep off the lines; all are rows of (x, y)."""
+    to_axes = axes.transData + axes.transAxes.inverted()
+    places = to_axes.transform(points)
+    taken = [_square(place, POINT) for place in places]
+    taken += [_square(place, STROKE) for line in lines for place in to_axes.transform(line)]
+    for group in _groups(places):
+        text = _text([short(names[n], 20) for n in group])
+        place = places[group[0]]
+        choices = _choices(place, LETTER * width(text))
+        box = min(choices, key=lambda box: box.cost(taken))
+        taken.append(box)
+        before = box.left + box.width < place[0]
+        axes.text(
+            box.left + (box.width if before else 0.0),
+            box.low + LINE / 2.0,
+            text,
+            transform=axes.transAxes,
+            ha="right" if before else "left",
+            va="center",
+            fontsize=8.5,
+            zorder=2.4,
+            bbox=BACKING,
+        )
+
+
+def _square(place: Floats, size: float) -> Box:
+    return Box(place[0] - size / 2.0, place[1] - size / 2.0, size, size)
+
+
+def _text(names: Sequence[str]) -> str:
+    return listed(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
+
+
+def _choices(place: Floats, length: float) -> list[Box]:
+    """To the right, to the left, above and below."""
+    x, y = place
+    beside = [x + 0.03, x - 0.03 - length]
+    above = [(shift, side) for side in (0.03, -0.03 - LINE) for shift in (0.5, 0.0, 1.0)]
+    return [
+        *(Box(left, y - LINE / 2.0, length, LINE) for left in beside),
+        *(Box(x - length * shift, y + side, length, LINE) for shift, side in above),
+    ]
+
+
+def _groups(places: Floats) -> list[list[int]]:
+    """The points by place, each group begun by its first point."""
+    groups: list[list[int]] = []
+    for n, place in enumerate(places):
+        for group in groups:
+            if np.abs(places[group[0]] - place).max() < CLOSE:
+                group.append(n)
+                break
+        else:
+            groups.append([n])
+    return groups

@@ -1,0 +1,151 @@
+"""The figures of weight: on each arm and on each learning rate, over time."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+from numpy.typing import NDArray
+
+from belated.report.arms import Arms, arms_of
+from belated.report.look import (
+    OTHERS,
+    RATE_SHADES,
+    Drawing,
+    blank,
+    count_axis,
+    in_this_look,
+    key,
+    named,
+    shades,
+    title,
+)
+from belated.report.words import counted, percent, short, width
+from belated.simulation.comparison import Comparison
+
+Floats = NDArray[np.float64]
+
+MOST_POINTS = 60
+MOST_RATES = 8
+LEAST = 0.01  # a rate that never had more weight is among the others
+
+
+@in_this_look
+def arm_weights(comparison: Comparison) -> Drawing:
+    """The weight of each arm over time, a panel for each learner; the best arm lies lowest."""
+    arms = arms_of(comparison)
+    bands = _arm_bands(arms)
+    count = len(comparison.labels)
+    columns = 1 if count == 1 or max(map(width, comparison.labels)) > 30 else 2
+    rows = -(-count // columns)
+    room = rows * columns > count  # for the legend, beside the last panel
+    figure = blank(0.8 + 1.15 * rows + (0.0 if room else 0.1 * len(bands)))
+    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    for k, axes in enumerate(grid.flat[:count]):
+        weights = arms.share(comparison.weights_over_time(k))
+        _stack(axes, comparison.checkpoints, weights, bands)
+        axes.set_title(short(comparison.labels[k], 56 // columns + 2), pad=3.0)
+    for axes in grid[-1]:
+        axes.set_xlabel("rounds")
+    if room:
+        grid[-1, -1].axis("off")
+        grid[-1, -1].legend(handles=bands[::-1], loc="center left", labelspacing=0.3)
+    else:
+        key(grid[0, 0], bands)
+    title(figure, comparison.environment.name, "weight on each arm")
+    return figure
+
+
+def _arm_bands(arms: Arms) -> list[Patch]:
+    colours = shades(arms.shown.size)
+    bands = [_band(named(arms.labels[i], 40), c) for i, c in zip(arms.shown, colours, strict=True)]
+    if arms.hidden:
+        bands.append(_band(f"the other {arms.hidden:,}", OTHERS, "////"))
+    return bands
+
+
+def _band(label: str, colour: Any, hatch: str | None = None) -> Patch:
+    return Patch(facecolor=colour, label=label, hatch=hatch, edgecolor="white", linewidth=0.4)
+
+
+@in_this_look
+def rate_weights(comparison: Comparison) -> Drawing | None:
+    """The weight of each learning rate over time; None if no learner weighs several."""
+    several = with_rates(comparison)
+    if not several:
+        return None
+    figure = blank(0.75 + 1.3 * len(several))
+    grid = figure.subplots(len(several), 1, sharex=True, squeeze=False)
+    for k, axes in zip(several, grid.flat, strict=True):
+        weights = comparison.rate_weights_over_time(k)
+        weights, bands = _rate_bands(comparison.traces[k][0].rates, weights)
+        _stack(axes, comparison.checkpoints, weights, bands)
+        axes.set_title(short(comparison.labels[k], 40), pad=3.0)
+        axes.legend(
+            handles=bands[::-1],
+            loc="center left",
+            bbox_to_anchor=(1.0, 0.5),
+            title="rate: weight at the end",
+            fontsize=8.0,
+            labelspacing=0.25,
+            handlelength=1.4,
+            alignment="left",
+        )
+    grid[-1, 0].set_xlabel("rounds")
+    title(figure, comparison.environment.name, "weight on each learning rate")
+    return figure
+
+
+def with_rates(comparison: Comparison) -> list[int]:
+    """The contenders that weigh rates which differ; late losses may cap all of them at one."""
+    rates = [traces[0].rates for traces in comparison.traces]
+    return [k for k, values in enumerate(rates) if np.unique(values).size > 1]
+
+
+def rate_text(rate: float) -> str:
+    """A learning rate to three digits."""
+    return "∞" if np.isinf(rate) else f"{rate:.3g}"
+
+
+def _rate_bands(rates: Floats, weights: Floats) -> tuple[Floats, list[Patch]]:
+    """Equal rates as one; the rates that ever matter, and the others as one."""
+    values, place = np.unique(rates, return_inverse=True)
+    merged = np.zeros((len(weights), values.size))
+    np.add.at(merged.T, place, weights.T)
+    peaks = merged.max(axis=0)
+    kept = np.sort(np.argsort(-peaks, kind="stable")[:MOST_RATES])
+    kept = kept[peaks[kept] >= LEAST]
+    colours = shades(kept.size, RATE_SHADES)[::-1]
+    bands = [
+        _band(f"{rate_text(values[j])}: {percent(merged[-1, j])}", c)
+        for j, c in zip(kept, colours, strict=True)
+    ]
+    if kept.size == values.size:
+        return merged, bands
+    others = np.maximum(merged.sum(axis=1) - merged[:, kept].sum(axis=1), 0.0)
+    bands.append(_band(counted(values.size - kept.size, "other"), OTHERS, "////"))
+    return np.column_stack([merged[:, kept], others]), bands
+
+
+def _stack(axes: Axes, checkpoints: Any, weights: Floats, bands: Sequence[Patch]) -> None:
+    """Weights stacked to 100 %, thinned out to what a figure can show."""
+    kept = np.unique(np.linspace(0, len(weights) - 1, MOST_POINTS).round().astype(int))
+    rounds = np.r_[0, checkpoints[kept]]
+    heights = 100.0 * np.vstack([weights[:1], weights[kept]])
+    below = np.zeros(len(rounds))
+    for column, band in zip(heights.T, bands, strict=True):
+        axes.fill_between(
+            rounds,
+            below,
+            below + column,
+            facecolor=band.get_facecolor(),
+            edgecolor="white" if band.get_hatch() is None else band.get_edgecolor(),
+            hatch=band.get_hatch(),
+            linewidth=0.4,
+        )
+        below = below + column
+    axes.set(xlim=(0, rounds[-1]), ylim=(0, 100), yticks=[0, 50, 100])
+    axes.set_yticklabels(["0", "50", "100 %"])
+    axes.locator_params(axis="x", nbins=4, integer=True)
+    count_axis(axes.xaxis)

@@ -1,0 +1,310 @@
+"""The page: it says what the numbers say, holds together, and lets nothing in or out."""
+
+import re
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from belated import __version__
+from belated.report import page
+from belated.report.figures import FIGURES
+from belated.report.findings import Finding, finding, overall
+from belated.report.page import document, notebook_view, write_report
+from belated.report.words import listed, number, percent, plus_minus, short, width
+from belated.simulation.comparison import Comparison
+from belated.simulation.statistics import Estimate
+from tests.report.made import UNUSUAL, ordinary, unusual, with_regrets
+
+VOID = {"meta", "link", "br"}
+STEADY = [10.0, 11.0, 12.0, 13.0, 14.0, 15.0]
+
+
+class Page(HTMLParser):
+    """Reads a page; fails if an element is not closed where it should be."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] not in ("style", "title"):
+            self.text += data.replace("\N{NO-BREAK SPACE}", " ")
+
+    def all(self, tag: str) -> list[dict[str, str]]:
+        """The attributes of all elements of a kind."""
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def both() -> Page:
+    """A report of two comparisons."""
+    return Page(document([ordinary(), unusual("odd labels")]))
+
+
+def found(regrets: list[list[float]]) -> Finding:
+    """The finding if the four learners of the ordinary comparison had these regrets."""
+    return finding(with_regrets(ordinary(), regrets))
+
+
+def test_a_clear_winner_is_named_with_the_difference() -> None:
+    """The difference is taken game by game, so its interval may be far smaller than each alone."""
+    shifted = [value + 2.0 for value in STEADY]
+    far = [value + 50.0 for value in STEADY]
+    result = found([shifted, STEADY, far, far])
+    assert result.best == ("concealed (repaired)",)
+    assert result.headline == (
+        "concealed (repaired) had the lowest regret on late-best: 12.5 ± 2.0, "
+        "2 ± 0 less than concealed"
+    )
+    assert "zero lies outside its 95 % confidence interval" in result.details[0]
+    assert "It was told less than full-information." in result.details
+
+
+def test_a_difference_within_chance_is_no_victory() -> None:
+    """Learners whose paired difference may be zero share the first place."""
+    noisy = [value + noise for value, noise in zip(STEADY, [3, -3, 3, -3, 3, -2], strict=True)]
+    far = [value + 50.0 for value in STEADY]
+    result = found([noisy, STEADY, far, far])
+    assert set(result.best) == {"concealed", "concealed (repaired)"}
+    assert "cannot be told apart" in result.headline
+    assert "zero lies within this 95 % confidence interval" in result.details[0]
+
+
+def test_who_is_told_less_is_judged_apart() -> None:
+    """If the most informed wins, the best of the others is named, uniform play aside."""
+    result = found([[value + 9.0 for value in STEADY], [90.0] * 6, STEADY, [1.0 + 20.0] * 6])
+    assert result.best == ("full-information",)
+    said = "Of those told nothing but the losses of their choices, concealed had the lowest: "
+    assert any(detail.startswith(said + "21.5 ± 2.0") for detail in result.details)
+
+
+def test_equal_regrets_have_no_winner() -> None:
+    """Equal but for rounding is equal."""
+    result = found([STEADY, [value + 1e-13 for value in STEADY], STEADY, STEADY])
+    assert result.headline == "All learners had the same regret on late-best: 12.5 ± 2.0"
+    assert len(result.best) == 4
+
+
+def test_a_regret_below_zero_is_explained() -> None:
+    """It is no mistake."""
+    result = found([[-value for value in STEADY], STEADY, STEADY, STEADY])
+    assert "\N{MINUS SIGN}12.5 ± 2.0" in result.headline
+    assert any("better than any single arm" in detail for detail in result.details)
+
+
+def test_one_game_proves_nothing() -> None:
+    """There is a lowest regret but no interval, and that is said."""
+    result = finding(unusual("one repetition"))
+    assert "nothing can be said about chance" in result.details[0]
+    assert "±" not in result.headline
+    assert "nan" not in result.headline
+
+
+def test_one_learner_has_nobody_to_beat() -> None:
+    """Its regret is the headline."""
+    assert finding(unusual("one learner")).headline.startswith("concealed had a regret of ")
+
+
+def test_several_scenarios_are_counted() -> None:
+    """Who is first most often, alone or not."""
+    findings = [Finding("", "", (), best) for best in (("a",), ("a", "b"), ("c",))]
+    assert overall(findings) == "a had the lowest regret in 2 of 3 scenarios"
+    assert overall(findings[:2]) == "a had the lowest regret in both scenarios"
+    assert overall(findings[1:]) == "a, b and c had the lowest regret in 1 of 2 scenarios each"
+
+
+def test_scenarios_may_have_any_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names that come twice are numbered, and none of them collides with the page's own ids."""
+    monkeypatch.setattr("belated.report.sections.fragment", lambda *given: "<svg></svg>")
+    names = ("words", "words", "s1-words", "overview", "", "words-results")
+    few = unusual("least of all")
+    games = [replace(few, environment=replace(few.environment, name=name)) for name in names]
+    read = Page(document(games))
+    ids = [attributes["id"] for _, attributes in read.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert "words (1)" in read.text
+    assert "words (2)" in read.text
+
+
+@pytest.mark.parametrize("case", UNUSUAL)
+def test_every_page_holds_together(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the comparison, the page is well-formed and shows no broken number."""
+    monkeypatch.setattr("belated.report.sections.fragment", lambda *given: "<svg></svg>")
+    read = Page(document([unusual(case)]))
+    assert len(read.all("figure")) in (5, 6)
+    assert not re.search(r"\bnan\b|\bNone\b|\binf\b", read.text)
+
+
+def test_ids_are_unique_and_links_lead_somewhere(both: Page) -> None:
+    """Two sections with the same figures do not mix."""
+    ids = [attributes["id"] for _, attributes in both.elements if "id" in attributes]
+    assert not [name for name, count in Counter(ids).items() if count > 1]
+    for tag, attributes in both.elements:
+        target = attributes.get("href", "#overview").removeprefix("#")
+        assert tag == "link" or target in ids
+        assert attributes.get("aria-labelledby", "overview") in ids
+
+
+def test_figures_and_tables_are_accessible(both: Page) -> None:
+    """Every figure says what it shows, every table head what it heads, the page its language."""
+    pictures = [each for each in both.all("svg") if each.get("role") == "img"]
+    assert len(pictures) == 2 * len(FIGURES)
+    assert all(len(each["aria-label"]) > 40 for each in pictures)
+    assert all(each.get("scope") in ("row", "col") for each in both.all("th"))
+    assert len(both.all("caption")) == len(both.all("table")) == 5
+    assert both.all("html") == [{"lang": "en"}]
+    assert len(both.all("h1")) == 1
+
+
+def test_nothing_leaves_the_page(both: Page) -> None:
+    """No script, no address, and a policy that would forbid it."""
+    for tag, attributes in both.elements:
+        assert tag not in ("script", "iframe", "object", "img")
+        assert not attributes.keys() & {"src", "srcset", "action"}
+        assert attributes.get("href", "#")[0] == "#" or attributes["href"] == "data:,"
+    text = document([ordinary()])
+    assert "http" not in text.replace('http-equiv="', "")
+    assert "default-src 'none'" in text
+
+
+def test_labels_are_shown_and_never_obeyed(both: Page) -> None:
+    """A label that is a script appears as text."""
+    assert "<script>alert('&amp;')</script>" in both.text
+    assert "a <b>learner</b> & co_with_$ a <b>learner" in both.text
+    assert "costs $5 or $6" in both.text
+
+
+def test_the_page_tells_how_it_was_made(both: Page) -> None:
+    """Command, version, seed, repetitions; and for one comparison the finding as its headline."""
+    assert "belated compare late-best -r 6 --report 'a & b.html'" in both.text
+    assert f"belated {__version__}" in both.text
+    assert "6 games and 2 games for each scenario" in both.text
+    alone = Page(document([replace(ordinary(), command="")]))
+    assert finding(ordinary()).headline in alone.text
+    assert "Made in Python" in alone.text
+    assert not alone.all("nav")
+
+
+def test_the_arms_and_bounds_are_accounted_for(both: Page) -> None:
+    """Every arm with its sums, every learner with its theorem and why it holds or not."""
+    comparison = ordinary()
+    losses = np.mean([account.losses for account in comparison.accounts], axis=0)
+    missing = np.mean([account.missing_losses for account in comparison.accounts], axis=0)
+    for value in (*losses, *missing):
+        assert number(value) in both.text
+    for k in range(len(comparison.labels)):
+        bound = comparison.bound(k)
+        assert bound.why in both.text
+        assert bound.value is None or number(bound.value) in both.text
+    certificate = comparison.certificate(2)
+    assert certificate is not None
+    assert number(certificate) in both.text
+
+
+def test_of_many_arms_the_page_says_how_many_are_not_shown() -> None:
+    """In the account and in the captions."""
+    read = Page(document([unusual("many arms")]))
+    assert "of 300 arms, 292 are not shown" in read.text
+
+
+def test_the_report_appears_only_when_it_is_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failure leaves the old report as it was, and nothing beside it."""
+    path = tmp_path / "report.html"
+    path.write_text("old")
+
+    def broken(comparisons: list[Comparison]) -> str:
+        raise RuntimeError("half way")
+
+    monkeypatch.setattr(page, "document", broken)
+    with pytest.raises(RuntimeError):
+        write_report([ordinary()], path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_same_comparison_gives_the_same_report(tmp_path: Path) -> None:
+    """Byte for byte, through the comparison's own method too."""
+    first = write_report([ordinary()], tmp_path / "a.html")
+    second = ordinary().report(str(tmp_path / "b.html"))
+    assert first == tmp_path / "a.html"
+    assert first.read_bytes() == second.read_bytes()
+    assert sorted(tmp_path.iterdir()) == [first, second]
+
+
+def test_bad_requests_are_refused(tmp_path: Path) -> None:
+    """No comparison, no such folder, no such kind of file: one sentence each."""
+    with pytest.raises(ValueError, match="there are 0 comparisons; a report needs at least 1"):
+        write_report([], tmp_path / "report.html")
+    with pytest.raises(ValueError, match="cannot be written; its folder does not exist"):
+        write_report([ordinary()], tmp_path / "no" / "report.html")
+    with pytest.raises(ValueError, match=r"report.txt ends in '.txt'; a report must end in .html"):
+        write_report([ordinary()], tmp_path / "report.txt")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_notebook_shows_table_and_figure() -> None:
+    """And two of them in one notebook do not share ids."""
+    first, second = notebook_view(ordinary()), ordinary()._repr_html_()
+    assert first == second
+    other = Page(notebook_view(unusual("one learner")))
+    read = Page(first)
+    assert len(read.all("table")) == 1
+    assert len([each for each in read.all("svg") if each.get("role") == "img"]) == 1
+    ids = [{each["id"] for _, each in view.elements if "id" in each} for view in (read, other)]
+    assert ids[0]
+    assert not ids[0] & ids[1]
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "shown"),
+    [
+        (1234.5, 32.1, "1,234 ± 32"),
+        (412.34, 3.21, "412.3 ± 3.2"),
+        (0.5, 0.0123, "0.500 ± 0.012"),
+        (117.0, 1e-14, "117 ± 0"),
+        (-381.2, 349.0, "\N{MINUS SIGN}381 ± 349"),
+        (7.25, float("nan"), "7.25"),
+    ],
+)
+def test_numbers_have_the_digits_they_deserve(mean: float, half: float, shown: str) -> None:
+    """Two digits of the interval, and the mean to the same place."""
+    values = (np.float64(mean), np.float64(half / 2.0), np.float64(half))
+    assert plus_minus(Estimate(*values)) == shown  # type: ignore[arg-type]
+
+
+def test_words() -> None:
+    """Lists, shares and cut-off names as people write them."""
+    assert listed(["a", "b", "c"]) == "a, b and c"
+    assert [percent(share) for share in (0.0, 1e-6, 0.0123, 0.5, 1.0, -0.094)] == [
+        "0 %",
+        "under 0.01 %",
+        "1.2 %",
+        "50 %",
+        "100 %",
+        "\N{MINUS SIGN}9.4 %",
+    ]
+    assert short("a label", 7) == "a label"
+    assert short("a label b", 8) == "a label…"
+    assert width(short("\u4e2d" * 40, 20)) <= 20
