@@ -67,7 +67,8 @@ def test_help_and_version_do_not_import_numba(option: str) -> None:
 def test_every_command_has_help() -> None:
     """Each command says what it does."""
     listing = belated("--help").stdout
-    for command in ("learners", "replay", "warmup"):
+    commands = ("compare", "learners", "replay", "scenarios", "stress", "sweep", "warmup")
+    for command in commands:
         assert command in listing
         run = belated(command, "--help")
         assert run.returncode == 0

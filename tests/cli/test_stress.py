@@ -1,0 +1,80 @@
+"""belated stress, run as a user runs it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from belated.cli.replay import replay
+from belated.cli.stress import stress
+
+QUICK = ("--rounds", "20", "--arms", "3", "--restarts", "2", "--steps", "12", "--workers", "1")
+
+
+def run(*arguments: object) -> Result:
+    """The command with these arguments."""
+    return CliRunner().invoke(stress, [str(argument) for argument in arguments])
+
+
+def test_it_shows_the_best_finds_and_how_to_read_them() -> None:
+    """A row for each find, valued on fresh draws, beside the value in search."""
+    result = run("concealed", *QUICK)
+    assert result.exit_code == 0
+    assert "regret / bound in games of 20 rounds and 3 arms; 2 restarts, 24 games" in result.stdout
+    for word in ("value", "+-", "in search", "bound", "draws that the search has not seen"):
+        assert word in result.stdout
+
+
+def test_without_draws_there_is_one_value() -> None:
+    """Full information draws nothing, and the search tells no two stories."""
+    result = run("full-information", "--objective", "certificate", *QUICK)
+    assert result.exit_code == 0
+    assert "regret / certificate" in result.stdout
+    assert "in search" not in result.stdout
+
+
+def test_json_is_one_list_with_the_best_first() -> None:
+    """For machines: every number with its name."""
+    finds = json.loads(run("concealed", "--against", "uniform", *QUICK, "--json").stdout)
+    assert [find["learner"] for find in finds] == ["concealed", "concealed"]
+    assert {find["restart"] for find in finds} == {0, 1}
+    assert finds[0]["objective"] == "difference per round"
+    assert finds[0]["against"] == "uniform"
+    assert finds[0]["fresh_draws"] == 400
+    assert finds[0]["half_width"] > 0.0
+
+
+def test_saved_finds_are_cases_that_replay_accepts(tmp_path: Path) -> None:
+    """One file for each find that is shown, and nothing in it that replay would note."""
+    folder = tmp_path / "new" / "finds"
+    result = run("concealed", *QUICK, "--best", 1, "--save", folder)
+    (path,) = folder.iterdir()
+    assert result.stderr.strip().endswith(f"Saved {path}")
+    replayed = CliRunner().invoke(replay, [str(path)])
+    assert replayed.exit_code == 0
+    assert replayed.stderr == ""
+    assert len(json.loads(replayed.stdout)["q"]) == 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("uniform",), "there is no theorem"),
+        (("concelaed",), "did you mean 'concealed'?"),
+        (("concealed:variant=best",), "variant is 'best'"),
+        (("concealed", "--against", "uniform", "--objective", "bound"), "--objective is for one"),
+        (("concealed", "--rounds", 0), "rounds is 0"),
+        (("concealed", "--seconds", 0), "seconds is 0.0; it must be above 0"),
+        (("concealed", "--best", 0), "best is 0"),
+        (("concealed", "--save", __file__), "is a file; --save must name a folder"),
+    ],
+)
+def test_bad_input_gets_one_line(arguments: tuple[object, ...], sentence: str) -> None:
+    """Exit code 2, nothing on standard output."""
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    (line,) = result.stderr.strip().splitlines()
+    assert line.startswith("Error: ")
+    assert sentence in line
