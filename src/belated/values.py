@@ -149,3 +149,22 @@ def as_value(text: str) -> int | float | str:
         except ValueError:
             continue
     return text
+
+
+def checked_prior(prior: Sequence[float] | None, arms: int) -> tuple[float, ...]:
+    """The prior pi of eq:fullinfoprior as a distribution, uniform if None."""
+    if prior is None:
+        return (1.0 / arms,) * arms
+    given = in_order(prior)
+    if given is None:
+        raise ValueError(f"prior is {prior!r}; it must be a list of weights")
+    weights = tuple(as_number(weight, "prior") for weight in given)
+    if len(weights) != arms:
+        raise ValueError(f"prior has {len(weights)} weights; it must have one for each arm, {arms}")
+    for weight in weights:
+        if not 0.0 <= weight <= 1.0:
+            raise ValueError(f"prior holds {weight!r}; every weight must be in [0, 1]")
+    total = math.fsum(weights)
+    if abs(total - 1.0) > 1e-9:
+        raise ValueError(f"prior sums to {total!r}; it must sum to 1")
+    return weights

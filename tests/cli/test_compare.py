@@ -84,6 +84,11 @@ def test_compare_for_machines() -> None:
         (["late-best", "--workers", "0"], "workers is 0"),
         (["late-best", "--table", "runs.xlsx"], "must end in .csv"),
         (["late-best", "--report", "no/such/folder/r.html"], "does not exist"),
+        (["late-best", "--report", "r.pdf"], "must end in .html"),
+        (["late-best", "--figures", "pyproject.toml"], "is a file"),
+        (["late-best", "--json", "--lower-bounds"], "leave out --json"),
+        (["pyproject.toml"], "must end in .csv"),
+        (["late-best:rounds=50", "-l", "full-information:prior=0.5"], "prior is 0.5"),
     ],
 )
 def test_bad_input_gets_one_line(arguments: list[str], said: str) -> None:
@@ -109,6 +114,33 @@ def test_bad_files_get_one_line(content: str, said: str, tmp_path: Path) -> None
     line = complaint("compare", path)
     assert "mine.csv" in line
     assert re.search(said, line), line
+
+
+def test_bounds_that_are_only_stated_are_marked() -> None:
+    """A star in the terminal; True, False or nothing with a reason for machines."""
+    run = belated("compare", "block-constant", "-r", 2, "--lower-bounds")
+    assert "*" in run.stdout
+    assert "not proven" in run.stdout
+    assert "No learner told as bandits are can promise" in run.stdout
+    rows = {r["learner"]: r for r in json.loads(
+        belated("compare", "block-constant", "-r", 2, "--json").stdout
+    )}  # fmt: skip
+    assert rows["concealed"]["bound applies"] is False
+    assert "false in general" in rows["concealed"]["why"]
+    assert rows["uniform"]["bound applies"] is None
+
+
+def test_what_cannot_be_written_loses_nothing_else(tmp_path: Path) -> None:
+    """One bad target is named, exit code 2, and the others are there."""
+    (tmp_path / "runs.csv.part").mkdir()
+    run = belated(
+        "compare", "block-constant", "-r", 1, "--table", "runs.csv", "--report", "r.html",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert run.returncode == 2
+    assert "runs.csv cannot be written" in run.stderr
+    assert "Traceback" not in run.stderr
+    assert (tmp_path / "r.html").exists()
 
 
 def interrupted_after(seconds: float, folder: Path) -> tuple[int, str, str]:

@@ -194,10 +194,10 @@ IN_GAME = [
         "                missing[row, pending.arm[slot]],\n",
     ),
     Fault(
-        "calendar: what is due beyond the ring comes a turn too early",
+        "calendar: what is due beyond a turn comes a turn too early",
         "kernels/calendar.py",
-        "    if due - now < RING:\n",
-        "    if due - now < 2 * RING:\n",
+        "    if due - now < TURN:\n",
+        "    if due - now < 2 * TURN:\n",
     ),
     Fault(
         "missing counts forget what never comes",

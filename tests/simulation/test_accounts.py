@@ -37,6 +37,7 @@ def test_delays_by_arm() -> None:
     known = delays.astype(float)
     known[(delays == NEVER) | (np.arange(400)[:, None] + delays >= 400)] = np.inf
     found = account(given(np.zeros((400, 3)), delays)).delays
+    assert found.sampled == 400
     for i in range(3):
         column = np.sort(known[:, i])
         finite = column[np.isfinite(column)]
@@ -44,8 +45,6 @@ def test_delays_by_arm() -> None:
         assert found.never[i] == pytest.approx(np.isinf(column).mean())
         for level, quantile in zip(LEVELS, found.quantiles[:, i], strict=True):
             assert quantile == column[int(np.ceil(level * 400)) - 1]
-        for threshold, later in zip(found.thresholds, found.later[:, i], strict=True):
-            assert later == pytest.approx((column > threshold).mean())
 
 
 def test_a_sample_of_the_rounds_will_do_for_long_games() -> None:
@@ -53,4 +52,5 @@ def test_a_sample_of_the_rounds_will_do_for_long_games() -> None:
     rounds, arms, period = 20_000, 100, 64
     delays = np.broadcast_to(np.arange(rounds)[:, None] % period, (rounds, arms))
     found = account(given(np.zeros((rounds, arms)), delays)).delays
+    assert 0 < found.sampled < rounds
     assert found.mean[0] == pytest.approx((period - 1) / 2, rel=0.02)

@@ -1,7 +1,10 @@
 """Comparisons: paired, repeatable, the same on one core and on many, and honest when cut short."""
 
 import math
+import subprocess
+import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +14,11 @@ from belated.environments.changing_losses import BlockConstant
 from belated.environments.delays import Constant, PerArm, Uniform
 from belated.environments.environment import Environment
 from belated.environments.files import environment_from_arrays
+from belated.environments.given import GivenDelays
 from belated.environments.losses import Bernoulli
+from belated.learners.concealed import Concealed
 from belated.learners.registry import registered
+from belated.learners.uniform import Uniform as UniformPlay
 from belated.simulation.compare import compare
 from belated.simulation.comparison import Comparison
 from belated.simulation.contenders import Contender, contenders
@@ -58,7 +64,7 @@ def test_nobody_looks_ahead() -> None:
 
 
 def test_a_learner_that_looks_ahead_is_found_out() -> None:
-    """The same game with one delay less: every learner now does better than it could."""
+    """The same game with half of the delay: what was never known in time now is, and is used."""
     environment = Environment("leak", BlockConstant(4, 20), Constant(9), 600)
     result = compare(["full-information"], environment, repetitions=400, seed=5)
     regret = estimate(result.regret(0))
@@ -236,3 +242,92 @@ def test_lower_bounds_on_request() -> None:
     assert [row["delay"] for row in rows] == [6, 6]
     values = [math.sqrt(7 * 400 * math.log(2)), math.sqrt(6 * 400 * math.log(2))]
     assert [row["order of regret"] for row in rows] == pytest.approx(values)
+
+
+def test_regret_against_any_comparator() -> None:
+    """Every arm, a mixture, and the balanced one, from the sums of each game."""
+    result = compare(["concealed"], coins(), repetitions=3, seed=1)
+    losses = np.array([account.losses for account in result.accounts])
+    totals = np.array([trace.loss for trace in result.traces[0]])
+    np.testing.assert_allclose(result.regrets(0), totals[:, None] - losses)
+    np.testing.assert_allclose(result.regret(0, against=2), totals - losses[:, 2])
+    np.testing.assert_allclose(
+        result.regret(0, against=[0.5, 0.5, 0.0]), totals - losses[:, :2].mean(axis=1)
+    )
+    np.testing.assert_allclose(result.regret(0), result.regrets(0).max(axis=1))
+
+
+@pytest.mark.parametrize("delay_arms", [1, 2, 4])
+def test_processes_of_different_shapes_are_refused(delay_arms: int) -> None:
+    """Compiled code never sees them."""
+    delays = GivenDelays(np.zeros((300, delay_arms), dtype=np.int64))
+    environment = Environment("odd", Bernoulli([0.1, 0.2, 0.3]), delays, 300)
+    with pytest.raises(ValueError, match="delays of rounds 1 to 300 have the shape"):
+        compare(["uniform"], environment, repetitions=1)
+
+
+@pytest.mark.parametrize("prior", [[0.5, 0.5], [0.5, 0.5, 0.5], 0.3])
+def test_a_bad_prior_of_an_environment_is_refused(prior: Any) -> None:
+    """One weight for each arm, and they sum to one."""
+    with pytest.raises(ValueError, match="prior"):
+        Environment("odd", Bernoulli([0.1, 0.2, 0.3]), Constant(1), 30, prior=prior)
+
+
+def test_a_learner_for_another_number_of_arms_is_refused() -> None:
+    """Before it reads beyond the losses."""
+    with pytest.raises(ValueError, match="Concealed is for 5 arms; the game has 3"):
+        compare([Concealed(arms=5)], coins(), repetitions=1)
+    with pytest.raises(ValueError, match="there must be one for each arm, 5"):
+        compare([FollowsTheLeader()], coins(arms=5), repetitions=1)
+
+
+USERS_LEARNER = """
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+import numba
+import numpy as np
+import belated
+from belated.learners import uniform
+from belated.learners.learner import Verbs
+from belated.learners.uniform import Uniform
+
+class MineState(NamedTuple):
+    round: np.ndarray
+
+@numba.njit
+def predict(state, prediction):
+    prediction.q[:] = 0.0
+    prediction.q[FAVOURITE] = 1.0
+    prediction.p[:, 0] = prediction.q
+
+@dataclass(frozen=True)
+class Mine(Uniform):
+    name: ClassVar[str] = "mine"
+    state: ClassVar[type] = MineState
+    verbs: ClassVar[Verbs] = Verbs(predict, uniform.commit, uniform.withdraw, uniform.observe)
+
+    def start(self):
+        return MineState(np.ones(1, dtype=np.int64))
+
+game = belated.environment_from_arrays(np.zeros((20, 3)), np.zeros((20, 3), dtype=int))
+print(belated.compare([Mine(arms=3)], game, repetitions=1).traces[0][0].plays.argmax())
+"""
+
+
+def test_a_users_compiled_learner_is_never_stale(tmp_path: Path) -> None:
+    """An edited verb is compiled anew although the loop around it did not change."""
+    path = tmp_path / "mine.py"
+    for favourite in (0, 2):
+        path.write_text(USERS_LEARNER.replace("FAVOURITE", str(favourite)))
+        run = subprocess.run(
+            [sys.executable, str(path)], capture_output=True, text=True, timeout=300
+        )
+        assert run.stdout.strip() == str(favourite), run.stderr
+
+
+def test_other_verbs_need_another_state() -> None:
+    """The compiled loop finds the verbs by the kind of state."""
+    with pytest.raises(TypeError, match="a kind of state of its own"):
+
+        class Odd(UniformPlay):
+            verbs = Concealed.verbs

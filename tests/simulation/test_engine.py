@@ -8,7 +8,7 @@ import pytest
 from belated.environments.environment import Counts, Environment, Floats
 from belated.environments.given import GivenDelays, GivenLosses
 from belated.environments.missing import NEVER, missing_counts
-from belated.kernels.calendar import RING
+from belated.kernels.calendar import TURN
 from belated.learners.full_information import FullInformation
 from belated.learners.registry import registered
 from belated.simulation import engine, play
@@ -61,13 +61,13 @@ def test_the_compiled_game_equals_its_readable_twin(
 
 
 @every_learner
-def test_delays_beyond_the_ring_change_nothing(name: str) -> None:
-    """Losses that wait longer than the calendar's ring arrive in the right round all the same."""
-    rounds = 2 * RING + 50
+def test_delays_beyond_a_turn_change_nothing(name: str) -> None:
+    """Losses that wait longer than a turn of the calendar still arrive in the right round."""
+    rounds = 2 * TURN + 50
     losses, delays = random_game(7, rounds, 2, 3)
     random = np.random.default_rng(8)
     late = random.random((rounds, 2)) < 0.01
-    delays[late] = random.integers(RING - 2, 2 * RING, late.sum())
+    delays[late] = random.integers(TURN - 2, 2 * TURN, late.sum())
     game = given(losses, delays)
     learner = Contender(name).built(account(game))
     assert_equal(engine.play(learner, game, DRAWS), play.play(learner, game, DRAWS))  # type: ignore[arg-type]

@@ -6,6 +6,8 @@ from belated import __version__
 from belated.cli.compare import compare, scenarios
 from belated.cli.learners import learners, warmup
 from belated.cli.replay import replay
+from belated.cli.stress import stress
+from belated.cli.sweep import sweep
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -14,5 +16,5 @@ def main() -> None:
     """Learn which choice is best when feedback comes late, and later for some than for others."""
 
 
-for command in (compare, learners, replay, scenarios, warmup):
+for command in (compare, learners, replay, scenarios, stress, sweep, warmup):
     main.add_command(command)

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from belated.cli.console import one_line_errors, progress_of, say_if_compiling, show_table
+from belated.cli.console import (
+    OneLineError,
+    one_line_errors,
+    progress_of,
+    say_if_compiling,
+    show_table,
+)
 
 if TYPE_CHECKING:
     from belated.environments.environment import Environment
@@ -98,6 +104,8 @@ def compare(
         chosen = contenders(learners or DEFAULTS)
         games = [environment_named(text) for text in environments]
         check_outputs(report, figures, table)
+        if as_json and lower_bounds:
+            raise ValueError("--lower-bounds is said in words; leave out --json")
     say_if_compiling()
     comparisons = played(games, chosen, repetitions, seed, workers)
     if as_json:
@@ -106,15 +114,16 @@ def compare(
     else:
         for each in comparisons:
             show_comparison(each, lower_bounds)
-    with one_line_errors():
-        write_outputs(comparisons, report, figures, table)
+    failed = write_outputs(comparisons, report, figures, table)
+    if failed:
+        raise OneLineError("; ".join(failed))
     if len(comparisons) < len(games) or len(comparisons[-1].repetitions) < repetitions:
         sys.exit(130)
 
 
 def check_outputs(report: Path | None, figures: Path | None, table: Path | None) -> None:
     """Refuse what cannot be written before anything is played."""
-    from belated.simulation.table import check_format
+    from belated.simulation.table import check_format, check_writable
 
     if table is not None:
         check_format(table)
@@ -122,6 +131,9 @@ def check_outputs(report: Path | None, figures: Path | None, table: Path | None)
         from belated.report.page import check_report
 
         check_report(report)
+        check_writable(report)
+    if figures is not None and figures.exists() and not figures.is_dir():
+        raise ValueError(f"{figures} is a file; figures need a folder")
     if report is not None or figures is not None:
         import belated.report.figures  # noqa: F401
 
@@ -170,12 +182,17 @@ def show_comparison(comparison: "Comparison", lower_bounds: bool) -> None:
     columns = [table.columns.index(name) for name in SHOWN]
     order = sorted(range(len(table)), key=lambda k: table.column("regret")[k])
     rows = [[table.shown()[k][column] for column in columns] for k in order]
+    unproven = {k for k in order if table.column("bound applies")[k] is False}
+    for k, row in zip(order, rows, strict=True):
+        row[SHOWN.index("bound")] += " *" if k in unproven else ""
     show_table(SHOWN, rows)
+    if unproven:
+        click.echo("* stated by the paper, not proven to hold here; the report says why.")
     if lower_bounds:
         for bound in comparison.lower_bounds():
             click.echo(
-                f"No learner can promise {bound['for']} a regret below the order of "
-                f"{bound['order of regret']:,.0f} if every delay is {bound['delay']} "
+                f"No learner told as {bound['for']} are can promise a regret below the order of "
+                f"{bound['order of regret']:,.0f} if every loss takes {bound['delay']} rounds "
                 f"({bound['origin']}); the constant is unknown."
             )
 
@@ -185,20 +202,38 @@ def write_outputs(
     report: Path | None,
     figures: Path | None,
     table: Path | None,
-) -> None:
-    """The files that were asked for."""
-    if table is not None:
-        from belated.simulation.table import Table
+) -> list[str]:
+    """Write the files that were asked for; the sentences of those that could not be written."""
+    failed = []
+    for target, write in ((table, save_runs), (report, save_report), (figures, save_pictures)):
+        if target is None:
+            continue
+        try:
+            click.echo(f"{write(comparisons, target)}: {target}", err=True)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            failed.append(f"{target} cannot be written: {reason}")
+    return failed
 
-        rows = [row for each in comparisons for row in each.runs()]
-        Table.of(rows).save(table)
-        click.echo(f"Every run: {table}", err=True)
-    if report is not None:
-        from belated.report.page import write_report
 
-        click.echo(f"Report: {write_report(comparisons, report)}", err=True)
-    if figures is not None:
-        from belated.report.figures import save_figures
+def save_runs(comparisons: "Sequence[Comparison]", path: Path) -> str:
+    """A row for each run of all comparisons."""
+    from belated.simulation.table import Table
 
-        count = len(save_figures(comparisons, figures))
-        click.echo(f"{count} figures in {figures}", err=True)
+    Table.of([row for each in comparisons for row in each.runs()]).save(path)
+    return "Every run"
+
+
+def save_report(comparisons: "Sequence[Comparison]", path: Path) -> str:
+    """One page on all comparisons."""
+    from belated.report.page import write_report
+
+    write_report(comparisons, path)
+    return "Report"
+
+
+def save_pictures(comparisons: "Sequence[Comparison]", folder: Path) -> str:
+    """Every figure of all comparisons."""
+    from belated.report.figures import save_figures
+
+    return f"{len(save_figures(comparisons, folder))} figures"

@@ -24,6 +24,8 @@ def one_line_errors(path: Path | None = None) -> Iterator[None]:
         reason = " ".join(str(error.strerror or error).split())
         name = path.name if path else error.filename
         raise OneLineError(f"{name} cannot be read: {reason}") from None
+    except MemoryError:
+        raise OneLineError("this needs more memory than there is") from None
     except (ValueError, ArithmeticError) as error:
         text = " ".join(str(error).split())
         if path is not None and path.name not in text:

@@ -12,7 +12,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.values import MOST_ROUNDS, as_count
+from belated.environments.missing import NEVER
+from belated.values import MOST_ROUNDS, as_count, checked_prior
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -93,6 +94,8 @@ class Environment:
                 f"there are {len(labels)} labels; there must be one for each of {self.arms} arms"
             )
         object.__setattr__(self, "labels", labels)
+        if self.prior is not None:
+            object.__setattr__(self, "prior", checked_prior(self.prior, self.arms))
 
     @property
     def arms(self) -> int:
@@ -116,7 +119,23 @@ class Environment:
         draw_delays = self.delays.sampler(np.random.default_rng(branch(seed, 1)))
         for span in self.spans():
             losses = draw_losses(span)
-            yield Block(span, losses, draw_delays(span, losses))
+            block = Block(span, losses, draw_delays(span, losses))
+            self._check(block)
+            yield block
+
+    def _check(self, block: Block) -> None:
+        """Compiled code trusts these shapes and values, whoever wrote the processes."""
+        span, shape = block.span, (block.span.count, self.arms)
+        for name, table in (("losses", block.losses), ("delays", block.delays)):
+            if table.shape != shape:
+                raise ValueError(
+                    f"{name} of rounds {span.first + 1} to {span.first + span.count} have the "
+                    f"shape {table.shape}; there must be one for each round and arm, {shape}"
+                )
+        if block.delays.min() < NEVER:
+            raise ValueError(
+                f"a delay is {block.delays.min()}; it must be at least 0, or {NEVER} for never"
+            )
 
 
 def branch(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence:

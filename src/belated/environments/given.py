@@ -47,6 +47,8 @@ class GivenDelays:
         values = _table(self.values, "delays")
         if values.dtype.kind not in "iu":
             values = _whole(values.astype(np.float64))
+        elif values.dtype.kind == "u":
+            values = np.minimum(values, np.uint64(2**62))
         values = np.ascontiguousarray(values, dtype=np.int64)
         outside = (values < 0) & (values != NEVER)
         if outside.any():

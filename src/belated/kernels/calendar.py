@@ -1,8 +1,10 @@
 """The calendar: what is due at the end of which round, in constant time however much is pending.
 
-A ring of buckets, one for each of the next rounds, holds lists of numbered slots; what is due
-beyond the ring waits in one more list, which is looked through once in each turn of the ring. The
-caller keeps what a slot stands for in arrays of its own, under the slot's number.
+Slots wait in buckets: one for each of the next rounds, and one for each of the next turns, a turn
+being as many rounds as there are buckets of the first kind. At the start of a turn its bucket is
+shared out among its rounds, so each slot is moved once; what is due in more turns than there are
+buckets for waits in one last list. The caller keeps what a slot stands for in arrays of its own,
+under the slot's number.
 """
 
 from typing import NamedTuple
@@ -14,16 +16,18 @@ from belated.kernels.compile import compiled
 
 Counts = NDArray[np.int64]
 
-RING = 2**12  # a power of two
+BITS = 12
+TURN = 2**BITS  # rounds
+TURNS = 2**12
+LATER = TURN + TURNS  # the bucket of all that is due after these turns
 NONE = -1
-FREE, LATER, PENDING = 0, 1, 2
+FREE, PENDING = 0, 1
 
 
 class Calendar(NamedTuple):
     """Lists of slots: first and last slot of each bucket, the slot after each slot, its round.
 
-    `marks` holds the first free slot, the first slot of what waits for a later turn, and the
-    number of pending slots.
+    `marks` holds the first free slot and the number of pending slots.
     """
 
     first: Counts
@@ -38,11 +42,11 @@ def empty_calendar(slots: int) -> Calendar:
     after = np.arange(1, slots + 1)
     after[-1] = NONE
     return Calendar(
-        first=np.full(RING, NONE, dtype=np.int64),
-        last=np.full(RING, NONE, dtype=np.int64),
+        first=np.full(LATER + 1, NONE, dtype=np.int64),
+        last=np.full(LATER + 1, NONE, dtype=np.int64),
         after=after,
         due=np.zeros(slots, dtype=np.int64),
-        marks=np.array([0, NONE, 0], dtype=np.int64),
+        marks=np.zeros(2, dtype=np.int64),
     )
 
 
@@ -60,22 +64,24 @@ def enlarged(calendar: Calendar, slots: int) -> Calendar:
 @compiled
 def put(calendar: Calendar, now: int, due: int) -> int:
     """A slot that is due at the end of the round `due`; there must be a free one."""
-    slot = calendar.marks[FREE]
+    slot = int(calendar.marks[FREE])
     calendar.marks[FREE] = calendar.after[slot]
     calendar.marks[PENDING] += 1
     calendar.due[slot] = due
-    if due - now < RING:
-        append(calendar, slot)
-    else:
-        calendar.after[slot] = calendar.marks[LATER]
-        calendar.marks[LATER] = slot
-    return int(slot)
+    place(calendar, now, slot)
+    return slot
 
 
 @compiled
-def append(calendar: Calendar, slot: int) -> None:
-    """Put a slot last in the bucket of its round."""
-    bucket = calendar.due[slot] & (RING - 1)
+def place(calendar: Calendar, now: int, slot: int) -> None:
+    """Put a slot last in its bucket."""
+    due = calendar.due[slot]
+    if due - now < TURN:
+        bucket = due & (TURN - 1)
+    elif (due >> BITS) - (now >> BITS) < TURNS:
+        bucket = TURN + ((due >> BITS) & (TURNS - 1))
+    else:
+        bucket = LATER
     calendar.after[slot] = NONE
     if calendar.first[bucket] == NONE:
         calendar.first[bucket] = slot
@@ -86,25 +92,30 @@ def append(calendar: Calendar, slot: int) -> None:
 
 @compiled
 def begin_round(calendar: Calendar, now: int) -> None:
-    """At the start of each turn of the ring, move what is due in it into its buckets."""
-    if now & (RING - 1) != 0:
+    """At the start of a turn, share out what is due in it."""
+    if now & (TURN - 1) != 0:
         return
-    slot = calendar.marks[LATER]
-    calendar.marks[LATER] = NONE
+    turn = (now >> BITS) & (TURNS - 1)
+    if turn == 0:
+        share_out(calendar, now, LATER)
+    share_out(calendar, now, TURN + turn)
+
+
+@compiled
+def share_out(calendar: Calendar, now: int, bucket: int) -> None:
+    """Put every slot of a bucket where it belongs as seen from now."""
+    slot = calendar.first[bucket]
+    calendar.first[bucket] = NONE
     while slot != NONE:
         following = calendar.after[slot]
-        if calendar.due[slot] - now < RING:
-            append(calendar, slot)
-        else:
-            calendar.after[slot] = calendar.marks[LATER]
-            calendar.marks[LATER] = slot
+        place(calendar, now, slot)
         slot = following
 
 
 @compiled
 def take(calendar: Calendar, now: int) -> int:
     """The next slot that is due at the end of this round, now free again; NONE if there is none."""
-    bucket = now & (RING - 1)
+    bucket = now & (TURN - 1)
     slot = calendar.first[bucket]
     if slot != NONE:
         calendar.first[bucket] = calendar.after[slot]

@@ -89,6 +89,17 @@ def compiled(function: Function) -> Function:
         config.CACHE_DIR = user_directory
 
 
+def compiled_afresh(function: Function) -> Function:
+    """The same function compiled again and not kept: for code that may change without our sources.
+
+    The cache is keyed on this package; verbs that a user wrote are not in its key.
+    """
+    if config.DISABLE_JIT:
+        return function
+    python: Any = function
+    return cast(Function, numba.njit(nogil=True, error_model="numpy")(python.py_func))
+
+
 def _interpreted(function: Function) -> Function:
     """The kernel as Python runs it, silent on wrap-around and division as compiled code is."""
 

@@ -20,10 +20,9 @@ from belated.learners.learner import (
     Learner,
     Prediction,
     Verbs,
-    checked_prior,
 )
 from belated.types import Setting
-from belated.values import MOST_ROUNDS, as_count
+from belated.values import MOST_ROUNDS, as_count, checked_prior
 
 
 class FullInformationState(NamedTuple):

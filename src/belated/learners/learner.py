@@ -5,9 +5,8 @@ what was in force; `observe` adds a loss that has arrived. A learner draws no ra
 reads no clock.
 """
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -63,8 +62,13 @@ class Learner(ABC):
     def __init_subclass__(cls) -> None:
         """Tell the compiled loop which verbs belong to this learner's kind of state."""
         super().__init_subclass__()
-        if hasattr(cls, "state"):
-            VERBS[cls.state] = cls.verbs
+        if not hasattr(cls, "state"):
+            return
+        if VERBS.setdefault(cls.state, cls.verbs) != cls.verbs:
+            raise TypeError(
+                f"{cls.__name__} has verbs of its own for {cls.state.__name__}; it must have a "
+                "kind of state of its own, too"
+            )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arms", as_count(self.arms, "arms", 1))
@@ -104,19 +108,3 @@ class Learner(ABC):
     def observe(self, state: Any, play: Floats, arm: int, loss: float, missing: int = -1) -> None:
         """The loss of `arm` in the round that froze `play` has arrived."""
         self.verbs.observe(state, play, arm, loss, missing)
-
-
-def checked_prior(prior: Sequence[float] | None, arms: int) -> tuple[float, ...]:
-    """The prior pi of eq:fullinfoprior as a distribution, uniform if None."""
-    if prior is None:
-        return (1.0 / arms,) * arms
-    weights = tuple(float(weight) for weight in prior)
-    if len(weights) != arms:
-        raise ValueError(f"prior has {len(weights)} weights; it must have one for each arm, {arms}")
-    for weight in weights:
-        if not 0.0 <= weight <= 1.0:
-            raise ValueError(f"prior holds {weight!r}; every weight must be in [0, 1]")
-    total = math.fsum(weights)
-    if abs(total - 1.0) > 1e-9:
-        raise ValueError(f"prior sums to {total!r}; it must sum to 1")
-    return weights

@@ -22,15 +22,13 @@ SCATTER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio
 class Delays:
     """The delays of each arm, from the rounds sampled; a loss not known by the end never comes.
 
-    Quantiles are infinite where they fall among those. `later[k, i]` is the share of losses of arm
-    i with a delay above thresholds[k].
+    Quantiles are infinite where they fall among those.
     """
 
+    sampled: int  # how many rounds
     mean: Floats  # of those that come
     never: Floats
     quantiles: Floats  # (level, arm)
-    thresholds: Counts
-    later: Floats
 
 
 @dataclass(frozen=True)
@@ -143,25 +141,19 @@ class _Sums:
             mean_missing=self.missing / environment.rounds,
             caps=None if self.caps is None else np.array(self.caps),
             charged=None if self.caps is None else np.array(self.charged),
-            delays=_delays(np.concatenate(self.sampled), environment.rounds),
+            delays=_delays(np.concatenate(self.sampled)),
             checkpoints=self.checkpoints,
             losses_at=self.losses_at,
         )
 
 
-def _delays(sampled: Counts, rounds: int) -> Delays:
+def _delays(sampled: Counts) -> Delays:
     never = sampled == NEVER
     waits = np.where(never, np.inf, sampled)
-    count = (~never).sum(axis=0)
     total = np.where(never, 0, sampled).sum(axis=0)
-    powers = 2 ** np.arange(int(rounds).bit_length())
-    thresholds = np.unique(np.r_[0, powers, powers + powers // 2])
-    ordered = np.sort(waits, axis=0)
-    above = [np.searchsorted(column, thresholds, side="right") for column in ordered.T]
     return Delays(
-        mean=total / np.maximum(count, 1),
+        sampled=len(sampled),
+        mean=total / np.maximum((~never).sum(axis=0), 1),
         never=never.mean(axis=0),
         quantiles=np.quantile(waits, LEVELS, axis=0, method="inverted_cdf"),
-        thresholds=thresholds,
-        later=1.0 - np.array(above).T / len(sampled),
     )

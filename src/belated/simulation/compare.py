@@ -31,7 +31,7 @@ GAME, DRAWS = 0, 1
 
 def compare(
     learners: Sequence[str | Contender | Plays],
-    environment: Environment | str,
+    environment: Environment | str | os.PathLike[str],
     repetitions: int = 10,
     seed: int = 1,
     workers: int | None = None,
@@ -43,8 +43,8 @@ def compare(
     comparison and keeps the repetitions that are complete.
     """
     chosen = contenders(learners)
-    if isinstance(environment, str):
-        environment = environment_named(environment)
+    if isinstance(environment, (str, os.PathLike)):
+        environment = environment_named(os.fspath(environment))
     repetitions = as_count(repetitions, "repetitions", 1)
     seed = as_count(seed, "seed", 0)
     cores = os.cpu_count() or 1
@@ -67,6 +67,7 @@ def compare(
         repetitions=tuple(done),
         accounts=tuple(crew.accounts[r] for r in done),
         traces=tuple(tuple(crew.traces[r][k] for r in done) for k in range(len(chosen))),
+        asked=repetitions,
     )
 
 
@@ -167,6 +168,9 @@ def repetition_seed(seed: int, repetition: int) -> np.random.SeedSequence:
 
 def start_run(learner: Plays, game: Game, draws: np.random.SeedSequence) -> EngineRun | ReadableRun:
     """A run by the compiled loop, or by the readable one for a learner that is not compiled."""
+    arms, needed = getattr(learner, "arms", None), game.environment.arms
+    if arms not in (None, needed):
+        raise ValueError(f"{type(learner).__name__} is for {arms} arms; the game has {needed}")
     if isinstance(learner, Learner) and hasattr(learner, "state"):
         return EngineRun(learner, game, draws)
     return ReadableRun(learner, game, draws)

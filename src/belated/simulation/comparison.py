@@ -15,7 +15,7 @@ from belated.simulation.bounds import Bound, bound_for, mean_bound
 from belated.simulation.certificate import account_certificate
 from belated.simulation.contenders import Contender
 from belated.simulation.lower_bounds import bandit_with_delay, experts_with_delay
-from belated.simulation.regret import balanced_comparator
+from belated.simulation.regret import Comparator, balanced_comparator, regret, regrets
 from belated.simulation.statistics import Estimate, estimate
 from belated.simulation.table import Table
 from belated.simulation.trace import Trace
@@ -31,7 +31,8 @@ class Comparison:
     """Traces of every contender in every repetition, with the accounts of the games they played.
 
     traces[k][r] and accounts[r] belong to contender k and the repetition numbered repetitions[r].
-    `command` is what a reader can type to get the same.
+    `command` is what a reader can type to get the same; `asked` is the number of repetitions asked
+    for, more than there are if the comparison was interrupted.
     """
 
     environment: Environment
@@ -41,6 +42,7 @@ class Comparison:
     accounts: tuple[Account, ...]
     traces: tuple[tuple[Trace, ...], ...]
     command: str = ""
+    asked: int = 0
 
     @property
     def labels(self) -> list[str]:
@@ -52,10 +54,23 @@ class Comparison:
         """The rounds after which sums were recorded."""
         return self.accounts[0].checkpoints
 
-    def regret(self, contender: int) -> Floats:
-        """The regret of each repetition against the arm that was best in it."""
+    def regret(self, contender: int, against: Comparator | None = None) -> Floats:
+        """The regret of each repetition against the arm that was best in it, or any arm or u.
+
+        An arm is given by its number from 0, u by a weight for each arm.
+        """
         pairs = zip(self.traces[contender], self.accounts, strict=True)
-        return np.array([trace.loss - account.losses.min() for trace, account in pairs])
+        return np.array(
+            [
+                regret(trace.loss, account.losses, account.best_arm if against is None else against)
+                for trace, account in pairs
+            ]
+        )
+
+    def regrets(self, contender: int) -> Floats:
+        """The regret of each repetition (row) against every arm (column)."""
+        pairs = zip(self.traces[contender], self.accounts, strict=True)
+        return np.array([regrets(trace.loss, account.losses) for trace, account in pairs])
 
     def regret_over_time(self, contender: int) -> Estimate:
         """The regret after each checkpoint against the arm that was best until then."""
@@ -112,9 +127,12 @@ class Comparison:
         return float(np.mean(values))
 
     def lower_bounds(self) -> Table:
-        """What no learner can promise to beat, if all losses took as long as they do on average."""
+        """What no learner can promise to beat, if all losses took as long as they do on average.
+
+        How long that is says the mean missing count, in which what never comes counts as well.
+        """
         account = self.accounts[0]
-        delay = round(float(np.mean([each.delays.mean.mean() for each in self.accounts])))
+        delay = round(float(np.mean([each.mean_missing.mean() for each in self.accounts])))
         found = {
             "experts": experts_with_delay(account.rounds, account.arms, delay),
             "bandits": bandit_with_delay(account.rounds, account.arms, delay),
@@ -143,21 +161,23 @@ class Comparison:
         return Table.of([self._summary(k) for k in range(len(self.contenders))])
 
     def _summary(self, k: int) -> dict[str, Any]:
-        regret, bound = estimate(self.regret(k)), self.bound(k)
+        own, bound = estimate(self.regret(k)), self.bound(k)
         losses = np.array([trace.loss for trace in self.traces[k]])
         against = [
             loss - u @ account.losses
             for loss, u, account in zip(losses, self.balanced, self.accounts, strict=True)
         ]
-        mean = float(regret.mean)
+        mean = float(own.mean)
         return {
             "scenario": self.environment.name,
             "learner": self.labels[k],
             "is told": self.traces[k][0].learner.setting.value,
             "regret": mean,
-            "±": float(regret.half_width),
+            "±": float(own.half_width),
             "against balanced": float(np.mean(against)),
             "bound": bound.value,
+            "bound applies": bound.applies if bound.value is not None else None,
+            "why": bound.why,
             "regret / bound": mean / bound.value if bound.value else None,
             "certificate": self.certificate(k),
             "loss per round": float(losses.mean()) / self.environment.rounds,

@@ -53,6 +53,8 @@ class Course:
 def taken_apart(case: Case, u: Comparator | None = None) -> Course:
     """Play the case and take its regret apart, against the best arm unless u is given."""
     arms = case.losses.shape[1]
+    if 0.0 in (case.options.get("prior") or ()):
+        raise ValueError("prior holds 0.0; to take a regret apart every weight must be above 0")
     weights = distribution(int(case.losses.sum(axis=0).argmin()) if u is None else u, arms)
     rounds = analysed_run(case)
     placed = [_at_rate(weights, rate, rounds[0].p.shape) for rate in range(rounds[0].p.shape[1])]

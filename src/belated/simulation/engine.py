@@ -4,7 +4,9 @@ The order of a round is that of Algorithm 1: predict, draw, commit, and at its e
 Losses under way wait in a calendar, so a round costs the same however much is pending.
 """
 
+import functools
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +14,10 @@ from numpy.typing import NDArray
 
 from belated.environments.missing import NEVER
 from belated.kernels.calendar import NONE, Calendar, begin_round, empty_calendar, put, take
-from belated.kernels.compile import compiled
+from belated.kernels.compile import compiled, compiled_afresh
 from belated.kernels.dispatch import commit, observe, predict
 from belated.kernels.stream import draw, seeded
-from belated.learners.learner import Learner, Prediction
+from belated.learners.learner import Learner, Prediction, Verbs
 from belated.simulation.game import Game, Stretch, reserved
 from belated.simulation.trace import Recorder, Trace
 from belated.types import Setting
@@ -108,6 +110,13 @@ def add_up(tally: Tally, q: Floats, arm: int, losses: Floats, missing: Counts, r
         tally.plays[arm] += 1
 
 
+@functools.cache
+def loop_for(verbs: Verbs) -> Callable[[Run, Stretch, bool], None]:
+    """The compiled loop, kept on disk only for the learners of this package."""
+    ours = all(verb.__module__.startswith(f"{__package__.split('.')[0]}.") for verb in verbs)
+    return play_rounds if ours else compiled_afresh(play_rounds)
+
+
 class EngineRun:
     """A learner's run through a game, stretch by stretch, by the compiled loop."""
 
@@ -126,12 +135,16 @@ class EngineRun:
             pending=_room(1, learner.play_width),
             tally=Tally(np.zeros(3), np.zeros(arms), np.zeros(arms, dtype=np.int64)),
         )
+        self.loop = loop_for(learner.verbs)
+        nothing = np.empty((0, arms), dtype=np.int64)
+        empty = Stretch(0, 0, np.empty((0, arms)), nothing, nothing)
+        self.loop(self.run, empty, self.full_information)  # compiled before the clock starts
 
     def play(self, stretch: Stretch) -> None:
         """Play on through the next stretch."""
         started = time.perf_counter()
         run = self.run = self._with_room(len(stretch.losses) * self.rows)
-        play_rounds(run, stretch, self.full_information)
+        self.loop(run, stretch, self.full_information)
         self.recorder.seconds += time.perf_counter() - started
         self.recorder.note(stretch.end, run.tally.totals, run.tally.weights, run.prediction)
 

@@ -109,6 +109,12 @@ class ReadableRun:
     def _add_up(self, moment: Moment) -> None:
         self.last = moment.prediction
         q = np.asarray(self.last.q, dtype=np.float64)
+        if q.shape != self.weights.shape:
+            name = type(self.learner).__name__
+            raise ValueError(
+                f"{name} gives weights of shape {q.shape}; there must be one for each arm, "
+                f"{self.weights.size}"
+            )
         expected = float(q @ moment.losses)
         realised = expected if moment.arm < 0 else float(moment.losses[moment.arm])
         self.totals += [expected, realised, float(q @ moment.missing)]

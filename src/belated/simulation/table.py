@@ -5,6 +5,7 @@ import html
 import io
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,8 +91,17 @@ def check_format(path: Path) -> None:
         )
     if path.suffix == ".parquet":
         _parquet()
+    check_writable(path)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file that cannot be made, before any work is done for it."""
     if not path.absolute().parent.is_dir():
         raise ValueError(f"{path} cannot be written; its folder does not exist")
+    if path.is_dir():
+        raise ValueError(f"{path} cannot be written; it is a folder")
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise ValueError(f"{path} cannot be written; its folder allows no new file")
 
 
 def shown(value: Any) -> str:
