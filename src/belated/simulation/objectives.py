@@ -1,0 +1,171 @@
+"""What a search for hard games maximises: a ratio of regret to bound, or the lead of a rival.
+
+Learners that draw arms are played several times; the value of a game is the mean over the draws.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.environments.environment import Environment
+from belated.environments.given import GivenDelays, GivenLosses
+from belated.environments.missing import missing_counts
+from belated.learners.full_information import FullInformation
+from belated.simulation.accounts import account
+from belated.simulation.adversary import Script
+from belated.simulation.bounds import bound_for
+from belated.simulation.certificate import account_certificate
+from belated.simulation.compare import start_run
+from belated.simulation.contenders import Contender
+from belated.simulation.game import Game, Stretch
+from belated.simulation.play import Plays
+from belated.simulation.trace import Trace
+from belated.types import Setting
+
+Floats = NDArray[np.float64]
+Draws = Sequence[np.random.SeedSequence]
+
+
+class ScriptedGame(Game):
+    """The game of a script: one stretch, one checkpoint, and so as little to do as possible."""
+
+    def __init__(self, script: Script) -> None:
+        losses, delays = GivenLosses(script.losses), GivenDelays(script.delays)
+        rounds = len(script.losses)
+        super().__init__(Environment("script", losses, delays, rounds), np.random.SeedSequence(0))
+        self.checkpoints = np.array([rounds])
+        self.stretch = Stretch(
+            0, rounds, losses.values, delays.values, missing_counts(delays.values)
+        )
+
+    def stretches(self) -> Iterator[Stretch]:
+        yield self.stretch
+
+
+class Score(NamedTuple):
+    """What a game is worth to the search.
+
+    `values` has one entry for each draw, and so has `regrets`, the first learner's regret against
+    `arm`. Where nothing is stated about the game, there is no value, and `why` says why.
+    """
+
+    values: Floats
+    regrets: Floats
+    arm: int
+    bound: float | None = None
+    why: str = ""
+
+    @property
+    def value(self) -> float:
+        """The mean over the draws; minus infinity if there is none."""
+        return float(self.values.mean()) if self.values.size else -math.inf
+
+
+class Objective(Protocol):
+    """A value for every game, to be made as large as possible."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def contenders(self) -> tuple[Contender, ...]: ...
+
+    def score(self, game: ScriptedGame, draws: Draws) -> Score: ...
+
+
+@dataclass(frozen=True)
+class OverBound:
+    """The regret against the best arm, as a part of what the learner's theorem states."""
+
+    contender: Contender
+
+    name = "regret / bound"
+
+    @property
+    def contenders(self) -> tuple[Contender, ...]:
+        return (self.contender,)
+
+    def score(self, game: ScriptedGame, draws: Draws) -> Score:
+        sums = account(game)
+        learner, arm = self.contender.built(sums), sums.best_arm
+        traces = played(learner, game, draws)
+        bound = bound_for(
+            learner,
+            sums,
+            arm,
+            expected_missing=float(np.mean([trace.expected_missing for trace in traces])),
+            overlap=float(np.mean([trace.overlap for trace in traces])),
+        )
+        regrets = losses_of(traces) - sums.losses[arm]
+        if bound.value is None:
+            return Score(np.empty(0), regrets, arm, why=bound.why)
+        return Score(regrets / bound.value, regrets, arm, bound.value)
+
+
+@dataclass(frozen=True)
+class OverCertificate:
+    """The regret of a full-information learner as a part of its certificate, for the arm and the
+    rate for which it is the largest part."""
+
+    contender: Contender
+
+    name = "regret / certificate"
+
+    @property
+    def contenders(self) -> tuple[Contender, ...]:
+        return (self.contender,)
+
+    def score(self, game: ScriptedGame, draws: Draws) -> Score:
+        sums = account(game)
+        learner = self.contender.built(sums)
+        if not isinstance(learner, FullInformation):
+            why = f"{self.contender.label} has no certificate; full-information learners have"
+            return Score(np.empty(0), np.empty(0), sums.best_arm, why=why)
+        loss = losses_of(played(learner, game, draws))
+        bounds = account_certificate(sums, learner).min(axis=1)
+        arm = int(((loss[0] - sums.losses) / bounds).argmax())
+        regrets = loss - sums.losses[arm]
+        return Score(regrets / bounds[arm], regrets, arm, float(bounds[arm]))
+
+
+@dataclass(frozen=True)
+class OverRival:
+    """How much more regret the learner has than its rival, for each round."""
+
+    contender: Contender
+    rival: Contender
+
+    name = "difference per round"
+
+    @property
+    def contenders(self) -> tuple[Contender, ...]:
+        return (self.contender, self.rival)
+
+    def score(self, game: ScriptedGame, draws: Draws) -> Score:
+        sums = account(game)
+        loss, rival_loss = (
+            losses_of(played(each.built(sums), game, draws)) for each in self.contenders
+        )
+        values = (loss - rival_loss) / sums.rounds
+        return Score(values, loss - sums.losses[sums.best_arm], sums.best_arm)
+
+
+def played(learner: Plays, game: ScriptedGame, draws: Draws) -> list[Trace]:
+    """The learner's runs, one for each draw; in full information nothing is drawn."""
+    if learner.setting is Setting.FULL_INFORMATION:
+        draws = draws[:1]
+    traces = []
+    for draw in draws:
+        run = start_run(learner, game, draw)
+        run.play(game.stretch)
+        traces.append(run.close())
+    return traces
+
+
+def losses_of(traces: Sequence[Trace]) -> Floats:
+    """sum_t <q_t, l_t> of each run."""
+    return np.array([trace.loss for trace in traces])

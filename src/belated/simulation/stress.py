@@ -1,0 +1,101 @@
+"""Stress: a search for the games in which a learner does worst, by many independent restarts."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from belated.simulation.contenders import Contender, contenders
+from belated.simulation.crew import Crew, Progress
+from belated.simulation.finds import Find
+from belated.simulation.objectives import Objective, OverBound, OverCertificate, OverRival
+from belated.simulation.play import Plays
+from belated.simulation.restarts import Search
+from belated.simulation.table import Table
+from belated.values import as_count, as_number
+
+Aim = Literal["bound", "certificate"]
+Entrant = str | Contender | Plays
+
+MOST_ARMS, MOST_ROUNDS = 10_000, 100_000
+RESTARTS = 20
+
+
+@dataclass(frozen=True)
+class Stress:
+    """The finds of a search, the best one first."""
+
+    search: Search
+    finds: tuple[Find, ...]
+    evaluations: int
+    interrupted: bool
+
+    def table(self) -> Table:
+        """A row for each find."""
+        return Table.of([find.summary() for find in self.finds])
+
+    def save(self, folder: str | Path, most: int = 5) -> list[Path]:
+        """Write the best finds as cases that `belated replay` reads, one file each."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        words = " against ".join(each.label for each in self.search.objective.contenders)
+        words += f" {self.search.objective.name} seed {self.search.seed}"
+        name = "-".join(re.findall(r"[a-z0-9]+", words.lower()))
+        kept = enumerate(self.finds[:most], 1)
+        return [find.save(folder / f"{name}-{n}.json") for n, find in kept]
+
+
+def stress(
+    learner: Entrant,
+    against: Entrant | None = None,
+    *,
+    arms: int = 4,
+    rounds: int = 60,
+    objective: Aim = "bound",
+    restarts: int | None = None,
+    seconds: float | None = None,
+    steps: int = 1000,
+    seed: int = 1,
+    workers: int = 1,
+    progress: Progress = lambda done, total: None,
+) -> Stress:
+    """Search the games that maximise regret over bound, or over the regret of another learner.
+
+    The search ends after so many restarts of so many steps, or seconds (20 restarts if neither is
+    said), or by an interrupt (Ctrl-C), and keeps the best of what it has seen. `progress` is told
+    how much of how much is done. With more than one worker, each is a process of its own, and the
+    script that calls this must guard its main part by `if __name__ == "__main__"`.
+    """
+    search = Search(
+        objective=aimed(learner, against, objective),
+        arms=as_count(arms, "arms", 2, MOST_ARMS),
+        rounds=as_count(rounds, "rounds", 1, MOST_ROUNDS),
+        steps=as_count(steps, "steps", 1),
+        seed=as_count(seed, "seed", 0),
+    )
+    if seconds is not None and not as_number(seconds, "seconds") > 0.0:
+        raise ValueError(f"seconds is {seconds!r}; it must be above 0")
+    if restarts is not None or seconds is None:
+        restarts = as_count(RESTARTS if restarts is None else restarts, "restarts", 1)
+    workers = as_count(workers, "workers", 1)
+    if why := search.why_not():
+        raise ValueError(f"there is nothing to search for: {why}")
+    crew = Crew(search, restarts, seconds, progress)
+    try:
+        crew.alone() if workers == 1 else crew.together(workers)
+    except KeyboardInterrupt:
+        if not crew.finds:
+            raise
+        crew.interrupted = True
+    finds = sorted(crew.finds, key=lambda find: (-find.ranking, find.restart))
+    return Stress(search, tuple(finds), crew.evaluations, crew.interrupted)
+
+
+def aimed(learner: Entrant, against: Entrant | None, aim: Aim) -> Objective:
+    """What to maximise."""
+    if against is not None:
+        return OverRival(*contenders([learner, against]))
+    (chosen,) = contenders([learner])
+    if aim not in ("bound", "certificate"):
+        raise ValueError(f"objective is {aim!r}; it must be 'bound' or 'certificate'")
+    return OverBound(chosen) if aim == "bound" else OverCertificate(chosen)
