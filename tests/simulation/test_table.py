@@ -41,9 +41,8 @@ def test_what_cannot_be_written_is_refused(name: str, tmp_path: Path) -> None:
 
 def test_people_see_four_digits_and_no_markup() -> None:
     """Text and HTML for people."""
-    assert [shown(x) for x in (None, 1234.56, 0.000123456, 0.0, 7, "x")] == [
-        "", "1,235", "0.0001235", "0", "7", "x",
-    ]  # fmt: skip
+    values = (None, float("nan"), 1234.56, 0.000123456, 1e-12, 7, "x")
+    assert [shown(x) for x in values] == ["", "", "1,235", "0.0001235", "0", "7", "x"]
     table = Table.of([{"<b>": "&"}])
     assert "<td>&amp;</td>" in table._repr_html_()
     assert "&lt;b&gt;" in table._repr_html_()

@@ -106,7 +106,7 @@ def check_writable(path: Path) -> None:
 
 def shown(value: Any) -> str:
     """A value as people read it."""
-    if value is None:
+    if value is None or value != value:  # nothing, or not a number
         return ""
     if isinstance(value, float):
         if abs(value) < NOISE or not math.isfinite(value):
