@@ -1,8 +1,16 @@
 """In CI a skipped test is a failure: every optional part must be there and must run."""
 
 import os
+import signal
+import threading
 
 import pytest
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C through: a shell starts background jobs deaf to it, and tests send real ones."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(trylast=True)

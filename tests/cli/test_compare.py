@@ -150,9 +150,12 @@ def interrupted_after(seconds: float, folder: Path) -> tuple[int, str, str]:
     process = subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    time.sleep(seconds)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=120)
+    try:
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
     return process.returncode, out, err
 
 

@@ -16,7 +16,7 @@ from belated.simulation.comparison import Comparison
 from belated.simulation.contenders import Contender
 
 LEARNERS = ("concealed", "concealed:variant=repaired", "full-information", "uniform")
-CAPPED = tuple(f"concealed:max_missing={most}" for most in range(1, 12))
+CAPPED = tuple(f"concealed:max_missing={most}" for most in range(1, 9))
 ODD = (
     "<script>alert('&amp;')</script>",
     "costs $5 or $6",
@@ -48,6 +48,12 @@ def late_best(rounds: int = 600) -> Environment:
 
 
 @functools.cache
+def given() -> Comparison:
+    """One game of two arms without chance in it, played five times."""
+    return compare(LEARNERS, environment(60, 2), repetitions=5)
+
+
+@functools.cache
 def ordinary() -> Comparison:
     """Four learners, six games, three arms."""
     found = compare(LEARNERS, late_best(), repetitions=6)
@@ -55,8 +61,8 @@ def ordinary() -> Comparison:
 
 
 def odd_labels() -> Comparison:
-    """Names that are markup, mathematics, endless or empty."""
-    found = compare(LEARNERS, environment(200, len(ODD), ODD), repetitions=2)
+    """Names that are markup, mathematics, endless or empty; and some losses never come."""
+    found = compare(LEARNERS, environment(200, len(ODD), ODD, never=0.05), repetitions=2)
     names = (
         Contender("a <b>learner</b> & co_with_$ " * 6),
         Contender("_own"),
@@ -72,10 +78,9 @@ UNUSUAL: dict[str, Callable[[], Comparison]] = {
     "one learner": lambda: compare(["concealed"], late_best(), repetitions=3),
     "one round": lambda: compare(LEARNERS, environment(1, 3), repetitions=2),
     "least of all": lambda: compare(["uniform"], environment(1, 1), repetitions=1),
-    "never known": lambda: compare(LEARNERS, environment(60, 3, never=1.0), repetitions=2),
-    "half known": lambda: compare(LEARNERS, environment(60, 3, never=0.5), repetitions=2),
+    "never known": lambda: compare(LEARNERS, environment(60, 12, never=1.0), repetitions=2),
     "odd labels": odd_labels,
-    "many learners": lambda: compare([*LEARNERS, *CAPPED], environment(60, 12), repetitions=2),
+    "many learners": lambda: compare([*LEARNERS, *CAPPED], environment(60, 3), repetitions=2),
     "many arms": lambda: compare(LEARNERS, environment(60, 300), repetitions=2),
 }
 

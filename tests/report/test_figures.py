@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,12 +14,13 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from belated.report import figures
+from belated.report import captions, figures
 from belated.report.arms import FEW_ARMS, MOST_ARMS, arms_of
 from belated.report.labels import name_points
-from belated.report.look import BOUND, RATE_SHADES, SHADES, blank, look, shades, styles
+from belated.report.look import BOUND, RATE_SHADES, SETTINGS, SHADES, blank, look, shades, styles
 from belated.report.plane import MOST_DOTS
 from belated.report.svg import fragment, svg_text
+from belated.report.words import NONE
 from belated.simulation.bounds import Bound
 from belated.simulation.compare import compare
 from belated.simulation.comparison import Comparison
@@ -35,15 +37,36 @@ def lightness(colour: object) -> float:
     return float(np.dot(to_rgb(colour), (0.2126, 0.7152, 0.0722)))  # type: ignore[arg-type]
 
 
-def with_bound(monkeypatch: pytest.MonkeyPatch, value: float | None) -> None:
+def with_bound(monkeypatch: pytest.MonkeyPatch, value: float | None, applies: bool = True) -> None:
     """Let every learner have this bound."""
-    bound = Bound("th:test", value, True, "for a test")
+    bound = Bound("th:test", value, applies, "for a test")
     monkeypatch.setattr(Comparison, "bound", lambda self, contender: bound)
+
+
+def with_rates_of(rates: list[list[float]], weights: list[float]) -> Comparison:
+    """A learner with these rates in each of two games, and the same weights on them throughout."""
+    whole = ordinary()
+    traces = tuple(
+        replace(
+            trace,
+            rates=np.array(own),
+            rate_weight_at=np.tile(weights, (trace.checkpoints.size, 1)),
+        )
+        for trace, own in zip(whole.traces[2], rates, strict=False)
+    )
+    return replace(
+        whole,
+        contenders=whole.contenders[2:3],
+        repetitions=whole.repetitions[:2],
+        accounts=whole.accounts[:2],
+        traces=(traces,),
+    )
 
 
 @pytest.mark.parametrize("case", UNUSUAL)
 def test_every_figure_survives(case: str) -> None:
-    """Whatever the comparison, all figures are drawn, and no text is cut off at their edges."""
+    """Whatever the comparison, all figures are drawn, no text is cut off, no setting is left."""
+    before = dict(mpl.rcParams)
     for name, draw in figures.FIGURES.items():
         figure = draw(unusual(case))
         if figure is None:
@@ -56,6 +79,7 @@ def test_every_figure_survives(case: str) -> None:
         assert min(drawn.x0, drawn.y0) > -0.03, name
         assert drawn.x1 < wide + 0.03, name
         assert drawn.y1 < high + 0.03, name
+    assert dict(mpl.rcParams) == before
 
 
 def test_regret_over_time_shows_means_and_bands() -> None:
@@ -95,6 +119,21 @@ def test_a_bound_far_above_does_not_squash_the_plot(monkeypatch: pytest.MonkeyPa
     last = figures.final_regret(ordinary())
     assert last.axes[0].get_xlim()[1] < 1e5
     assert "bound 1,000,000 →" in texts(last)
+
+
+@pytest.mark.parametrize("applies", [True, False])
+def test_a_bound_that_is_not_proven_is_marked(
+    monkeypatch: pytest.MonkeyPatch, applies: bool
+) -> None:
+    """With a dagger and what it means, in both figures; a proven one without."""
+    with_bound(monkeypatch, 1e6, applies)
+    mark = "" if applies else "†"
+    over_time = texts(figures.regret_over_time(ordinary()))
+    assert any(f"↑ uniform: 1,000,000{mark} (th:test)" in text for text in over_time)
+    last = texts(figures.final_regret(ordinary()))
+    assert f"bound 1,000,000{mark} →" in last
+    for written in (over_time, last):
+        assert any("† stated, not proven" in text for text in written) is not applies
 
 
 def test_without_a_bound_nothing_is_said_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,9 +177,9 @@ def test_delays_show_quantiles_and_what_never_comes() -> None:
     lost = figures.delay_distributions(unusual("never known"))
     arrows = [line for line in lost.axes[0].lines if line.get_marker() == ">"]
     edge = lost.axes[0].get_xlim()[1]
-    assert [line.get_xdata()[0] for line in arrows] == [edge] * 3
+    assert [line.get_xdata()[0] for line in arrows] == [edge] * 12
     assert not [line for line in lost.axes[0].lines if line.get_marker() == "o"]
-    assert texts(lost).count("100 %") == 3
+    assert texts(lost).count("100 %") == 12
 
 
 def test_arm_weights_add_up() -> None:
@@ -161,6 +200,31 @@ def test_rates_are_shown_where_they_are_learned() -> None:
     assert figure is not None
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["full-information"]
     assert figures.rate_weights(unusual("one learner")) is None
+
+
+def test_rates_that_differ_between_games_are_ranges() -> None:
+    """A rate has the values of all games; only what is equal in all of them is one."""
+    few = with_rates_of([[0.1, 0.1, 0.2], [0.1, 0.1, 0.4]], weights=[0.1, 0.3, 0.6])
+    figure, caption = figures.rate_weights(few), captions.rate_weights(few).text
+    assert figure is not None
+    written = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert written == [f"0.2{NONE}0.4: 60 %", "0.1: 40 %"]
+    assert f"on 0.2{NONE}0.4." in caption
+    assert "from the lowest to the highest of all games" in caption
+    apart = figures.rate_weights(
+        with_rates_of([[0.1, 0.1, 0.1], [0.1, 0.12, 0.2]], [0.2, 0.3, 0.5])
+    )
+    assert apart is not None
+    written = [text.get_text() for text in apart.axes[0].get_legend().get_texts()]
+    assert written == [f"0.1{NONE}0.2: 50 %", f"0.1{NONE}0.12: 30 %", "0.1: 20 %"]
+
+
+def test_rates_that_hardly_differ_are_means() -> None:
+    """What no reader would tell apart is one number."""
+    close = with_rates_of([[0.1, 0.2001], [0.1, 0.2003]], weights=[0.4, 0.6])
+    caption = captions.rate_weights(close).text
+    assert "has 60 % on 0.2." in caption
+    assert "the highest" not in caption
 
 
 def test_of_many_arms_those_that_matter_are_shown() -> None:
@@ -200,9 +264,9 @@ def test_names_stay_inside_and_off_each_other() -> None:
     assert places["free"] == ("left", pytest.approx(0.13))
 
 
-def test_a_hundred_thousand_arms() -> None:
-    """Every figure of them is drawn, and none of them draws a hundred thousand things."""
-    comparison = compare(["uniform"], environment(10, 100_000), repetitions=1)
+def test_thousands_of_arms() -> None:
+    """Every figure of them is drawn, and none of them draws thousands of things."""
+    comparison = compare(["uniform"], environment(10, 5_000), repetitions=1)
     for draw in figures.FIGURES.values():
         figure = draw(comparison)
         points = (
@@ -226,27 +290,25 @@ def test_shades_differ_without_colour(ramp: tuple[str, ...]) -> None:
     assert (steps > 0.02).all()
 
 
-def test_drawing_leaves_no_trace() -> None:
-    """Settings stay as they were, and pyplot, if anyone uses it, knows nothing of our figures."""
-    before = dict(mpl.rcParams)
-    for draw in figures.FIGURES.values():
-        draw(ordinary())
-    assert dict(mpl.rcParams) == before
+def test_pyplot_knows_nothing_of_our_figures() -> None:
+    """Whoever uses it finds no figure that is not theirs."""
     from matplotlib import pyplot
 
+    ordinary().plot()
     assert pyplot.get_fignums() == []
 
 
 def test_a_users_settings_do_not_matter() -> None:
     """The same figure under any style."""
-    plain = svg_text(figures.regret_over_time(ordinary()))
+    few = unusual("least of all")
+    plain = svg_text(figures.regret_over_time(few))
     with mpl.rc_context({"font.size": 30.0, "axes.facecolor": "black", "text.parse_math": True}):
-        assert svg_text(figures.regret_over_time(ordinary())) == plain
+        assert svg_text(figures.regret_over_time(few)) == plain
 
 
 def test_threads_draw_what_one_would() -> None:
     """Figures drawn at the same time are the same."""
-    comparisons = [ordinary(), unusual("one repetition"), unusual("odd labels")]
+    comparisons = [unusual(case) for case in ("one learner", "one round", "least of all")]
 
     def drawn(comparison: Comparison) -> str:
         return svg_text(figures.final_regret(comparison))
@@ -269,8 +331,9 @@ def test_labels_are_written_as_they_are() -> None:
 def test_fragments_share_a_page() -> None:
     """Their ids differ, everything they refer to is their own, and they carry no styles."""
     seen: set[str] = set()
-    for count, draw in enumerate(figures.FIGURES.values()):
-        text = fragment(draw(ordinary()), f"f{count}.", "what <it> shows")
+    drawn = [figures.arm_weights(unusual("many arms")), figures.final_regret(ordinary())]
+    for count, figure in enumerate(drawn):
+        text = fragment(figure, f"f{count}.", "what <it> shows")
         root = ElementTree.fromstring(text)
         ids = [each.get("id") for each in root.iter() if each.get("id")]
         assert len(ids) == len(set(ids))
@@ -291,6 +354,7 @@ def test_figures_are_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """In both formats, in a folder that is made for them, with the command inside, always alike."""
     drawn = {"final-regret": figures.final_regret, "rate-weights": figures.rate_weights}
     monkeypatch.setattr(figures, "FIGURES", drawn)
+    monkeypatch.setitem(SETTINGS, "savefig.dpi", 50)
     folder = tmp_path / "new" / "figures"
     paths = figures.save_figures([ordinary(), unusual("one learner")], folder)
     assert sorted(paths) == sorted(folder.iterdir())
@@ -306,8 +370,9 @@ def test_figures_are_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert picture.startswith(b"\x89PNG")
     assert b"belated compare late-best" in picture
     assert "belated compare late-best" in "".join(ElementTree.fromstring(drawing).itertext())
+    monkeypatch.setattr(figures, "FIGURES", {"final-regret": figures.final_regret})
     again = figures.save_figures([ordinary()], tmp_path / "again")
-    assert [path.read_bytes() for path in again[:2]] == [picture, drawing]
+    assert [path.read_bytes() for path in again] == [picture, drawing]
 
 
 def test_bad_requests_are_refused(tmp_path: Path) -> None:
@@ -322,7 +387,7 @@ def test_bad_requests_are_refused(tmp_path: Path) -> None:
 
 def test_a_figure_shows_itself_in_a_notebook() -> None:
     """Comparison.plot gives a figure that is SVG without pyplot."""
-    figure = ordinary().plot()
+    figure = unusual("least of all").plot()
     assert "<svg" in figure._repr_svg_()  # type: ignore[attr-defined]
 
 

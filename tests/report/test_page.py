@@ -17,7 +17,7 @@ from belated.report.page import document, notebook_view, write_report
 from belated.report.words import listed, number, percent, plus_minus, short, width
 from belated.simulation.comparison import Comparison
 from belated.simulation.statistics import Estimate
-from tests.report.made import UNUSUAL, ordinary, unusual, with_regrets
+from tests.report.made import UNUSUAL, given, ordinary, unusual, with_regrets
 
 VOID = {"meta", "link", "br"}
 STEADY = [10.0, 11.0, 12.0, 13.0, 14.0, 15.0]
@@ -72,6 +72,7 @@ def test_a_clear_winner_is_named_with_the_difference() -> None:
     far = [value + 50.0 for value in STEADY]
     result = found([shifted, STEADY, far, far])
     assert result.best == ("concealed (repaired)",)
+    assert result.clear
     assert result.headline == (
         "concealed (repaired) had the lowest regret on late-best: 12.5 ± 2.0, "
         "2 ± 0 less than concealed"
@@ -81,13 +82,37 @@ def test_a_clear_winner_is_named_with_the_difference() -> None:
 
 
 def test_a_difference_within_chance_is_no_victory() -> None:
-    """Learners whose paired difference may be zero share the first place."""
+    """A learner whose paired difference may be zero is named as one."""
     noisy = [value + noise for value, noise in zip(STEADY, [3, -3, 3, -3, 3, -2], strict=True)]
     far = [value + 50.0 for value in STEADY]
     result = found([noisy, STEADY, far, far])
-    assert set(result.best) == {"concealed", "concealed (repaired)"}
-    assert "cannot be told apart" in result.headline
+    assert (result.best, result.rivals) == (("concealed (repaired)",), ("concealed",))
+    assert not result.clear
+    assert result.headline.endswith("12.5 ± 2.0; concealed cannot be told apart from it")
     assert "zero lies within this 95 % confidence interval" in result.details[0]
+
+
+def test_who_is_surely_worse_is_no_rival_of_a_better_mean() -> None:
+    """The second by mean moves with the first and is surely behind; the third may be its equal."""
+    noisy = [value + 1.0 + noise for value, noise in zip(STEADY, [9, -9] * 3, strict=True)]
+    result = found([STEADY, [value + 0.5 for value in STEADY], noisy, [90.0] * 6])
+    assert result.brief == (
+        "concealed had the lowest regret: 12.5 ± 2.0; full-information cannot be told apart from it"
+    )
+    assert (result.best, result.rivals) == (("concealed",), ("full-information",))
+    said = "concealed and full-information differ by 1 ± 10: zero lies within this"
+    assert said in result.details[0]
+
+
+def test_learners_of_the_same_regret_win_together() -> None:
+    """Both are named, and the next is compared with them."""
+    result = found([STEADY, STEADY, [value + 3.0 for value in STEADY], [90.0] * 6])
+    assert result.best == ("concealed", "concealed (repaired)")
+    assert result.brief == (
+        "concealed and concealed (repaired) had the lowest regret: 12.5 ± 2.0, "
+        "3 ± 0 less than full-information"
+    )
+    assert not result.clear
 
 
 def test_who_is_told_less_is_judged_apart() -> None:
@@ -126,11 +151,17 @@ def test_one_learner_has_nobody_to_beat() -> None:
 
 
 def test_several_scenarios_are_counted() -> None:
-    """Who is first most often, alone or not."""
-    findings = [Finding("", "", (), best) for best in (("a",), ("a", "b"), ("c",))]
-    assert overall(findings) == "a had the lowest regret in 2 of 3 scenarios"
-    assert overall(findings[:2]) == "a had the lowest regret in both scenarios"
-    assert overall(findings[1:]) == "a, b and c had the lowest regret in 1 of 2 scenarios each"
+    """Who is first most often, by its mean, and how often nobody can doubt it."""
+    sure = {name: Finding("", "", (), (name,), (), True) for name in "ac"}
+    close = Finding("", "", (), ("a",), ("b",), False)
+    equal = Finding("", "", (), ("a", "b"), (), False)
+    lowest = "had the lowest regret in"
+    assert overall([sure["a"], sure["a"], sure["c"]]) == f"a {lowest} 2 of 3 scenarios"
+    assert overall([sure["a"], close, sure["c"]]) == f"a {lowest} 2 of 3 scenarios, clearly in 1"
+    assert overall([sure["a"], close]) == f"a {lowest} both scenarios, clearly in 1"
+    assert overall([close, sure["c"]]) == f"c {lowest} 1 of 2 scenarios"
+    assert overall([sure["a"], sure["c"]]) == f"a and c {lowest} 1 of 2 scenarios each"
+    assert overall([equal] * 3) == f"a and b {lowest} all 3 scenarios each, but not clearly"
 
 
 def test_scenarios_may_have_any_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,7 +229,7 @@ def test_the_page_tells_how_it_was_made(both: Page) -> None:
     """Command, version, seed, repetitions; and for one comparison the finding as its headline."""
     assert "belated compare late-best -r 6 --report 'a & b.html'" in both.text
     assert f"belated {__version__}" in both.text
-    assert "6 games and 2 games for each scenario" in both.text
+    assert "For each learner 6 games (late-best); one game, 2 runs (<i>a name" in both.text
     alone = Page(document([replace(ordinary(), command="")]))
     assert finding(ordinary()).headline in alone.text
     assert "Made in Python" in alone.text
@@ -219,6 +250,73 @@ def test_the_arms_and_bounds_are_accounted_for(both: Page) -> None:
     certificate = comparison.certificate(2)
     assert certificate is not None
     assert number(certificate) in both.text
+
+
+def test_one_game_played_often_is_no_sample_of_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without chance in the game, every wording says that only the learners' draws vary."""
+    monkeypatch.setattr("belated.report.sections.fragment", lambda *given: "<svg></svg>")
+    read = Page(document([given()]))
+    assert "60 rounds, 2 arms, one game, 5 runs, seed 1" in read.text
+    assert "For each learner one game, 5 runs." in read.text
+    assert "Over 5 runs of one game, " in read.text
+    assert "interval, which covers the learners' own draws only" in read.text
+    assert "the mean of 5 runs of one game, with bands" in read.text
+    assert "Each tick is a run of the one game there is" in read.text
+    assert "mean of all runs ± half" in read.text
+    assert "a mean over the runs played" in read.text
+    assert not re.search(r"\d games|mean of all games|game by game|games are the same", read.text)
+    alone = replace(given(), repetitions=(0,), accounts=given().accounts[:1])
+    alone = replace(alone, traces=tuple(traces[:1] for traces in given().traces), asked=1)
+    assert "Only one run was played" in finding(alone).details[0]
+
+
+def test_an_interrupted_comparison_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the facts and in how it was made; one that nobody interrupted does not."""
+    monkeypatch.setattr("belated.report.sections.FIGURES", {})
+    read = Page(document([replace(ordinary(), asked=30)]))
+    assert "3 arms, 6 of 30 games, interrupted, seed 1" in read.text
+    assert "For each learner 6 of 30 games, interrupted." in read.text
+    runs = Page(document([replace(given(), asked=8)]))
+    assert "one game, 5 of 8 runs, interrupted" in runs.text
+    for asked in (0, 6):
+        assert "interrupted" not in Page(document([replace(ordinary(), asked=asked)])).text
+
+
+def test_a_sample_of_delays_is_called_one(both: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the account and in the caption, if there are rounds that were not looked at."""
+    assert "sample" not in both.text
+    monkeypatch.setattr("belated.report.sections.fragment", lambda *given: "<svg></svg>")
+    accounts = tuple(
+        replace(account, delays=replace(account.delays, sampled=250))
+        for account in ordinary().accounts
+    )
+    read = Page(document([replace(ordinary(), accounts=accounts)]))
+    assert "delays from a sample of 250 of 600 rounds" in read.text
+    assert "All this is from a sample of 250 of the 600 rounds." in read.text
+
+
+def test_a_bound_that_is_not_proven_is_marked(both: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a dagger that the caption explains; why is said below the table, not in it."""
+    comparison = ordinary()
+    stated, proven = comparison.bound(0), comparison.bound(1)
+    assert (stated.applies, proven.applies) == (False, True)
+    assert stated.value is not None
+    assert proven.value is not None
+    monkeypatch.setattr("belated.report.sections.FIGURES", {})
+    text = document([comparison])
+    assert f"<td>{number(stated.value)}†</td>" in text
+    assert f"<td>{number(proven.value)}</td>" in text
+    assert "† stated, not proven" in both.text
+    assert f"<td>{stated.why}" not in text
+    only = replace(comparison, contenders=comparison.contenders[1:2], traces=comparison.traces[1:2])
+    assert "† stated" not in Page(document([only])).text
+
+
+def test_what_no_learner_can_promise_is_said_of_missing_losses(both: Page) -> None:
+    """The mean missing count is how long every loss would take."""
+    missing = [account.mean_missing for account in ordinary().accounts]
+    delay = round(float(np.mean(missing)))
+    assert f"if every loss took about {delay} rounds: the losses of all arms" in both.text
 
 
 def test_of_many_arms_the_page_says_how_many_are_not_shown() -> None:

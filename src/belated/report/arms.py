@@ -30,6 +30,7 @@ class Arms:
     missing_losses: Floats
     mean_missing: Floats
     most_missing: Counts
+    sampled: int  # how many rounds the delays are from
     mean_delay: Floats  # of the losses that come
     never: Floats
     quantiles: Floats  # (level, arm), the median of the games
@@ -77,6 +78,7 @@ def arms_of(comparison: Comparison) -> Arms:
         missing_losses=np.mean([account.missing_losses for account in accounts], axis=0),
         mean_missing=np.mean([account.mean_missing for account in accounts], axis=0),
         most_missing=np.max([account.most_missing for account in accounts], axis=0),
+        sampled=accounts[0].delays.sampled,
         mean_delay=np.mean([account.delays.mean for account in accounts], axis=0),
         never=np.mean([account.delays.never for account in accounts], axis=0),
         quantiles=np.quantile(

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from belated.report.arms import arms_of
+from belated.report.games import DRAWS_ONLY, games_of
 from belated.report.plane import MOST_DOTS
-from belated.report.weights import rate_text, with_rates
+from belated.report.weights import learned_rates, rate_text, vary, with_rates
 from belated.report.words import clean, counted, listed, number, percent, plus_minus
 from belated.simulation.comparison import Comparison
 from belated.simulation.statistics import estimate
@@ -30,14 +31,10 @@ def _by_learner(comparison: Comparison, say: Callable[[int], str]) -> str:
     return listed([*parts, counted(rest, "more learner")] if rest else parts)
 
 
-def _games(comparison: Comparison) -> str:
-    count = len(comparison.repetitions)
-    return "one game" if count == 1 else f"the mean of {count} games"
-
-
 def regret_over_time(comparison: Comparison) -> Caption:
     """How regret grows, and who still loses in the second half."""
-    bands = ", with bands of 95 % confidence" if len(comparison.repetitions) > 1 else ""
+    games = games_of(comparison)
+    bands = ", with bands of 95 % confidence" if games.several else ""
     half = int(np.searchsorted(comparison.checkpoints, comparison.environment.rounds / 2))
 
     def grown(k: int) -> str:
@@ -48,7 +45,7 @@ def regret_over_time(comparison: Comparison) -> Caption:
     end = _by_learner(comparison, lambda k: number(float(comparison.regret(k).mean())))
     return Caption(
         "How much more each learner has lost than the arm that was best until then: "
-        f"{_games(comparison)}{bands}. A line that flattens has learned; one that stays straight "
+        f"{games.averaged}{bands}. A line that flattens has learned; one that stays straight "
         f"has not. In the second half alone the regret grew by: {late}.",
         f"Line chart of regret over {comparison.environment.rounds:,} rounds. At the end: {end}.",
     )
@@ -57,10 +54,22 @@ def regret_over_time(comparison: Comparison) -> Caption:
 def final_regret(comparison: Comparison) -> Caption:
     """How to read the intervals."""
     end = _by_learner(comparison, lambda k: plus_minus(estimate(comparison.regret(k))))
+    games = games_of(comparison)
+    if not games.several:
+        text = f"The mark is the regret of the only {games.unit}."
+    elif games.random:
+        text = (
+            "Each tick is a game, the mark is their mean and its bar the 95 % confidence interval. "
+            "The games are the same for all learners, so two of them may differ clearly although "
+            "their bars overlap: the text above compares them game by game."
+        )
+    else:
+        text = (
+            "Each tick is a run of the one game there is, the mark is their mean and its bar the "
+            f"95 % confidence interval, which covers {DRAWS_ONLY}: of other games it says nothing."
+        )
     return Caption(
-        "Each tick is a game, the mark is their mean and its bar the 95 % confidence interval. "
-        "The games are the same for all learners, so two of them may differ clearly although "
-        "their bars overlap: the text above compares them game by game.",
+        text,
         f"Dot plot of the regret after the last round, lowest first: {end}.",
     )
 
@@ -104,6 +113,8 @@ def delays(comparison: Comparison) -> Caption:
             f" What was not known when the game ended is counted as never: up to "
             f"{percent(never)} ({latest})."
         )
+    if arms.sampled < arms.rounds:
+        text += f" All this is from a sample of {arms.sampled:,} of the {arms.rounds:,} rounds."
     if arms.hidden:
         text += f" {counted(arms.hidden, 'arm')} not shown."
     return Caption(text, f"Box plot of the delays. Medians: {listed(said)}.")
@@ -132,19 +143,19 @@ def arm_weights(comparison: Comparison) -> Caption:
 
 def rate_weights(comparison: Comparison) -> Caption:
     """Which rates were learned."""
-    found = []
+    found, spread = [], ""
     for k in with_rates(comparison):
-        rates, weights = comparison.traces[k][0].rates, comparison.rate_weights_over_time(k)[-1]
-        equal = rates == rates[int(weights.argmax())]
-        found.append(
-            f"{clean(comparison.labels[k])} has {percent(float(weights[equal].sum()))} on "
-            f"{rate_text(float(rates[equal][0]))}"
-        )
+        rates, weights = learned_rates(comparison, k)
+        j = int(weights[-1].argmax())
+        label, share = clean(comparison.labels[k]), percent(float(weights[-1, j]))
+        found.append(f"{label} has {share} on {rate_text(rates[:, j])}")
+        if any(map(vary, rates.T)):
+            spread = f", from the lowest to the highest of all {games_of(comparison).unit}s"
     ended = listed(found)
     return Caption(
         "These learners do not choose a learning rate: they weigh several and learn which is "
-        "right. Dark is fast, light is slow; rates are those of the last round, and equal ones are "
-        f"shown as one. In the end {ended}.",
+        f"right. Dark is fast, light is slow; rates are those of the last round{spread}, and those "
+        f"that are always equal are shown as one. In the end {ended}.",
         f"Stacked areas of the weight on each learning rate over time. In the end {ended}.",
     )
 

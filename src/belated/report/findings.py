@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from belated.report.games import games_of
 from belated.report.words import NOISE, clean, listed, percent, plus_minus
 from belated.simulation.comparison import Comparison
 from belated.simulation.statistics import Estimate, estimate
@@ -23,18 +24,25 @@ LEARNED = tuple(TOLD)  # from the least told to the most
 class Finding:
     """The result of one comparison in a sentence, and what should be said besides.
 
-    `brief` is the headline where the scenario has been named. `best` names the learners of the
-    lowest regret, several if they cannot be told apart.
+    `brief` is the headline where the scenario has been named. `best` names the learner of the
+    lowest mean regret, or several if they have the same; `rivals` those that cannot be told apart
+    from it. It is clear if one learner is surely better than all others.
     """
 
     headline: str
     brief: str
     details: tuple[str, ...]
     best: tuple[str, ...]
+    rivals: tuple[str, ...]
+    clear: bool
 
 
 class Standing:
-    """The contenders by mean regret, and the differences to the first, game by game."""
+    """The contenders by mean regret, and the differences to the first, game by game.
+
+    `level` are the first and those of the same regret, `rivals` others that cannot be told apart
+    from it: not always the next ones, since a pair that moves together differs more surely.
+    """
 
     def __init__(self, comparison: Comparison) -> None:
         count = len(comparison.contenders)
@@ -44,8 +52,9 @@ class Standing:
         self.settings = [traces[0].learner.setting for traces in comparison.traces]
         self.order = sorted(range(count), key=lambda k: float(self.regrets[k].mean))
         self.first = self.order[0]
-        self.games = len(comparison.repetitions)
-        self.together = [k for k in self.order if not self.surely(k)]
+        self.games = games_of(comparison)
+        self.level = [k for k in self.order if self.equal(k)]
+        self.rivals = [k for k in self.order if not self.equal(k) and not self.surely(k)]
 
     def behind(self, k: int) -> Estimate:
         """How much more contender k regretted than the first, in the same games."""
@@ -59,7 +68,16 @@ class Standing:
     def surely(self, k: int) -> bool:
         """Whether zero is outside the 95 % interval of the difference; one game has no interval."""
         behind = self.behind(k)
-        return not self.equal(k) and bool(behind.mean > np.nan_to_num(behind.half_width))
+        return bool(behind.mean > np.nan_to_num(behind.half_width))
+
+    @property
+    def runner_up(self) -> int:
+        """The first contender of another regret, if not all have the same."""
+        return next(k for k in self.order if k not in self.level)
+
+    def named(self, contenders: Sequence[int]) -> str:
+        """Their names, if they are few."""
+        return some([self.labels[k] for k in contenders])
 
 
 def finding(comparison: Comparison) -> Finding:
@@ -70,23 +88,28 @@ def finding(comparison: Comparison) -> Finding:
         headline=_headline(standing, f" on {clean(comparison.environment.name)}"),
         brief=_headline(standing, ""),
         details=tuple(text for text in details if text),
-        best=tuple(standing.labels[k] for k in standing.together),
+        best=tuple(standing.labels[k] for k in standing.level),
+        rivals=tuple(standing.labels[k] for k in standing.rivals),
+        clear=standing.games.several and len(standing.level) == 1 and not standing.rivals,
     )
 
 
 def overall(findings: Sequence[Finding]) -> str:
-    """The finding of several comparisons."""
+    """The finding of several comparisons: who was first most often, and how often clearly."""
     if len(findings) == 1:
         return findings[0].headline
     wins = Counter(label for each in findings for label in each.best)
-    most = max(wins.values())
-    leaders = [label for label, count in wins.items() if count == most]
-    among = f"{most} of {len(findings)}"
-    if most == len(findings):
-        among = "both" if most == 2 else f"all {most}"
-    return f"{some(leaders)} had the lowest regret in {among} scenarios" + (
-        " each" if len(leaders) > 1 else ""
-    )
+    clear = Counter(label for each in findings if each.clear for label in each.best)
+    most = max(wins, key=lambda label: (wins[label], clear[label]))
+    first = [k for k in wins if (wins[k], clear[k]) == (wins[most], clear[most])]
+    among = f"{wins[most]} of {len(findings)}"
+    if wins[most] == len(findings):
+        among = "both" if len(findings) == 2 else f"all {len(findings)}"
+    each = " each" if len(first) > 1 else ""
+    said = f"{some(first)} had the lowest regret in {among} scenarios{each}"
+    if clear[most] == wins[most]:
+        return said
+    return f"{said}, clearly in {clear[most]}" if clear[most] else f"{said}, but not clearly"
 
 
 def some(names: Sequence[str], most: int = 3) -> str:
@@ -97,40 +120,37 @@ def some(names: Sequence[str], most: int = 3) -> str:
 
 
 def _headline(standing: Standing, where: str) -> str:
-    regret, names = plus_minus(standing.regrets[standing.first]), standing.labels
+    regret = plus_minus(standing.regrets[standing.first])
     if len(standing.order) == 1:
-        return f"{names[0]} had a regret of {regret}{where}"
-    if all(map(standing.equal, standing.order)):
+        return f"{standing.labels[0]} had a regret of {regret}{where}"
+    if len(standing.level) == len(standing.order):
         return f"All learners had the same regret{where}: {regret}"
-    if len(standing.together) > 1:
-        tied = some([names[k] for k in standing.together])
-        return f"{tied} had the lowest regret{where}, and cannot be told apart"
-    second = standing.order[1]
-    less = plus_minus(standing.behind(second))
-    return (
-        f"{names[standing.first]} had the lowest regret{where}: {regret}, "
-        f"{less} less than {names[second]}"
-    )
+    said = f"{standing.named(standing.level)} had the lowest regret{where}: {regret}"
+    if standing.rivals:
+        it = "it" if len(standing.level) == 1 else "them"
+        return f"{said}; {standing.named(standing.rivals)} cannot be told apart from {it}"
+    less = plus_minus(standing.behind(standing.runner_up))
+    return f"{said}, {less} less than {standing.labels[standing.runner_up]}"
 
 
 def _certainty(standing: Standing) -> str:
-    if standing.games == 1:
-        return "Only one game was played, so nothing can be said about chance."
-    if len(standing.order) == 1 or all(map(standing.equal, standing.order)):
+    games = standing.games
+    if not games.several:
+        return f"Only one {games.unit} was played, so nothing can be said about chance."
+    if len(standing.level) == len(standing.order):
         return ""
-    second = standing.order[1]
-    games = f"Over {standing.games} games, the same for all learners,"
-    if len(standing.together) > 1:
-        pair = f"{standing.labels[standing.first]} and {standing.labels[second]}"
+    if standing.rivals:
+        rival = standing.rivals[0]
+        pair = f"{standing.labels[standing.first]} and {standing.labels[rival]}"
         return (
-            f"{games} {pair} differ by {plus_minus(standing.behind(second))}: "
-            "zero lies within this 95 % confidence interval."
+            f"{games.over} {pair} differ by {plus_minus(standing.behind(rival))}: "
+            f"zero lies within this {games.interval}."
         )
+    second = standing.runner_up
     share = float(standing.behind(second).mean / np.abs(standing.regrets[second].mean))
     relative = f" ({percent(share)})" if standing.regrets[standing.first].mean > 0.0 else ""
     return (
-        f"{games} the difference{relative} is clear: "
-        "zero lies outside its 95 % confidence interval."
+        f"{games.over} the difference{relative} is clear: zero lies outside its {games.interval}."
     )
 
 
@@ -144,7 +164,8 @@ def _below_zero(standing: Standing) -> str:
 def _told(standing: Standing, comparison: Comparison) -> list[str]:
     """Who knew more than the first, and who was best of those that knew less."""
     mine = LEARNED.index(standing.settings[standing.first])
-    subject = "It" if len(standing.together) == 1 else standing.labels[standing.first]
+    alone = len(standing.level) == 1 and not standing.rivals
+    subject = "It" if alone else standing.labels[standing.first]
     more = [k for k in standing.order if LEARNED.index(standing.settings[k]) > mine]
     sentences = []
     if more:

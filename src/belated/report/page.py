@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from belated import __version__
 from belated.report.findings import Finding, finding, overall
+from belated.report.games import DRAWS_ONLY, Games, games_of
 from belated.report.markup import definitions, element, escaped, paragraph, sentence, table
-from belated.report.words import NONE, RHO, clean, counted, listed, plus_minus
+from belated.report.words import NONE, RHO, UNPROVEN, clean, listed, plus_minus
 from belated.simulation.comparison import Comparison
 from belated.simulation.statistics import estimate
 
@@ -26,8 +27,8 @@ WORDS = (
      "with each loss multiplied by how many losses of the arm were missing at the time."),
     ("Balanced comparator", "The mixture of arms for which loss plus the cost of learning it under "
      "delay is least: a fairer goal than the best arm where that is known very late."),
-    ("Bound", "What a theorem says of the regret in these very games, its constants included."),
-    ("± and bands", "95 % confidence intervals of a mean over the games played."),
+    ("Bound", "What a theorem says of the regret in these very games, its constants included. "
+     f"With {UNPROVEN} it is stated, but not proven to hold here: see What is proven."),
 )  # fmt: skip
 
 
@@ -70,8 +71,12 @@ def document(comparisons: Sequence[Comparison]) -> str:
         [
             _overview(comparisons, findings, places) if several else "",
             *parts,
-            element("section", element("h2", "The words") + _glossary(), id="words"),
-            element("section", element("h2", "How it was made") + _made(comparisons), id="made"),
+            element("section", element("h2", "The words") + _glossary(comparisons), id="words"),
+            element(
+                "section",
+                element("h2", "How it was made") + _made(comparisons, places),
+                id="made",
+            ),
         ]
     )
     body = (
@@ -133,21 +138,35 @@ def _overview(
             for k, label in enumerate(each.labels)
         }
         cells = [
-            element("strong", regrets[label]) if label in found.best else regrets.get(label, NONE)
+            element("strong", regrets[label])
+            if label in (*found.best, *found.rivals)
+            else regrets.get(label, NONE)
             for label in labels
         ]
         rows.append([escaped(place.title), *cells])
-    caption = "Regret of every learner in every scenario, the lowest in bold"
+    caption = (
+        "Regret of every learner in every scenario; the lowest and what cannot be told apart from "
+        "it in bold"
+    )
     return element("nav", element("ol", items), aria_label="Contents") + table(
         "overview", caption, ["scenario", *map(escaped, labels)], rows
     )
 
 
-def _glossary() -> str:
-    return definitions([(term, escaped(said)) for term, said in WORDS])
+def _glossary(comparisons: Sequence[Comparison]) -> str:
+    played = [games_of(each) for each in comparisons]
+    unit = "games" if any(each.random for each in played) else "runs"
+    intervals = f"95 % confidence intervals of a mean over the {unit} played."
+    if not all(each.random for each in played):
+        intervals += (
+            f" Where all runs are of one game, they cover {DRAWS_ONLY} and say nothing of other "
+            "games."
+        )
+    words = [*WORDS, ("± and bands", intervals)]
+    return definitions([(term, escaped(said)) for term, said in words])
 
 
-def _made(comparisons: Sequence[Comparison]) -> str:
+def _made(comparisons: Sequence[Comparison], places: Sequence["Place"]) -> str:
     """What to type to get the same."""
     commands = list(dict.fromkeys(clean(each.command) for each in comparisons if each.command))
     if commands:
@@ -155,20 +174,31 @@ def _made(comparisons: Sequence[Comparison]) -> str:
     else:
         said = escaped("Made in Python, by belated's compare, without a command.")
     seeds = listed([str(seed) for seed in dict.fromkeys(each.seed for each in comparisons)])
-    games = listed(list(dict.fromkeys(counted(len(c.repetitions), "game") for c in comparisons)))
+    played = [games_of(each) for each in comparisons]
+    random = any(each.random for each in played)
+    same = "the same games to every learner" if random else "the same draws to the learners"
     return definitions(
         [
             ("Command", said),
             ("Version", escaped(f"belated {__version__}")),
-            ("Seed", escaped(f"{seeds}; the same seed gives the same games to every learner.")),
-            ("Repetitions", escaped(f"{games} for each scenario and learner.")),
+            ("Seed", escaped(f"{seeds}; the same seed gives {same}.")),
+            ("Repetitions", escaped(_repetitions(played, places))),
         ]
     )
 
 
+def _repetitions(played: Sequence[Games], places: Sequence["Place"]) -> str:
+    """How many for each learner, by scenario if they differ."""
+    said = [each.said for each in played]
+    if len(set(said)) == 1:
+        return f"For each learner {said[0]}."
+    pairs = zip(said, places, strict=True)
+    return f"For each learner {'; '.join(f'{each} ({place.title})' for each, place in pairs)}."
+
+
 def notebook_view(comparison: Comparison) -> str:
     """The table and the regret over time, for a notebook; the table alone without matplotlib."""
-    results = comparison.table()._repr_html_()
+    results = comparison.table().without("why")._repr_html_()
     try:
         from belated.report import figures
     except ValueError:

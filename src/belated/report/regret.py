@@ -23,7 +23,7 @@ from belated.report.look import (
     styles,
     title,
 )
-from belated.report.words import NONE, number, plus_minus, short
+from belated.report.words import NONE, UNPROVEN_NOTE, bound_text, plus_minus, short, unproven
 from belated.simulation.bounds import Bound
 from belated.simulation.comparison import Comparison
 from belated.simulation.statistics import estimate
@@ -88,22 +88,26 @@ def _draw_bounds(axes: Axes, comparison: Comparison) -> list[str]:
     low, top = axes.dataLim.intervaly
     top = max(top, LEAST)
     limit = NEAR * top
-    notes = []
-    for k, style in enumerate(styles(comparison)):
-        bound = comparison.bound(k)
+    notes, bounds = [], _bounds(comparison)
+    for k, (bound, style) in enumerate(zip(bounds, styles(comparison), strict=True)):
         if bound.value is None or not np.isfinite(bound.value):
             continue
         near = bound.value <= limit
         if near:
             top = max(top, bound.value)
             axes.axhline(bound.value, color=style.colour, linestyle=BOUND, linewidth=1.1)
-        name, value = short(comparison.labels[k]), number(bound.value)
-        notes.append(f"{NEAR_SIGN if near else '↑'} {name}: {value} ({bound.label})")
+        sign, name = NEAR_SIGN if near else "↑", short(comparison.labels[k])
+        notes.append(f"{sign} {name}: {bound_text(bound)} ({bound.label})")
     axes.set_ylim(1.06 * min(low, 0.0), 1.06 * top)
     more = len(notes) - MOST_NOTES
     if more > 0:
         notes = [*notes[:MOST_NOTES], f"and {more} more"]
-    return notes and ["Bounds on the regret at the end (↑ beyond this plot)", *notes]
+    doubt = f"; {UNPROVEN_NOTE}" if unproven(bounds) else ""
+    return notes and [f"Bounds on the regret at the end (↑ beyond this plot{doubt})", *notes]
+
+
+def _bounds(comparison: Comparison) -> list[Bound]:
+    return [comparison.bound(k) for k in range(len(comparison.contenders))]
 
 
 @in_this_look
@@ -113,6 +117,7 @@ def final_regret(comparison: Comparison) -> Drawing:
     figure = blank(0.9 + 0.48 * count)
     axes = figure.add_subplot()
     drawn = styles(comparison)
+    bounds = _bounds(comparison)
     regrets = [comparison.regret(k) for k in range(count)]
     order = sorted(range(count), key=lambda k: float(regrets[k].mean()))
     for row, k in enumerate(order):
@@ -120,10 +125,11 @@ def final_regret(comparison: Comparison) -> Drawing:
         _write(axes, 0.0, row - 0.3, short(comparison.labels[k], 44), fontweight="bold")
         _write(axes, 1.0, row - 0.3, plus_minus(estimate(regrets[k])))
     axes.axvline(0.0, color=FAINT, linewidth=0.7, zorder=1)
-    _make_room(axes, [comparison.bound(k) for k in order])
-    axes.set(ylim=(count - 0.55, -0.75), yticks=[], xlabel="regret after the last round")
+    _make_room(axes, bounds)
+    doubt = f" (bounds: {UNPROVEN_NOTE})" if unproven(bounds) else ""
+    axes.set(ylim=(count - 0.55, -0.75), yticks=[], xlabel=f"regret after the last round{doubt}")
     for row, k in enumerate(order):
-        _mark_bound(axes, row, comparison.bound(k), drawn[k])
+        _mark_bound(axes, row, bounds[k], drawn[k])
     axes.spines["left"].set_visible(False)
     axes.grid(visible=True, axis="x")
     count_axis(axes.xaxis)
@@ -165,7 +171,7 @@ def _mark_bound(axes: Axes, row: int, bound: Bound, style: Style) -> None:
     """The bound as a dash-dotted line, or where it lies if that is far beyond the regrets."""
     if bound.value is None:
         return
-    text = f"bound {number(bound.value)}"
+    text = f"bound {bound_text(bound)}"
     if bound.value > axes.get_xlim()[1]:
         _write(axes, 1.0, row + 0.12, f"{text} →", color=FAINT, fontsize=7.5)
         return

@@ -1,18 +1,28 @@
 """The section of a report that tells of one comparison: results, figures, arms, bounds."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from belated.report.arms import Arms, arms_of
 from belated.report.captions import CAPTIONS
 from belated.report.figures import FIGURES
 from belated.report.findings import Finding, Standing
+from belated.report.games import Games, games_of
 from belated.report.look import Style, styles
 from belated.report.markup import definitions, element, escaped, paragraph, sentence, table
 from belated.report.svg import fragment
-from belated.report.words import NONE, RHO, counted, number, percent, plus_minus
+from belated.report.words import (
+    NONE,
+    RHO,
+    UNPROVEN_NOTE,
+    bound_text,
+    counted,
+    number,
+    percent,
+    plus_minus,
+    unproven,
+)
 from belated.simulation.comparison import Comparison
-from belated.simulation.table import shown
 from belated.types import Setting
 
 TOLD_BRIEFLY = {
@@ -41,11 +51,11 @@ class Place(NamedTuple):
 def section(comparison: Comparison, place: Place, found: Finding | None) -> str:
     """All about one comparison; without its finding if that is the page's own headline."""
     stem, environment = place.stem, comparison.environment
-    arms = arms_of(comparison)
+    games = games_of(comparison)
     facts = (
         counted(environment.rounds, "round"),
         counted(environment.arms, "arm"),
-        counted(len(comparison.repetitions), "game"),
+        games.said,
         f"seed {comparison.seed}",
     )
     parts = [
@@ -57,7 +67,7 @@ def section(comparison: Comparison, place: Place, found: Finding | None) -> str:
         element("h3", "Figures"),
         element("div", "".join(figures(comparison, stem)), class_="figures"),
         element("h3", "The arms"),
-        account(arms, stem),
+        account(arms_of(comparison), games, stem),
         element("h3", "What is proven"),
         bounds(comparison),
     ]
@@ -68,8 +78,9 @@ def results(comparison: Comparison, stem: str) -> str:
     """A row for each learner, the lowest regret first."""
     standing, drawn = Standing(comparison), styles(comparison)
     records = list(comparison.table())
+    stated = [comparison.bound(k) for k in standing.order]
     rows = []
-    for k in standing.order:
+    for k, bound in zip(standing.order, stated, strict=True):
         record = records[k]
         behind = NONE if k == standing.first else plus_minus(standing.behind(k))
         share = record["regret / bound"]
@@ -80,13 +91,16 @@ def results(comparison: Comparison, stem: str) -> str:
                 behind,
                 TOLD_BRIEFLY[standing.settings[k]],
                 number(record["against balanced"]),
-                _cell(record["bound"]),
+                bound_text(bound),
                 NONE if share is None else percent(share),
                 number(record["loss per round"]),
                 f"{record['us per round']:,.1f}",
             ]
         )
-    caption = "Learners by regret, mean of all games ± half of the 95 % confidence interval"
+    unit = standing.games.unit
+    caption = f"Learners by regret, mean of all {unit}s ± half of the 95 % confidence interval"
+    if unproven(stated):
+        caption += f"; {UNPROVEN_NOTE}"
     return table(f"{stem}-results", caption, RESULTS, rows)
 
 
@@ -114,7 +128,7 @@ def figures(comparison: Comparison, stem: str) -> Iterator[str]:
             )
 
 
-def account(arms: Arms, stem: str) -> str:
+def account(arms: Arms, games: Games, stem: str) -> str:
     """The account of the arms shown."""
     medians, nines = arms.quantile(0.5), arms.quantile(0.9)
     rows = [
@@ -133,7 +147,10 @@ def account(arms: Arms, stem: str) -> str:
         ]
         for i in arms.shown
     ]
-    caption = "The account of the arms, mean of all games, the best arm first"
+    mean = ", mean of all games" if games.random else ""
+    caption = f"The account of the arms{mean}, the best arm first"
+    if arms.sampled < arms.rounds:
+        caption += f"; delays from a sample of {arms.sampled:,} of {arms.rounds:,} rounds"
     if arms.hidden:
         caption += f"; of {len(arms.labels):,} arms, {arms.hidden:,} are not shown"
     return table(f"{stem}-arms", caption, ARMS, rows)
@@ -149,8 +166,8 @@ def bounds(comparison: Comparison) -> str:
         (
             escaped(f"No learner ({row['for']})"),
             sentence(
-                f"can promise less than the order of {number(row['order of regret'])} if delays "
-                f"are about {row['delay']}: {row['when']}; {row['origin']}."
+                f"can promise less than the order of {number(row['order of regret'])} if every "
+                f"loss took about {counted(row['delay'], 'round')}: {row['when']}; {row['origin']}."
             ),
         )
         for row in comparison.lower_bounds()
@@ -168,10 +185,6 @@ def _promise(comparison: Comparison, k: int) -> str:
     if certificate is not None:
         said += f" What its own rates prove after the game: at most {number(certificate)}."
     return said
-
-
-def _cell(value: Any) -> str:
-    return NONE if value is None else escaped(shown(value))
 
 
 def _delay(value: float) -> str:

@@ -21,7 +21,7 @@ from belated.report.look import (
     shades,
     title,
 )
-from belated.report.words import counted, percent, short, width
+from belated.report.words import NONE, counted, percent, short, width
 from belated.simulation.comparison import Comparison
 
 Floats = NDArray[np.float64]
@@ -78,8 +78,7 @@ def rate_weights(comparison: Comparison) -> Drawing | None:
     figure = blank(0.75 + 1.3 * len(several))
     grid = figure.subplots(len(several), 1, sharex=True, squeeze=False)
     for k, axes in zip(several, grid.flat, strict=True):
-        weights = comparison.rate_weights_over_time(k)
-        weights, bands = _rate_bands(comparison.traces[k][0].rates, weights)
+        weights, bands = _rate_bands(*learned_rates(comparison, k))
         _stack(axes, comparison.checkpoints, weights, bands)
         axes.set_title(short(comparison.labels[k], 40), pad=3.0)
         axes.legend(
@@ -99,33 +98,58 @@ def rate_weights(comparison: Comparison) -> Drawing | None:
 
 def with_rates(comparison: Comparison) -> list[int]:
     """The contenders that weigh rates which differ; late losses may cap all of them at one."""
-    rates = [traces[0].rates for traces in comparison.traces]
-    return [k for k, values in enumerate(rates) if np.unique(values).size > 1]
+    return [
+        k
+        for k, traces in enumerate(comparison.traces)
+        if any(np.unique(trace.rates).size > 1 for trace in traces)
+    ]
 
 
-def rate_text(rate: float) -> str:
-    """A learning rate to three digits."""
-    return "∞" if np.isinf(rate) else f"{rate:.3g}"
+def learned_rates(comparison: Comparison, contender: int) -> tuple[Floats, Floats]:
+    """The rates in each game (row), the slowest first, and their mean weights at the checkpoints.
+
+    A column is a rate; those that are equal in every game are one.
+    """
+    rates = np.array([trace.rates for trace in comparison.traces[contender]])
+    weights = comparison.rate_weights_over_time(contender)
+    values, place = np.unique(rates, axis=1, return_inverse=True)
+    merged = np.zeros((len(weights), values.shape[1]))
+    np.add.at(merged.T, place.ravel(), weights.T)
+    order = np.argsort(values.mean(axis=0), kind="stable")
+    return values[:, order], merged[:, order]
+
+
+def rate_text(rates: Floats) -> str:
+    """A learning rate to three digits; from the lowest to the highest if the games differ."""
+    if vary(rates):
+        return f"{_digits(rates.min(), 2)}{NONE}{_digits(rates.max(), 2)}"
+    return _digits(rates.mean(), 3)
+
+
+def vary(rates: Floats) -> bool:
+    """Whether a rate is visibly not the same in all games."""
+    return _digits(rates.min(), 2) != _digits(rates.max(), 2)
+
+
+def _digits(rate: float, count: int) -> str:
+    return "∞" if np.isinf(rate) else f"{rate:.{count}g}"
 
 
 def _rate_bands(rates: Floats, weights: Floats) -> tuple[Floats, list[Patch]]:
-    """Equal rates as one; the rates that ever matter, and the others as one."""
-    values, place = np.unique(rates, return_inverse=True)
-    merged = np.zeros((len(weights), values.size))
-    np.add.at(merged.T, place, weights.T)
-    peaks = merged.max(axis=0)
+    """The rates that ever matter, and the others as one."""
+    peaks = weights.max(axis=0)
     kept = np.sort(np.argsort(-peaks, kind="stable")[:MOST_RATES])
     kept = kept[peaks[kept] >= LEAST]
     colours = shades(kept.size, RATE_SHADES)[::-1]
     bands = [
-        _band(f"{rate_text(values[j])}: {percent(merged[-1, j])}", c)
+        _band(f"{rate_text(rates[:, j])}: {percent(weights[-1, j])}", c)
         for j, c in zip(kept, colours, strict=True)
     ]
-    if kept.size == values.size:
-        return merged, bands
-    others = np.maximum(merged.sum(axis=1) - merged[:, kept].sum(axis=1), 0.0)
-    bands.append(_band(counted(values.size - kept.size, "other"), OTHERS, "////"))
-    return np.column_stack([merged[:, kept], others]), bands
+    if kept.size == weights.shape[1]:
+        return weights, bands
+    others = np.maximum(weights.sum(axis=1) - weights[:, kept].sum(axis=1), 0.0)
+    bands.append(_band(counted(weights.shape[1] - kept.size, "other"), OTHERS, "////"))
+    return np.column_stack([weights[:, kept], others]), bands
 
 
 def _stack(axes: Axes, checkpoints: Any, weights: Floats, bands: Sequence[Patch]) -> None:

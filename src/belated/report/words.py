@@ -1,15 +1,18 @@
 """Numbers, names and lists as people read them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from unicodedata import east_asian_width
 
+from belated.simulation.bounds import Bound
 from belated.simulation.statistics import Estimate
 from belated.simulation.table import shown
 
 NOISE = 1e-9  # what is smaller than this, relatively, is rounding
 NONE, RHO = "\N{EN DASH}", "\N{GREEK SMALL LETTER RHO}"
 MINUS = "\N{MINUS SIGN}"
+UNPROVEN = "\N{DAGGER}"
+UNPROVEN_NOTE = f"{UNPROVEN} stated, not proven"
 
 
 def clean(text: str) -> str:
@@ -35,6 +38,18 @@ def short(text: str, most: int = 34) -> str:
 def number(value: float) -> str:
     """Four digits, commas between the thousands, a true minus sign."""
     return shown(float(value)).replace("-", MINUS).replace("inf", "∞")
+
+
+def bound_text(bound: Bound) -> str:
+    """The value of a bound, marked if it is stated but not proven to hold; a dash for none."""
+    if bound.value is None:
+        return NONE
+    return number(bound.value) + ("" if bound.applies else UNPROVEN)
+
+
+def unproven(bounds: Iterable[Bound]) -> bool:
+    """Whether one of the bounds bears the mark."""
+    return any(bound.value is not None and not bound.applies for bound in bounds)
 
 
 def plus_minus(found: Estimate) -> str:

@@ -232,7 +232,7 @@ class Comparison:
         return write_report([self], path)
 
     def __str__(self) -> str:
-        return str(self.table())
+        return str(self.table().without("why"))
 
     def _repr_html_(self) -> str:
         from belated.report.page import notebook_view

@@ -38,6 +38,10 @@ class Table:
         """One column from top to bottom."""
         return [row[self.columns.index(name)] for row in self.rows]
 
+    def without(self, *names: str) -> "Table":
+        """The table with some columns left out."""
+        return Table.of([{k: v for k, v in row.items() if k not in names} for row in self])
+
     def to_csv(self) -> str:
         """Comma-separated text; numbers with every digit, None as an empty field."""
         text = io.StringIO()
