@@ -5,8 +5,8 @@ JOBS ?= auto
 
 .PHONY: demo test check lint setup figures clean
 
-demo: .venv/demo  ## compare the learners on four scenarios and write report.html
-	$(BIN)/belated compare late-best limit-orders network-width packet-loss --report report.html
+demo: .venv/demo  ## compare the learners on three scenarios and write report.html
+	$(BIN)/belated compare late-best limit-orders network-width --report report.html
 
 test: setup  ## run all tests
 	$(BIN)/python -m pytest -n $(JOBS)
