@@ -72,43 +72,41 @@ def test_random_games(setting: str, variant: str, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("setting", ["full", "partial", "concealed"])
 def test_layers_agree_from_a_shared_state(setting: str, seed: int) -> None:
-    """Longer games: in every round the compiled learner predicts from the readable one's losses."""
+    """Longer games: in every round the compiled argmin is taken at the readable one's losses."""
     rng = np.random.default_rng([seed, 5])
     case = parse_case(random_game(rng, setting, "paper", most_arms=6, most_rounds=60))
     slow = replay(case, readable(case))
     compiled: Any = learner_for(case)
     fast = replay(case, compiled)
     certify(case, fast)
-    state = fast.state
     for t, play in enumerate(slow.state.ledger.plays):
-        shared = compiled.start()._replace(
-            **{name: part.copy() for name, part in state._asdict().items()}
-        )
-        shared.losses[:] = play.available.reshape(-1) if setting == "concealed" else play.available
-        frozen = fast.predictions[t]
-        restored = compiled.blank()
-        solve_with_rates_of(setting, compiled, shared, frozen, restored)
+        frozen, restored = fast.predictions[t], compiled.blank()
+        solve_with_rates_of(setting, compiled, fast.state, play.available, frozen, restored)
         assert np.abs(restored.q - play.q).max() <= 1e-10
 
 
 def solve_with_rates_of(
-    setting: str, learner: Any, state: Any, frozen: Any, prediction: Any
+    setting: str, learner: Any, state: Any, losses: Any, frozen: Any, prediction: Any
 ) -> None:
-    """The compiled argmin at given losses and the rates that were in force."""
-    from belated.kernels.concealed import solve_concealed
-    from belated.kernels.full_information import solve_full_information
-    from belated.kernels.partially_concealed import solve_log_barrier, solve_partially_concealed
+    """The compiled argmin at given losses over (arm, rate) and the rates that were in force."""
+    from belated.kernels.plain_concealed import solve_concealed_plainly
+    from belated.kernels.plain_full_information import solve_full_information_plainly
+    from belated.kernels.plain_partially_concealed import (
+        solve_log_barrier,
+        solve_partially_concealed_plainly,
+    )
 
     if setting == "concealed":
-        solve_concealed(state.losses, frozen.eta[0], frozen.gamma[0], np.inf, prediction.q)
+        rates = frozen.eta[0], frozen.gamma[0]
+        solve_concealed_plainly(losses.reshape(-1).copy(), *rates, np.inf, prediction.q)
     elif setting == "full":
         logs = state.log_prior, state.log_weight
-        solve_full_information(state.losses, *logs, frozen.eta, np.inf, prediction.p)
+        solve_full_information_plainly(losses, *logs, frozen.eta, np.inf, prediction.p)
         prediction.q[:] = prediction.p.sum(axis=1)
     elif learner.max_missing == 0:
-        solve_log_barrier(state.losses[:, 0], frozen.eta[0], np.inf, prediction.q)
+        solve_log_barrier(losses[:, 0], frozen.eta[0], np.inf, prediction.q)
     else:
         guess = np.full(len(prediction.dual), np.inf)
         parts = prediction.p, prediction.q, prediction.dual
         logs = state.log_prior, state.log_weight
-        solve_partially_concealed(state.losses, *logs, frozen.gamma, frozen.eta[0], guess, *parts)
+        solve_partially_concealed_plainly(losses, *logs, frozen.gamma, frozen.eta[0], guess, *parts)

@@ -5,22 +5,27 @@ edited kernel could go on running in its old form inside a caller that did not c
 cache directory itself is named after a hash of all sources of compiled code: an edit starts afresh.
 """
 
+import contextlib
 import functools
 import hashlib
 import os
 import re
+import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core import event
 
 config: Any = numba.config
+listen: Any = event.register
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-KERNELS = "from belated.kernels.compile import compiled"
+KERNELS = "from belated.kernels.compile import "
 IMPORT = re.compile(r"^from (belated[\w.]*) import (\([^)]*\)|[^(\n]*)", re.MULTILINE)
 
 
@@ -75,7 +80,30 @@ def cache_directory() -> Path | None:
 
 
 def compiled(function: Function) -> Function:
-    """Compile a kernel on its first call; with `NUMBA_DISABLE_JIT=1` run it as plain Python."""
+    """Compile a kernel on its first call; with `NUMBA_DISABLE_JIT=1` run it as plain Python.
+
+    Called by another kernel it is put in its place: numba hands records of arrays over by copying
+    them, which costs more than most kernels do.
+    """
+    return _compiled(function, nogil=True, forceinline=True)
+
+
+def inlined(function: Function) -> Function:
+    """The same for small parts of kernels, which are written into them before compilation."""
+    return _compiled(function, nogil=True, inline="always")
+
+
+def compiled_apart(function: Function) -> Function:
+    """The same for a kernel that is rarely needed: it stays a function of its own."""
+    return _compiled(function, nogil=True, forceinline=False)
+
+
+def compiled_step(function: Function) -> Function:
+    """The same for steps so short that letting other threads run would cost more than the step."""
+    return _compiled(function, nogil=False, forceinline=True)
+
+
+def _compiled(function: Function, **options: Any) -> Function:
     if config.DISABLE_JIT:
         return _interpreted(function)
     directory = cache_directory()
@@ -83,7 +111,8 @@ def compiled(function: Function) -> Function:
     # numba fixes the cache location at decoration; the user's own setting is put back at once.
     config.CACHE_DIR = str(directory or "")
     try:
-        compiler = numba.njit(cache=directory is not None, nogil=True, error_model="numpy")
+        compiler: Any = numba.njit
+        compiler = compiler(cache=directory is not None, error_model="numpy", **options)
         return cast(Function, compiler(function))
     finally:
         config.CACHE_DIR = user_directory
@@ -109,3 +138,44 @@ def _interpreted(function: Function) -> Function:
             return function(*arguments)
 
     return cast(Function, run)
+
+
+# -- a line of text while something is compiled for the first time
+
+QUIET = "BELATED_QUIET"
+SILENCE = 60.0  # seconds in which other processes that share the cache say nothing
+
+
+class Announcer(event.Listener):
+    """Says once in a process that it compiles; code found in the cache is not compiled."""
+
+    def __init__(self) -> None:
+        self.spoken = False
+
+    def on_start(self, event: Any) -> None:
+        module = event.data["dispatcher"].py_func.__module__
+        if self.spoken or not module.startswith("belated.") or os.environ.get(QUIET):
+            return
+        self.spoken = True
+        if _first_in_a_while(cache_directory()) and sys.stderr is not None:
+            text = "compiling for this machine, once; `belated warmup` does it beforehand"
+            print(f"belated: {text}", file=sys.stderr, flush=True)
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say."""
+
+
+def _first_in_a_while(directory: Path | None) -> bool:
+    """Whether no other process has just said the same; workers start all at once."""
+    if directory is None:
+        return True
+    mark = directory / "compiling"
+    recent = False
+    with contextlib.suppress(OSError):
+        recent = time.time() - mark.stat().st_mtime < SILENCE
+    with contextlib.suppress(OSError):
+        mark.touch()
+    return not recent
+
+
+listen("numba:compile", Announcer())

@@ -22,25 +22,25 @@ def commit(state: Any, prediction: Any, arm: int, plays: Any) -> None:
     VERBS[type(state)].commit(state, prediction, arm, plays)
 
 
-def observe(state: Any, play: Any, arm: int, loss: float, missing: int) -> None:
+def observe(state: Any, play: Any, arm: Any, loss: float, missing: int) -> None:
     """Learn from a loss that has arrived."""
     VERBS[type(state)].observe(state, play, arm, loss, missing)
 
 
 # Not strict: numba would have the annotations of a verb equal those of its generic form.
-@overload(predict, strict=False)
+@overload(predict, strict=False, jit_options={"forceinline": True, "error_model": "numpy"})
 def _predict(state: Any, prediction: Any) -> Callable[..., None]:
     verb = VERBS[state.instance_class].predict
     return lambda state, prediction: verb(state, prediction)
 
 
-@overload(commit, strict=False)
+@overload(commit, strict=False, jit_options={"forceinline": True, "error_model": "numpy"})
 def _commit(state: Any, prediction: Any, arm: Any, plays: Any) -> Callable[..., None]:
     verb = VERBS[state.instance_class].commit
     return lambda state, prediction, arm, plays: verb(state, prediction, arm, plays)
 
 
-@overload(observe, strict=False)
+@overload(observe, strict=False, jit_options={"forceinline": True, "error_model": "numpy"})
 def _observe(state: Any, play: Any, arm: Any, loss: Any, missing: Any) -> Callable[..., None]:
     verb = VERBS[state.instance_class].observe
     return lambda state, play, arm, loss, missing: verb(state, play, arm, loss, missing)

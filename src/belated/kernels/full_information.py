@@ -1,9 +1,7 @@
-"""The full-information argmin: eq:frameworkprediction with the regularizer eq:fullinforeg.
+"""The full-information argmin at speed: one pass over the arms, then a root of few exponentials.
 
-Stationarity gives p(i,j) = p1(i,j) exp(eta_j (c - L(i,j))), with the one number c that makes p sum
-to one. A shift of c by d multiplies column j by exp(eta_j d), so once the column sums are known at
-any c the root is that of a sum of only J exponentials: one pass over the K x J coordinates finds
-it, unless it lies so far away that coordinates had underflowed.
+As in `plain_full_information`, a shift of c by d multiplies the row of a rate by exp(rate d). So
+the sums of the rows at any c are enough to find the root exactly, and the weights with it.
 """
 
 import math
@@ -11,97 +9,163 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.kernels.compile import compiled
-from belated.kernels.multiplier import MOST_STEPS, exhausted, finer_anchor, normalise
+from belated.kernels.columns import PLAIN, WEIGHED, loss
+from belated.kernels.compile import compiled, inlined
+from belated.kernels.lanes import (
+    LANES,
+    Lanes,
+    across,
+    exponential,
+    fused,
+    load,
+    spread,
+    store,
+    whole,
+)
 
 Floats = NDArray[np.float64]
+
+MOST_PASSES = 8
+MOST_STEPS = 50
+NEARLY = 1e-9  # one more Newton step squares it, beyond the last digit
+EXACT = 1e-15
+FAR = 1.0  # rate times a shift beyond which a row may have lost its digits
 
 
 @compiled
 def solve_full_information(
-    losses: Floats, log_prior: Floats, log_weight: Floats, rates: Floats, guess: float, p: Floats
-) -> float:
-    """Fill p with the argmin and return the multiplier c, the next round's `guess`.
-
-    log_prior is ln pi, log_weight is ln w_j of eq:fullinfoprior. A guess of infinity is a cold
-    start; any other value only saves time.
-    """
-    anchor = losses.min()
-    c = solve_anchored(losses, log_prior, log_weight, rates, anchor, guess - anchor, p)
-    finer = finer_anchor(losses, rates, c, anchor)
-    if finer != anchor:
-        c += anchor - finer
-        anchor = finer
-        c = solve_anchored(losses, log_prior, log_weight, rates, anchor, c, p)
-    return float(c + anchor)
-
-
-@compiled
-def solve_anchored(
-    losses: Floats,
-    log_prior: Floats,
-    log_weight: Floats,
+    levels: Floats,
+    offsets: Floats,
+    fresh: Floats,
     rates: Floats,
-    anchor: float,
     guess: float,
-    p: Floats,
-) -> float:
-    """The argmin with c and all losses measured from the anchor."""
-    arms, grid = losses.shape
-    ceiling = np.inf  # where the first coordinate reaches 1: every exponent left of it is <= 0
-    for i in range(arms):
-        for j in range(grid):
-            bound = losses[i, j] - anchor - (log_prior[i] + log_weight[j]) / rates[j]
-            ceiling = min(ceiling, bound)
-    c = min(guess, ceiling)
-    columns = np.empty(grid)
-    fastest = rates.max()
-    step = 0.0
-    for _ in range(MOST_STEPS):
-        columns[:] = 0.0
-        for i in range(arms):
-            for j in range(grid):
-                exponent = log_prior[i] + log_weight[j] + rates[j] * (c - (losses[i, j] - anchor))
-                p[i, j] = math.exp(exponent)
-                columns[j] += p[i, j]
-        step = root_of_exponential_sum(columns, rates)
-        rounded = step > 0.0 and c == ceiling  # the root lies left of the ceiling, up to rounding
-        if abs(step) * fastest <= 1.0 or rounded:
-            break
-        c = min(c + step, ceiling)
-    else:
-        raise ArithmeticError("the multiplier of the simplex was not found")
-    columns = np.exp(rates * step)
-    for i in range(arms):
-        for j in range(grid):
-            p[i, j] *= columns[j]
-    normalise(p)
-    return c + step
+    q: Floats,
+    rows: Floats,
+    sums: Floats,
+    factors: Floats,
+) -> tuple[float, int]:
+    """Fill q; returns the multiplier c and the passes, which are 0 if the guess is too far away.
 
-
-@compiled
-def root_of_exponential_sum(sums: Floats, rates: Floats) -> float:
-    """The d with sum_j sums_j exp(rates_j d) = 1; infinity if all sums are zero.
-
-    The logarithm of the sum is convex and increasing in d, so Newton from a point right of the
-    root only ever moves left, towards it.
+    levels, offsets and fresh are those of `columns`, a row for each of the rates, the largest
+    first. `rows` is working space of the same shape, sums and factors have one place for each.
     """
-    logs = np.log(sums)
-    d = (-logs / rates).min()
-    if d == np.inf:
-        return np.inf
-    value = np.inf
-    for _ in range(MOST_STEPS):
-        total = 0.0
-        slope = 0.0
-        for j in range(sums.shape[0]):
-            term = math.exp(logs[j] + rates[j] * d)
-            total += term
-            slope += rates[j] * term
-        value, previous = math.log(total), value
-        d -= value * total / slope
-        if exhausted(value, previous):
+    c = guess
+    for passes in range(1, MOST_PASSES):
+        fill_rows(levels, offsets, fresh, rates, c, rows, sums)
+        shift = root(sums, rates)
+        if not abs(shift) < np.inf:
             break
-    else:
-        raise ArithmeticError("the root of a sum of exponentials was not found")
-    return float(d)
+        if abs(shift) * rates[0] <= FAR:
+            add_rows(rows, rates, sums, shift, factors, q)
+            return c + shift, passes
+        c += shift
+    return guess, 0
+
+
+@inlined
+def fill_rows(
+    levels: Floats,
+    offsets: Floats,
+    fresh: Floats,
+    rates: Floats,
+    c: float,
+    rows: Floats,
+    sums: Floats,
+) -> None:
+    """The weights at c, and the sum of each row."""
+    for r in range(rates.shape[0]):
+        sums[r] = fill_row(
+            levels[r], offsets[r], fresh[PLAIN], fresh[WEIGHED], rates[r], c, rows[r]
+        )
+
+
+@inlined
+def fill_row(
+    level: Floats,
+    offset: Floats,
+    plain: Floats,
+    weighed: Floats,
+    rate: float,
+    c: float,
+    row: Floats,
+) -> float:
+    """The weights of one rate at c; returns their sum."""
+    sum_, end = spread(0.0), whole(row.shape[0])
+    for i in range(0, end, LANES):
+        sum_ = sum_ + weigh(level, offset, plain, weighed, rate, c, row, i, False)
+    if end < row.shape[0]:
+        sum_ = sum_ + weigh(level, offset, plain, weighed, rate, c, row, end, True)
+    return across(sum_)
+
+
+@inlined
+def weigh(
+    level: Floats,
+    offset: Floats,
+    plain: Floats,
+    weighed: Floats,
+    rate: float,
+    c: float,
+    row: Floats,
+    i: int,
+    part: bool,
+) -> Lanes:
+    """The weights of one rate for the arms from i on."""
+    distance = c - loss(level, plain, weighed, rate, i, part)
+    weight = exponential(fused(distance, rate, load(offset, i, -np.inf, part)))
+    store(row, i, weight, part)
+    return weight
+
+
+@inlined
+def add_rows(
+    rows: Floats, rates: Floats, sums: Floats, shift: float, factors: Floats, q: Floats
+) -> None:
+    """q as the sum of the shifted rows, normalised."""
+    all_ = spread(0.0)
+    for r in range(0, rates.shape[0], LANES):
+        factor = exponential(load(rates, r, 0.0, True) * shift)
+        all_ = fused(load(sums, r, 0.0, True), factor, all_)
+        store(factors, r, factor, True)
+    share = 1.0 / across(all_)
+    for r in range(rates.shape[0]):
+        factors[r] *= share
+    end = whole(q.shape[0])
+    for i in range(0, end, LANES):
+        add_arms(rows, factors, q, i, False)
+    if end < q.shape[0]:
+        add_arms(rows, factors, q, end, True)
+
+
+@inlined
+def add_arms(rows: Floats, factors: Floats, q: Floats, i: int, part: bool) -> None:
+    """The same for the arms from i on."""
+    sum_ = spread(0.0)
+    for r in range(factors.shape[0]):
+        sum_ = fused(load(rows[r], i, 0.0, part), factors[r], sum_)
+    store(q, i, sum_, part)
+
+
+@inlined
+def root(sums: Floats, rates: Floats) -> float:
+    """The d with sum_r sums_r exp(rates_r d) = 1, by Newton's method.
+
+    The sum is log-convex in d: far from the root Newton is done on its logarithm.
+    """
+    d = 0.0
+    for _ in range(MOST_STEPS):
+        some, slopes = spread(0.0), spread(0.0)
+        for r in range(0, rates.shape[0], LANES):
+            rate = load(rates, r, 0.0, True)
+            term = load(sums, r, 0.0, True) * exponential(rate * d)
+            some = some + term
+            slopes = fused(rate, term, slopes)
+        total, slope = across(some), across(slopes)
+        if not (total > 0.0 and total < np.inf and slope > 0.0):
+            return np.inf
+        near = abs(total - 1.0) <= 0.01
+        step = (total - 1.0) / slope if near else math.log(total) * total / slope
+        d -= step
+        if abs(step) * rates[0] <= NEARLY or abs(total - 1.0) <= EXACT:
+            break
+    return d

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.kernels.compile import compiled
+from belated.kernels.compile import compiled, compiled_apart
 
 Floats = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ def newton_step(
     return following, low, high
 
 
-@compiled
+@compiled_apart
 def finer_anchor(losses: Floats, rates: Floats, c: float, anchor: float) -> float:
     """The loss from which c should be measured so that its rounding shows in no weight.
 
@@ -68,7 +68,7 @@ def finer_anchor(losses: Floats, rates: Floats, c: float, anchor: float) -> floa
     return finer
 
 
-@compiled
+@compiled_apart
 def normalise(weights: Floats) -> None:
     """Divide by the sum, added up with its rounding errors (Kahan): they grow with many arms."""
     total = 0.0
@@ -78,4 +78,6 @@ def normalise(weights: Floats) -> None:
         after = total + addend
         lost = (after - total) - addend
         total = after
-    weights /= total
+    flat = weights.reshape(weights.size)
+    for i in range(flat.shape[0]):
+        flat[i] /= total

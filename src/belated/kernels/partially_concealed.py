@@ -1,10 +1,15 @@
-"""The partially concealed argmin: eq:frameworkprediction with eq:banditreg1 and eq:banditreg2.
+"""The partially concealed argmin at speed: arms and multiplier corrected together.
 
-Stationarity gives p(i,g) = p1(i,g) exp(g (c - L(i,g) + x_i)) with x_i = 1/(eta q_i) and q_i the sum
-of row i. With u = ln x_i and A_i(y) = ln sum_g p1(i,g) exp(g (y - L(i,g))), each arm solves
-h(u) = A_i(c + e^u) + u + ln eta = 0, convex and increasing in u. The derivative of ln q_i in c is
-m/(1 + m x_i), with m the mean of the rates under p(i, .)/q_i; it increases with c, so u is concave
-in c and a tangent lies above it. Newton on both levels comes from the right.
+In the notation of `plain_partially_concealed`, each arm keeps x = 1/(eta q), and its row of rates
+is summed up by A(y) = ln sum_g p1(i,g) exp(g (y - L(i,g))) at y = c + x: its value, and the mean m,
+the variance v and the third cumulant k of the rates under p(i, .), which are its derivatives. With
+h = A + ln x + ln eta, a shift of c by b moves ln x by the d that solves
+
+    h + (m t + v t^2/2 + k t^3/6) + d = 0,    t = b + x (e^d - 1),
+
+and q by the factor e^-d. So one exponential a coordinate serves every trial of b; where the moves
+are small the answer is exact. An arm that is far off, as one that was just told a loss may be, is
+solved for itself first; what cannot be reached at all is left to the plain solver.
 """
 
 import math
@@ -12,200 +17,312 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.kernels.compile import compiled
-from belated.kernels.multiplier import (
-    MOST_STEPS,
-    exhausted,
-    finer_anchor,
-    newton_step,
-    normalise,
-    settled,
+from belated.kernels.columns import PLAIN, WEIGHED, loss
+from belated.kernels.compile import compiled, compiled_apart, inlined
+from belated.kernels.lanes import (
+    LANES,
+    Lanes,
+    across,
+    exponential,
+    fused,
+    larger,
+    largest,
+    load,
+    magnitude,
+    spread,
+    store,
+    unless_below,
+    whole,
 )
+from belated.kernels.plain_partially_concealed import solve_arm
 
 Floats = NDArray[np.float64]
+Sums = tuple[Lanes, Lanes, Lanes]
 
-NEARLY = 1e-9  # one more Newton step squares it, beyond the last digit
+RESIDUAL, MEAN, VARIANCE, SKEW, GAIN, BASE, MOVE, SLOPE = range(8)  # rows of working space
+WORK = 8
+MOST_PASSES = 8
+MOST_TRIALS = 4
+EXACT = 1e-4  # of a rate times t: its fourth power is left out
+STILL = 1e-8  # of a move: its square is nothing
+WILD = 0.3
+NEAR = 1e-9  # of the sum to 1: one linear step squares it
+NEARER = 1e-4  # is enough where another pass must follow
+TINY = 1e-300
 
 
 @compiled
-def solve_partially_concealed(
-    losses: Floats,
-    log_prior: Floats,
-    log_weight: Floats,
+def correct_together(
+    levels: Floats,
+    offsets: Floats,
+    fresh: Floats,
     rates: Floats,
     eta: float,
-    guess: Floats,
-    p: Floats,
     q: Floats,
     dual: Floats,
-) -> None:
-    """Fill p, q and dual = (c, u_1, ..., u_K); the dual is the next round's `guess`.
+    work: Floats,
+) -> int:
+    """Fill q from dual = (c, x_1, ..., x_K), which is brought up to date.
 
-    log_prior is ln pi, log_weight is ln w_j of eq:fullinfoprior, rates is the grid eq:banditgamma.
-    A guess of infinities is a cold start; any other values only save time.
+    Returns the passes over the arms, 0 if the dual is too far away. levels, offsets and fresh are
+    those of `columns`, a row for each of the rates, the largest first.
     """
-    arms = losses.shape[0]
-    dual[:] = guess
-    if arms == 1 or eta == 0.0:  # an infinitely strong barrier leaves only its centre
-        q[:] = 1.0 / arms
-        p[:, :] = np.exp(log_weight) / arms
-        return
-    anchor = losses.min()
-    dual[0] -= anchor
-    solve_anchored(losses, log_prior, log_weight, rates, eta, anchor, p, q, dual)
-    finer = finer_anchor(losses, rates, dual[0], anchor)
-    if finer != anchor:
-        dual[0] += anchor - finer
-        anchor = finer
-        solve_anchored(losses, log_prior, log_weight, rates, eta, anchor, p, q, dual)
-    dual[0] += anchor
+    c = dual[0]
+    x = dual[1:]
+    reach = WILD / rates[0]
+    for passes in range(1, MOST_PASSES):
+        b, worst = linearise(levels, offsets, fresh, rates, eta, c, x, work)
+        if worst <= STILL and abs(b) * rates[0] <= STILL:
+            move_linearly(b, x, work, q)
+            dual[0] = c + b
+            return passes
+        if not worst <= WILD:
+            tame(levels, offsets, fresh, rates, eta, c, x, work)
+            b = 0.0
+        for _ in range(MOST_TRIALS):
+            b = max(-reach, min(reach, b))
+            sum_, rise, worst = attempt(b, rates[0], x, work)
+            if not (sum_ > 0.0 and rise > 0.0 and sum_ < np.inf):
+                return 0
+            if abs(sum_ - 1.0) <= (NEAR if worst <= EXACT else NEARER):
+                break
+            b -= math.log(sum_) * sum_ / rise
+        exact = worst <= EXACT and abs(sum_ - 1.0) <= NEAR
+        last = (1.0 - sum_) / rise if exact else 0.0
+        finish(last, x, work, q)
+        c += b + last
+        if exact:
+            dual[0] = c
+            return passes
+    return 0
 
 
-@compiled
-def solve_anchored(
-    losses: Floats,
-    log_prior: Floats,
-    log_weight: Floats,
-    rates: Floats,
-    eta: float,
-    anchor: float,
-    p: Floats,
-    q: Floats,
-    dual: Floats,
-) -> None:
-    """The argmin with c and all losses measured from the anchor; dual comes in as the guess."""
-    arms = losses.shape[0]
-    reach = np.empty(arms)  # where the first coordinate of the arm reaches 1
-    for i in range(arms):
-        reach[i] = (losses[i] - anchor - (log_prior[i] + log_weight) / rates).min()
-    ceiling = reach.min() - 1.0 / eta  # some q_i >= 1 there
-    # a little left of where no q_i is above 1/K, which is the root if all losses are equal
-    low = losses.min() - anchor - 1.000001 * (math.log(arms) / rates.min() + arms / eta)
-    high = ceiling
-    c = max(low, min(dual[0], ceiling))
-    slopes = np.empty(arms)  # of ln q_i in c
-    excess = np.inf
-    for _ in range(MOST_STEPS):
-        total = 0.0
-        slope = 0.0
-        for i in range(arms):
-            u, mean_rate = solve_arm(
-                losses[i], anchor, log_prior[i], log_weight, rates, eta, c, reach[i], dual[1 + i]
-            )
-            dual[1 + i] = u
-            q[i] = math.exp(-u) / eta
-            total += q[i]
-            slopes[i] = mean_rate / (1.0 + mean_rate * math.exp(u))
-            slope += q[i] * slopes[i]
-        previous, excess = excess, total - 1.0
-        if exhausted(excess, previous):
-            break
-        before = c
-        c, low, high = newton_step(c, total, slope, low, high, ceiling)
-        if settled(before, c):
-            break
-        for i in range(arms):
-            dual[1 + i] -= slopes[i] * (c - before)
-    else:
-        raise ArithmeticError("the multiplier of the simplex was not found")
-    normalise(q)
-    dual[0] = c
-    for i in range(arms):
-        spread_arm(losses[i], anchor, log_weight, rates, c + math.exp(dual[1 + i]), q[i], p[i])
-
-
-@compiled
-def solve_arm(
-    losses: Floats,
-    anchor: float,
-    log_prior: float,
-    log_weight: Floats,
+@inlined
+def linearise(
+    levels: Floats,
+    offsets: Floats,
+    fresh: Floats,
     rates: Floats,
     eta: float,
     c: float,
-    reach: float,
-    guess: float,
+    x: Floats,
+    work: Floats,
 ) -> tuple[float, float]:
-    """The root u of h for one arm, and the mean of the rates under p(i, .)/q_i."""
-    log_eta = math.log(eta)
-    low = -np.inf
-    high = math.log(reach - c + 1e-15 * (abs(reach) + abs(c)))  # h >= 0 there, also rounded
-    u = min(guess, high)
-    h = np.inf
-    for _ in range(MOST_STEPS):
-        x = math.exp(u)
-        largest = -np.inf  # taken out of the exponents, which may be huge far from the root
-        for j in range(rates.shape[0]):
-            largest = max(largest, log_weight[j] + rates[j] * (c + x - (losses[j] - anchor)))
-        total = 0.0
-        weighted = 0.0
-        for j in range(rates.shape[0]):
-            exponent = log_weight[j] + rates[j] * (c + x - (losses[j] - anchor))
-            term = math.exp(exponent - largest)
-            total += term
-            weighted += rates[j] * term
-        mean_rate = weighted / total
-        h, previous = log_prior + largest + math.log(total) + u + log_eta, h
-        following = min(u - h / (1.0 + mean_rate * x), high)
-        rounding = 1e-14 * mean_rate * (abs(c) + x)
-        if abs(h) <= NEARLY or (abs(h) <= rounding and abs(h) >= 0.5 * abs(previous)):
-            return following, mean_rate
-        digit = 1e-15 * (1.0 + abs(u))
-        if h > 0.0:
-            high = u
-            following = min(following, u - digit)  # a fast rate may rule here and not at the root
-        else:
-            low = u
-        if high - low <= digit or (h < 0.0 and following - u <= digit):
-            return following, mean_rate
-        u = following if following > low else 0.5 * (low + high)
-    raise ArithmeticError("the weight of an arm was not found")
+    """Residual and cumulants of every arm at its guess.
+
+    Returns b to second order, and the largest residual.
+    """
+    zero = spread(0.0)
+    sums = (zero, zero, zero)
+    end = whole(x.shape[0])
+    for i in range(0, end, LANES):
+        sums = linearise_arms(levels, offsets, fresh, rates, eta, c, x, work, sums, i, False)
+    if end < x.shape[0]:
+        sums = linearise_arms(levels, offsets, fresh, rates, eta, c, x, work, sums, end, True)
+    sum_, rise, worst = sums
+    return (1.0 - across(sum_)) / across(rise), largest(worst)
 
 
-@compiled
-def spread_arm(
-    losses: Floats, anchor: float, log_weight: Floats, rates: Floats, y: float, q: float, p: Floats
+@inlined
+def linearise_arms(
+    levels: Floats,
+    offsets: Floats,
+    fresh: Floats,
+    rates: Floats,
+    eta: float,
+    c: float,
+    x: Floats,
+    work: Floats,
+    sums: Sums,
+    i: int,
+    part: bool,
+) -> Sums:
+    """The same for the arms from i on, which are added to the sums."""
+    plain, weighed = fresh[PLAIN], fresh[WEIGHED]
+    here = load(x, i, 0.0, part)  # beyond the last arm it is 0, and so is the weight
+    all_, first, second, third = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+    for r in range(rates.shape[0]):
+        rate = rates[r]
+        distance = (c - loss(levels[r], plain, weighed, rate, i, part)) + here
+        weight = exponential(fused(distance, rate, load(offsets[r], i, -np.inf, part)))
+        all_ = all_ + weight
+        weight = weight * rate
+        first = first + weight
+        weight = weight * rate
+        second = second + weight
+        third = fused(weight, rate, third)
+    inverse = 1.0 / larger(all_, TINY)
+    m = first * inverse
+    square = second * inverse
+    excess = fused(all_ * eta, here, -1.0)
+    h = log_of_one_and(excess)
+    gain = 1.0 / fused(m, here, 1.0)
+    q = unless_below(1.0 / (eta * larger(here, TINY)), here, TINY)
+    store(work[RESIDUAL], i, h, part)
+    store(work[MEAN], i, m, part)
+    store(work[VARIANCE], i, square - m * m, part)
+    store(work[SKEW], i, fused(m, fused(2.0 * m, m, -3.0 * square), third * inverse), part)
+    store(work[GAIN], i, gain, part)
+    store(work[BASE], i, q, part)
+    sum_, rise, worst = sums
+    return (
+        sum_ + fused(q, h * gain, q),
+        fused(q, m * gain, rise),
+        larger(worst, unless_below(magnitude(excess), here, TINY)),
+    )
+
+
+@inlined
+def log_of_one_and(e: Lanes) -> Lanes:
+    """ln(1 + e) for small e, by the series of the inverse hyperbolic tangent."""
+    z = e / (2.0 + e)
+    z2 = z * z
+    tail = fused(z2, fused(z2, fused(z2, fused(z2, 1 / 11, 1 / 9), 1 / 7), 1 / 5), 1 / 3)
+    return 2.0 * fused(z * z2, tail, z)
+
+
+@compiled_apart
+def tame(
+    levels: Floats,
+    offsets: Floats,
+    fresh: Floats,
+    rates: Floats,
+    eta: float,
+    c: float,
+    x: Floats,
+    work: Floats,
 ) -> None:
-    """p(i, .) proportional to its closed form, with sum q."""
-    largest = -np.inf
-    for j in range(rates.shape[0]):
-        p[j] = log_weight[j] + rates[j] * (y - (losses[j] - anchor))
-        largest = max(largest, p[j])
-    total = 0.0
-    for j in range(rates.shape[0]):
-        p[j] = math.exp(p[j] - largest)
-        total += p[j]
-    p *= q / total
+    """Solve the arms that are far off, each for itself."""
+    limit = math.log1p(-WILD)
+    losses, logs = np.empty(rates.shape[0]), np.empty(rates.shape[0])
+    for i in range(x.shape[0]):
+        if work[RESIDUAL, i] >= limit and work[RESIDUAL, i] <= -limit:
+            continue
+        high = np.inf  # where the first coordinate reaches 1
+        for r in range(rates.shape[0]):
+            fresh_loss = fresh[PLAIN, i] + 4.0 * rates[r] * fresh[WEIGHED, i]
+            losses[r] = levels[r, i] + fresh_loss
+            logs[r] = offsets[r, i]
+            high = min(high, losses[r] - logs[r] / rates[r])
+        u, _ = solve_arm(losses, 0.0, 0.0, logs, rates, eta, c, high, math.log(x[i]))
+        x[i] = math.exp(u)
+        linearise_arm(losses, logs, rates, eta, c, i, x, work)
 
 
-@compiled
-def solve_log_barrier(losses: Floats, eta: float, guess: float, q: Floats) -> float:
-    """The argmin without eq:banditreg2 (max_missing = 0): q_i = 1/(eta (L_i - c)); returns c."""
-    arms = losses.shape[0]
-    if arms == 1 or eta == 0.0:
-        q[:] = 1.0 / arms
-        return guess
-    least = losses.min()
-    ceiling = -1.0 / eta
-    low = -1.000001 * arms / eta
-    high = ceiling
-    c = max(low, min(guess - least, ceiling))
-    excess = np.inf
-    for _ in range(MOST_STEPS):
-        total = 0.0
-        slope = 0.0
-        for i in range(arms):
-            q[i] = 1.0 / (eta * (losses[i] - least - c))
-            total += q[i]
-            slope += eta * q[i] * q[i]
-        previous, excess = excess, total - 1.0
-        if exhausted(excess, previous):
-            break
-        before = c
-        c, low, high = newton_step(c, total, slope, low, high, ceiling)
-        if settled(before, c):
-            break
-    else:
-        raise ArithmeticError("the multiplier of the simplex was not found")
-    normalise(q)
-    return float(c + least)
+@compiled_apart
+def linearise_arm(
+    losses: Floats,
+    logs: Floats,
+    rates: Floats,
+    eta: float,
+    c: float,
+    i: int,
+    x: Floats,
+    work: Floats,
+) -> None:
+    """Residual and cumulants of one arm."""
+    all_, first, second, third = 0.0, 0.0, 0.0, 0.0
+    for r in range(rates.shape[0]):
+        weight = math.exp(logs[r] + rates[r] * ((c - losses[r]) + x[i]))
+        all_ += weight
+        first += rates[r] * weight
+        second += rates[r] * (rates[r] * weight)
+        third += rates[r] * (rates[r] * (rates[r] * weight))
+    m, square = first / all_, second / all_
+    work[RESIDUAL, i] = math.log(all_ * eta * x[i])
+    work[MEAN, i] = m
+    work[VARIANCE, i] = square - m * m
+    work[SKEW, i] = third / all_ - 3.0 * m * square + 2.0 * m * m * m
+    work[GAIN, i] = 1.0 / (1.0 + m * x[i])
+    work[BASE, i] = 1.0 / (eta * x[i])
+
+
+@inlined
+def move_linearly(b: float, x: Floats, work: Floats, q: Floats) -> None:
+    """The weights and every x where next to nothing has changed."""
+    end = whole(x.shape[0])
+    for i in range(0, end, LANES):
+        move_arms_linearly(b, x, work, q, i, False)
+    if end < x.shape[0]:
+        move_arms_linearly(b, x, work, q, end, True)
+
+
+@inlined
+def move_arms_linearly(b: float, x: Floats, work: Floats, q: Floats, i: int, part: bool) -> None:
+    """The same for the arms from i on."""
+    move = fused(load(work[MEAN], i, 0.0, part), b, load(work[RESIDUAL], i, 0.0, part))
+    move = move * load(work[GAIN], i, 0.0, part)
+    here, base = load(x, i, 0.0, part), load(work[BASE], i, 0.0, part)
+    store(x, i, here - here * move, part)
+    store(q, i, fused(base, move, base), part)
+
+
+@inlined
+def less_one(d: Lanes) -> Lanes:
+    """e^d - 1 for small d."""
+    return fused(d * d, fused(d, fused(d, 1 / 24, 1 / 6), 0.5), d)
+
+
+@inlined
+def attempt(b: float, fastest: float, x: Floats, work: Floats) -> tuple[float, float, float]:
+    """c shifted by b: the sum of the weights, its slope, and the largest move, times a rate."""
+    zero = spread(0.0)
+    sums = (zero, zero, zero)
+    end = whole(x.shape[0])
+    for i in range(0, end, LANES):
+        sums = attempt_arms(b, fastest, x, work, sums, i, False)
+    if end < x.shape[0]:
+        sums = attempt_arms(b, fastest, x, work, sums, end, True)
+    sum_, rise, worst = sums
+    return across(sum_), across(rise), largest(worst)
+
+
+@inlined
+def attempt_arms(
+    b: float, fastest: float, x: Floats, work: Floats, sums: Sums, i: int, part: bool
+) -> Sums:
+    """The same for the arms from i on, which are added to the sums; keeps d and d(ln q)/dc."""
+    here = load(x, i, 0.0, part)
+    m = load(work[MEAN], i, 0.0, part)
+    v = load(work[VARIANCE], i, 0.0, part)
+    skew = load(work[SKEW], i, 0.0, part) * (1 / 6)
+    gain = load(work[GAIN], i, 0.0, part)
+    h = load(work[RESIDUAL], i, 0.0, part)
+    d = -1.0 * (fused(m, b, h) * gain)
+    for _ in range(2):  # each time the error shrinks by the size of the move
+        t = fused(here, less_one(d), b)
+        change = t * fused(t, fused(t, skew, 0.5 * v), m)
+        d = d - gain * (h + (change + d))
+    growth = less_one(d)
+    t = fused(here, growth, b)
+    mean = fused(v, t, m)
+    further = fused(mean, here * growth, (mean - m) * here)
+    slope = mean * gain * (1.0 - gain * further)
+    store(work[MOVE], i, d, part)
+    store(work[SLOPE], i, slope, part)
+    base = load(work[BASE], i, 0.0, part)
+    q = fused(base, less_one(-1.0 * d), base)
+    sum_, rise, worst = sums
+    return sum_ + q, fused(q, slope, rise), larger(worst, magnitude(d) + magnitude(fastest * t))
+
+
+@inlined
+def finish(last: float, x: Floats, work: Floats, q: Floats) -> None:
+    """The weights and every x at the last attempt, and a linear step from there."""
+    end = whole(x.shape[0])
+    for i in range(0, end, LANES):
+        finish_arms(last, x, work, q, i, False)
+    if end < x.shape[0]:
+        finish_arms(last, x, work, q, end, True)
+
+
+@inlined
+def finish_arms(last: float, x: Floats, work: Floats, q: Floats, i: int, part: bool) -> None:
+    """The same for the arms from i on."""
+    d = load(work[MOVE], i, 0.0, part)
+    gain = last * load(work[SLOPE], i, 0.0, part)
+    here, base = load(x, i, 0.0, part), load(work[BASE], i, 0.0, part)
+    weight = fused(base, less_one(-1.0 * d), base)
+    moved = fused(here, less_one(d), here)
+    store(q, i, fused(weight, gain, weight), part)
+    store(x, i, moved - moved * gain, part)

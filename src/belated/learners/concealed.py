@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from belated.kernels.compile import compiled
-from belated.kernels.concealed import solve_concealed
+from belated.kernels.concealed import WORK, solve_concealed
 from belated.learners.learner import (
     Counts,
     Floats,
@@ -74,23 +74,37 @@ def predict(state: ConcealedState, prediction: Prediction) -> None:
     """q_t, the argmin of eq:frameworkprediction with eta_t = 1/(2 sqrt(t))."""
     prediction.eta[0] = 0.5 / math.sqrt(state.round[0])
     prediction.gamma[0] = entropy_rate(state)
-    prediction.dual[0] = solve_concealed(
-        state.losses, prediction.eta[0], prediction.gamma[0], state.dual[0], prediction.q
+    prediction.passes[0] = solve_concealed(
+        state.losses,
+        prediction.eta[0],
+        prediction.gamma[0],
+        state.dual,
+        prediction.q,
+        prediction.dual,
+        prediction.work,
     )
-    prediction.p[:, 0] = prediction.q
+    if prediction.detailed[0] == 1:
+        for i in range(prediction.q.shape[0]):
+            prediction.p[i, 0] = prediction.q[i]
 
 
 @compiled
 def commit(state: ConcealedState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Freeze q_t(i_t) + epsilon_t and the play's weight in eq:censoredgamma; it is outstanding."""
-    q = prediction.q[arm]
+    commit_play(state, prediction.q[arm], arm, plays)
+    for i in range(state.dual.shape[0]):
+        state.dual[i] = prediction.dual[i]
+
+
+@compiled
+def commit_play(state: ConcealedState, q: float, arm: int, plays: Floats) -> None:
+    """The same without the dual."""
     plays[0, 0] = q + epsilon_now(state)
     plays[0, 1] = 1.0 / plays[0, 0] if state.weight_with_epsilon[0] == 1 else 1.0 / q
     state.overlap[0] += state.waiting[0, arm] + state.waiting[1, arm]
     add_exactly(state.waiting, arm, plays[0, 1])
     state.outstanding[arm] += 1
     state.round[0] += 1
-    state.dual[:] = prediction.dual
 
 
 @compiled
@@ -149,7 +163,7 @@ class Concealed(Learner):
             overlap=np.zeros(1),
             max_missing=np.full(1, self.max_missing, dtype=np.int64),
             round=np.ones(1, dtype=np.int64),
-            dual=np.full(1, np.inf),
+            dual=np.full(1 + self.arms, np.inf),
             exploration=np.full(1, 1.0 if self.variant == "paper" else float(self.arms)),
             weight_with_epsilon=np.full(1, int(self.gamma_weight == "q+eps"), dtype=np.int64),
         )
@@ -158,10 +172,4 @@ class Concealed(Learner):
         return float(state.overlap[0])
 
     def blank(self) -> Prediction:
-        return Prediction(
-            q=np.empty(self.arms),
-            p=np.empty((self.arms, 1)),
-            eta=np.empty(1),
-            gamma=np.empty(1),
-            dual=np.empty(1),
-        )
+        return Prediction.blank(self.arms, eta=1, gamma=1, dual=1 + self.arms, work=WORK)

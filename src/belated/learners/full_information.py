@@ -12,8 +12,19 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from belated.ftrl.rates import grid_size, grid_weights, halvings
-from belated.kernels.compile import compiled
+from belated.kernels.columns import (
+    PLAIN,
+    WEIGHED,
+    cumulative,
+    merge,
+    merge_arm,
+    settle,
+    spread_over_rates,
+    unmerged,
+)
+from belated.kernels.compile import compiled, compiled_apart
 from belated.kernels.full_information import solve_full_information
+from belated.kernels.plain_full_information import solve_full_information_plainly
 from belated.learners.learner import (
     Counts,
     Floats,
@@ -26,13 +37,22 @@ from belated.values import MOST_ROUNDS, as_count, checked_prior
 
 
 class FullInformationState(NamedTuple):
-    """losses is Lhat^av (arm, rate); missing is rho_t; most_missing is rho_{t-1}^max."""
+    """missing is rho_t; most_missing is rho_{t-1}^max, and the rates belong to it.
+
+    Lhat^av is kept as `kernels.columns` has it, in losses, fresh, levels and offsets; merged is 0
+    while the last two are not up to date.
+    """
 
     losses: Floats
+    fresh: Floats
+    levels: Floats
+    offsets: Floats
+    merged: Counts
     missing: Counts
     most_missing: Counts
     round: Counts
     dual: Floats
+    rates: Floats
     log_prior: Floats
     log_weight: Floats
     steps: Floats
@@ -43,44 +63,139 @@ class FullInformationState(NamedTuple):
 def fill_rates(steps: Floats, damped: Counts, most_missing: float, eta: Floats) -> None:
     """eq:fullinfoeta at rho_t^max = most_missing; without the root if not damped (repaired)."""
     root = math.sqrt(1.0 + most_missing) if damped[0] == 1 else 1.0
+    cap = 1.0 / (4.0 * (1.0 + most_missing))
     for j in range(steps.shape[0]):
-        eta[j] = min(1.0 / (4.0 * (1.0 + most_missing)), steps[j] / root)
+        eta[j] = min(cap, steps[j] / root)
 
 
 @compiled
 def most_missing_now(state: FullInformationState) -> int:
     """rho_t^max, the round to come included."""
-    return int(max(state.most_missing[0], state.missing.max()))
+    most = state.most_missing[0]
+    for missing in state.missing:
+        most = max(most, missing)
+    return int(most)
 
 
 @compiled
 def predict(state: FullInformationState, prediction: Prediction) -> None:
     """eq:fullinfopred: q_t(i) is the weight of expert i over all rates."""
-    fill_rates(state.steps, state.damped, float(most_missing_now(state)), prediction.eta)
-    prediction.dual[0] = solve_full_information(
-        state.losses,
-        state.log_prior,
-        state.log_weight,
-        prediction.eta,
-        state.dual[0],
-        prediction.p,
-    )
-    for i in range(prediction.q.shape[0]):
-        prediction.q[i] = prediction.p[i].sum()
+    eta, most_missing = prediction.eta, most_missing_now(state)
+    for j in range(eta.shape[0]):
+        eta[j] = state.rates[j]
+    if most_missing != state.most_missing[0]:
+        fill_rates(state.steps, state.damped, float(most_missing), eta)
+    passes, c = 0, state.dual[0]
+    if most_missing == state.most_missing[0] and state.merged[0] > 0:
+        c, passes = predict_from_rows(state, prediction)
+    elif c < np.inf:
+        c, passes = predict_from_columns(state, prediction)
+    if passes == 0:
+        c, passes = predict_plainly(state, prediction)
     if prediction.q.shape[0] == 1:
         prediction.q[0] = 1.0
+    prediction.dual[0] = c
+    prediction.passes[0] = passes
+    if prediction.detailed[0] == 1:
+        spread_prediction(state, prediction)
+
+
+@compiled
+def predict_from_rows(state: FullInformationState, prediction: Prediction) -> tuple[float, int]:
+    """The argmin while the rates stand still."""
+    rates = prediction.eta[state.merged[0] - 1 :]
+    count = rates.shape[0]
+    return solve_full_information(
+        state.levels[:count],
+        state.offsets[:count],
+        state.fresh,
+        rates,
+        state.dual[0],
+        prediction.q,
+        prediction.work,
+        prediction.sums[0, :count],
+        prediction.sums[1, :count],
+    )
+
+
+@compiled_apart
+def predict_from_columns(state: FullInformationState, prediction: Prediction) -> tuple[float, int]:
+    """The argmin in a round that begins with other rates than the last one had."""
+    size = state.losses.shape[0]
+    levels, offsets = prediction.work[size : 2 * size], prediction.work[2 * size :]
+    unmerged(
+        state.losses,
+        state.fresh,
+        state.rates,
+        state.log_prior,
+        state.log_weight,
+        levels,
+        offsets,
+    )
+    return solve_full_information(
+        levels,
+        offsets,
+        np.zeros((2, state.missing.shape[0])),
+        prediction.eta,
+        state.dual[0],
+        prediction.q,
+        prediction.work,
+        prediction.sums[0],
+        prediction.sums[1],
+    )
+
+
+@compiled_apart
+def spread_prediction(state: FullInformationState, prediction: Prediction) -> None:
+    """p over (arm, rate)."""
+    losses, q, p, c = losses_now(state), prediction.q, prediction.p, prediction.dual[0]
+    for i in range(q.shape[0]):
+        spread_over_rates(losses[i], state.log_weight, prediction.eta, c, q[i], p[i])
+
+
+@compiled
+def losses_now(state: FullInformationState) -> Floats:
+    """Lhat^av over (arm, rate)."""
+    return cumulative(state.losses, state.fresh, state.rates)
+
+
+@compiled_apart
+def predict_plainly(state: FullInformationState, prediction: Prediction) -> tuple[float, int]:
+    """The argmin by the plain solver, from anywhere."""
+    p = np.empty((prediction.q.shape[0], prediction.eta.shape[0]))
+    c, passes = solve_full_information_plainly(
+        losses_now(state), state.log_prior, state.log_weight, prediction.eta, state.dual[0], p
+    )
+    for i in range(prediction.q.shape[0]):
+        prediction.q[i] = p[i].sum()
+    return c, passes
 
 
 @compiled
 def commit(state: FullInformationState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Freeze (rho_t^max, rho_t(i)) for every expert; from now on its loss is missing."""
-    state.most_missing[0] = most_missing_now(state)
-    for i in range(state.missing.shape[0]):
-        plays[i, 0] = state.most_missing[0]
-        plays[i, 1] = state.missing[i]
-        state.missing[i] += 1
+    most_missing = most_missing_now(state)
+    if most_missing != state.most_missing[0]:
+        settle(state.losses, state.fresh, state.rates)
+        fill_rates(state.steps, state.damped, float(most_missing), state.rates)
+        state.most_missing[0] = most_missing
+        state.merged[0] = 0
+    elif state.merged[0] == 0:
+        state.merged[0] = merge(
+            state.losses,
+            state.log_prior,
+            state.log_weight,
+            state.rates,
+            state.levels,
+            state.offsets,
+        )
+    missing = state.missing
+    for i in range(missing.shape[0]):
+        plays[i, 0] = most_missing
+        plays[i, 1] = missing[i]
+        missing[i] += 1
     state.round[0] += 1
-    state.dual[:] = prediction.dual
+    state.dual[0] = prediction.dual[0]
 
 
 @compiled
@@ -93,10 +208,31 @@ def withdraw(state: FullInformationState, play: Floats, arm: int) -> None:
 def observe(state: FullInformationState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """Add lhat_s(i, eta) = l + 4 eta_s l (1 + rho_s(i)) of eq:fullinfocorr, rates of round s."""
     withdraw(state, play, arm)
+    if play[0] == state.most_missing[0]:
+        state.fresh[PLAIN, arm] += loss
+        state.fresh[WEIGHED, arm] += loss * (1.0 + play[1])
+    elif loss > 0.0:
+        observe_late(state, play, arm, loss)
+
+
+@compiled_apart
+def observe_late(state: FullInformationState, play: Floats, arm: int, loss: float) -> None:
+    """The same for a round whose rates are no longer in force."""
     eta = np.empty(state.steps.shape[0])
     fill_rates(state.steps, state.damped, play[0], eta)
     for j in range(eta.shape[0]):
-        state.losses[arm, j] += loss + 4.0 * eta[j] * loss * (1.0 + play[1])
+        state.losses[j, arm] += loss + 4.0 * eta[j] * (loss * (1.0 + play[1]))
+    if state.merged[0] > 0:
+        merge_arm(
+            state.losses,
+            state.log_prior,
+            state.log_weight,
+            state.rates[0],
+            int(state.merged[0]),
+            state.levels,
+            state.offsets,
+            arm,
+        )
 
 
 @dataclass(frozen=True)
@@ -137,24 +273,29 @@ class FullInformation(Learner):
         scale = math.sqrt(math.log(self.arms) + 2.0 * (math.log(self.horizon) + 1.0)) / 4.0
         with np.errstate(divide="ignore"):  # an expert of prior zero stays at weight zero
             log_prior = np.log(np.array(self.prior))
+        steps, damped = scale * halvings(size), np.full(1, int(self.variant == "paper"), np.int64)
+        rates = np.empty(size)
+        fill_rates(steps, damped, 0.0, rates)
         return FullInformationState(
-            losses=np.zeros((self.arms, size)),
+            losses=np.zeros((size, self.arms)),
+            fresh=np.zeros((2, self.arms)),
+            levels=np.zeros((size, self.arms)),
+            offsets=np.zeros((size, self.arms)),
+            merged=np.zeros(1, dtype=np.int64),
             missing=np.zeros(self.arms, dtype=np.int64),
             most_missing=np.zeros(1, dtype=np.int64),
             round=np.ones(1, dtype=np.int64),
             dual=np.full(1, np.inf),
+            rates=rates,
             log_prior=log_prior,
             log_weight=np.log(grid_weights(size)),
-            steps=scale * halvings(size),
-            damped=np.full(1, int(self.variant == "paper"), dtype=np.int64),
+            steps=steps,
+            damped=damped,
         )
+
+    def losses(self, state: FullInformationState) -> Floats:
+        return losses_now(state)
 
     def blank(self) -> Prediction:
         size = self.grid_size
-        return Prediction(
-            q=np.empty(self.arms),
-            p=np.empty((self.arms, size)),
-            eta=np.empty(size),
-            gamma=np.empty(0),
-            dual=np.empty(1),
-        )
+        return Prediction.blank(self.arms, rates=size, eta=size, dual=1, work=3 * size)

@@ -24,8 +24,9 @@ Counts = NDArray[np.int64]
 class Prediction(NamedTuple):
     """One round's answer: the weights, the rates behind them, and the solver's multipliers.
 
-    q is q_t, p is p_t^av over (arm, rate). The dual proves p optimal, and `commit` keeps it as the
-    next round's warm start.
+    q is q_t, p is p_t^av over (arm, rate), which need be filled only if `detailed` is 1. The dual
+    proves p optimal, and `commit` keeps it as the next round's warm start. `passes` counts the
+    solver's passes over the arms; `work` and `sums` are its working space, by arm and by rate.
     """
 
     q: Floats
@@ -33,6 +34,31 @@ class Prediction(NamedTuple):
     eta: Floats
     gamma: Floats
     dual: Floats
+    detailed: Counts
+    passes: Counts
+    work: Floats
+    sums: Floats
+
+    @classmethod
+    def blank(
+        cls, arms: int, rates: int = 1, eta: int = 0, gamma: int = 0, dual: int = 0, work: int = 0
+    ) -> "Prediction":
+        """An empty prediction: so many rates in p, eta and gamma, multipliers and rows of work."""
+        return cls(
+            q=np.zeros(arms),
+            p=np.zeros((arms, rates)),
+            eta=np.zeros(eta),
+            gamma=np.zeros(gamma),
+            dual=np.zeros(dual),
+            detailed=np.ones(1, dtype=np.int64),
+            passes=np.zeros(1, dtype=np.int64),
+            work=np.zeros((work, arms)),
+            sums=np.zeros((2, rates)),
+        )
+
+    def brief(self) -> "Prediction":
+        """The same arrays, but p need not be filled."""
+        return self._replace(detailed=np.zeros(1, dtype=np.int64))
 
 
 class Verbs(NamedTuple):
@@ -96,6 +122,11 @@ class Learner(ABC):
         plays = np.empty((rows, self.play_width))
         self.verbs.commit(state, prediction, arm, plays)
         return plays
+
+    def losses(self, state: Any) -> Floats:
+        """Lhat^av, the losses that have been learned, over (arm, rate)."""
+        losses: Floats = state.losses[:, np.newaxis]
+        return losses
 
     def overlap(self, state: Any) -> float:
         """The sum over rounds of what eq:censoredgamma adds up; 0 for learners without it."""

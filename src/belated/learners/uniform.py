@@ -19,15 +19,19 @@ class UniformState(NamedTuple):
 @compiled
 def predict(state: UniformState, prediction: Prediction) -> None:
     """q_t(i) = 1/K."""
-    prediction.q[:] = 1.0 / prediction.q.shape[0]
-    prediction.p[:, 0] = prediction.q
+    q = prediction.q
+    for i in range(q.shape[0]):
+        q[i] = 1.0 / q.shape[0]
+    if prediction.detailed[0] == 1:
+        for i in range(q.shape[0]):
+            prediction.p[i, 0] = q[i]
 
 
 @compiled
 def commit(state: UniformState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """The round is over."""
     state.round[0] += 1
-    plays[:] = 0.0
+    plays[0, 0] = 0.0
 
 
 @compiled
@@ -47,6 +51,7 @@ class Uniform(Learner):
     name: ClassVar[str] = "uniform"
     setting: ClassVar[Setting] = Setting.CONCEALED
     needs: ClassVar[str] = "nothing"
+    play_width: ClassVar[int] = 1
     guarantee: ClassVar[str] = "none: regret grows in proportion to the rounds"
     state: ClassVar[type] = UniformState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
@@ -54,11 +59,8 @@ class Uniform(Learner):
     def start(self) -> UniformState:
         return UniformState(round=np.ones(1, dtype=np.int64))
 
+    def losses(self, state: UniformState) -> Floats:
+        return np.zeros((self.arms, 1))
+
     def blank(self) -> Prediction:
-        return Prediction(
-            q=np.empty(self.arms),
-            p=np.empty((self.arms, 1)),
-            eta=np.empty(0),
-            gamma=np.empty(0),
-            dual=np.empty(0),
-        )
+        return Prediction.blank(self.arms)

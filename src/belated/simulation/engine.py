@@ -13,28 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.environments.missing import NEVER
-from belated.kernels.calendar import NONE, Calendar, begin_round, empty_calendar, put, take
+from belated.kernels.borrow import borrowed
+from belated.kernels.calendar import Calendar, begin_round, empty_calendar, put, reserved, take
 from belated.kernels.compile import compiled, compiled_afresh
 from belated.kernels.dispatch import commit, observe, predict
 from belated.kernels.stream import draw, seeded
 from belated.learners.learner import Learner, Prediction, Verbs
-from belated.simulation.game import Game, Stretch, reserved
+from belated.simulation.game import Game, Stretch
 from belated.simulation.trace import Recorder, Trace
 from belated.types import Setting
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-EXPECTED, REALISED, MISSING = 0, 1, 2
-
-
-class Pending(NamedTuple):
-    """Losses under way, by the slot they have in the calendar."""
-
-    arm: Counts
-    missing: Counts
-    loss: Floats
-    play: Floats
+EXPECTED, REALISED, ABSENT = 0, 1, 2
+ARM, LOSS, MISSING, FROZEN = 0, 1, 2, 3  # where an entry of the calendar has what
 
 
 class Tally(NamedTuple):
@@ -54,19 +47,18 @@ class Run(NamedTuple):
     plays: Floats
     stream: NDArray[np.uint64]
     calendar: Calendar
-    pending: Pending
     tally: Tally
 
 
 @compiled
 def play_rounds(run: Run, stretch: Stretch, full_information: bool) -> None:
-    """Play the rounds of a stretch; the calendar must have a free slot for each loss in it.
-
-    Arrays are taken out of their records first: numba counts a reference each time it reaches in.
-    """
-    state, prediction, plays, stream = run.state, run.prediction, run.plays, run.stream
-    calendar, pending, tally, q = run.calendar, run.pending, run.tally, run.prediction.q
-    losses, delays, missing = stretch.losses, stretch.delays, stretch.missing
+    """Play the rounds of a stretch; the calendar must have a free slot for each loss in it."""
+    here = borrowed(run)
+    state, prediction, plays, stream = here.state, here.prediction, here.plays, here.stream
+    calendar, tally, q, rows = here.calendar, here.tally, here.prediction.q, here.calendar.rows
+    there = borrowed(stretch)
+    losses, missing = there.losses, there.missing
+    in_force = rows[:, FROZEN:]
     for row in range(losses.shape[0]):
         now = stretch.first + row
         begin_round(calendar, now)
@@ -74,25 +66,41 @@ def play_rounds(run: Run, stretch: Stretch, full_information: bool) -> None:
         arm = -1 if full_information else draw(stream, q)
         add_up(tally, q, arm, losses, missing, row)
         commit(state, prediction, arm, plays)
-        for k in range(plays.shape[0]):
-            column = k if full_information else arm
-            delay = delays[row, column]
-            if delay != NEVER and delay < stretch.rounds - now:
-                slot = put(calendar, now, now + delay)
-                pending.arm[slot] = column
-                pending.missing[slot] = missing[row, column]
-                pending.loss[slot] = losses[row, column]
-                pending.play[slot, :] = plays[k]
-        slot = take(calendar, now)
-        while slot != NONE:
-            observe(
-                state,
-                pending.play[slot],
-                pending.arm[slot],
-                pending.loss[slot],
-                pending.missing[slot],
-            )
-            slot = take(calendar, now)
+        if full_information:
+            for k in range(q.shape[0]):
+                send(calendar, now, there, row, k, plays, k)
+        else:
+            send(calendar, now, there, row, arm, plays, 0)
+        entry, end = take(calendar, now)
+        while entry < end:
+            for k in range(end - entry):
+                told = np.uint64(entry + k)  # an index that cannot be negative costs less
+                column = np.uint64(int(rows[told, ARM]))
+                absent = int(rows[told, MISSING])
+                observe(state, in_force[told], column, rows[told, LOSS], absent)
+            entry, end = take(calendar, now)
+
+
+@compiled
+def send(
+    calendar: Calendar, now: int, stretch: Stretch, row: int, arm: int, plays: Floats, k: int
+) -> None:
+    """Put a loss on its way, with what was in force for it, unless it comes after the last round.
+
+    An entry holds arm, loss, missing count, and what was in force.
+    """
+    delay = stretch.delays[row, arm]
+    if delay == NEVER or delay >= stretch.rounds - now:
+        return
+    entry, rows = np.uint64(put(calendar, now, now + delay)), calendar.rows
+    rows[entry, ARM] = arm
+    rows[entry, LOSS] = stretch.losses[row, arm]
+    rows[entry, MISSING] = stretch.missing[row, arm]
+    rows[entry, FROZEN] = plays[k, 0]
+    if plays.shape[1] > 1:
+        rows[entry, FROZEN + 1] = plays[k, 1]
+    for part in range(2, plays.shape[1]):
+        rows[entry, FROZEN + part] = plays[k, part]
 
 
 @compiled
@@ -104,7 +112,7 @@ def add_up(tally: Tally, q: Floats, arm: int, losses: Floats, missing: Counts, r
         absent += q[i] * missing[row, i]
         weights[i] += q[i]
     tally.totals[EXPECTED] += expected
-    tally.totals[MISSING] += absent
+    tally.totals[ABSENT] += absent
     tally.totals[REALISED] += expected if arm < 0 else losses[row, arm]
     if arm >= 0:
         tally.plays[arm] += 1
@@ -131,8 +139,7 @@ class EngineRun:
             prediction=prediction,
             plays=np.empty((rows, learner.play_width)),
             stream=seeded(seed),
-            calendar=empty_calendar(1),
-            pending=_room(1, learner.play_width),
+            calendar=empty_calendar(FROZEN + learner.play_width),
             tally=Tally(np.zeros(3), np.zeros(arms), np.zeros(arms, dtype=np.int64)),
         )
         self.loop = loop_for(learner.verbs)
@@ -143,8 +150,12 @@ class EngineRun:
     def play(self, stretch: Stretch) -> None:
         """Play on through the next stretch."""
         started = time.perf_counter()
-        run = self.run = self._with_room(len(stretch.losses) * self.rows)
-        self.loop(run, stretch, self.full_information)
+        calendar = reserved(self.run.calendar, len(stretch.losses) * self.rows)
+        run = self.run = self.run._replace(calendar=calendar)
+        brief = run._replace(prediction=run.prediction.brief())
+        last = len(stretch.losses) - 1
+        self.loop(brief, stretch.cut(0, last), self.full_information)
+        self.loop(run, stretch.cut(last, last + 1), self.full_information)  # its p is noted
         self.recorder.seconds += time.perf_counter() - started
         self.recorder.note(stretch.end, run.tally.totals, run.tally.weights, run.prediction)
 
@@ -154,28 +165,9 @@ class EngineRun:
         return self.recorder.close(
             run.prediction,
             run.tally.plays,
-            float(run.tally.totals[MISSING]),
+            float(run.tally.totals[ABSENT]),
             self.learner.overlap(run.state),
         )
-
-    def _with_room(self, count: int) -> Run:
-        calendar = reserved(self.run.calendar, count)
-        if calendar is self.run.calendar:
-            return self.run
-        old, size = self.run.pending, calendar.after.size
-        pending = _room(size, self.learner.play_width)
-        for before, after in zip(old, pending, strict=True):
-            after[: len(before)] = before
-        return self.run._replace(calendar=calendar, pending=pending)
-
-
-def _room(slots: int, width: int) -> Pending:
-    return Pending(
-        arm=np.zeros(slots, dtype=np.int64),
-        missing=np.zeros(slots, dtype=np.int64),
-        loss=np.zeros(slots),
-        play=np.zeros((slots, width)),
-    )
 
 
 def play(learner: Learner, game: Game, seed: np.random.SeedSequence) -> Trace:

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from belated.environments.environment import Environment
 from belated.environments.missing import NEVER
+from belated.kernels.borrow import borrowed
 from belated.kernels.calendar import (
-    NONE,
-    PENDING,
     Calendar,
     begin_round,
     empty_calendar,
-    enlarged,
     put,
+    reserved,
     take,
 )
 from belated.kernels.compile import compiled
@@ -48,18 +47,23 @@ class Stretch(NamedTuple):
         """The number of rounds that are over after this stretch."""
         return self.first + len(self.losses)
 
+    def cut(self, start: int, stop: int) -> "Stretch":
+        """Some of the rounds, counted from the first one here."""
+        part = slice(start, stop)
+        first = self.first + start
+        return Stretch(first, self.rounds, self.losses[part], self.delays[part], self.missing[part])
+
 
 class Pairs(NamedTuple):
     """All (round, arm) whose loss is missing: how many of each arm, and when they end.
 
     What ends soon is counted in `ending`, whose row for a round is taken off at its end; the rest
-    waits in a calendar, under the arm of its slot.
+    waits in a calendar, with its arm.
     """
 
     missing: Counts
     ending: NDArray[np.int32]
     calendar: Calendar
-    arm: Counts
 
 
 def no_pairs(arms: int) -> Pairs:
@@ -68,22 +72,14 @@ def no_pairs(arms: int) -> Pairs:
     return Pairs(
         missing=np.zeros(arms, dtype=np.int64),
         ending=np.zeros((rows, arms), dtype=np.int32),
-        calendar=empty_calendar(1),
-        arm=np.zeros(1, dtype=np.int64),
+        calendar=empty_calendar(width=1),
     )
-
-
-def reserved(calendar: Calendar, count: int) -> Calendar:
-    """The calendar with at least `count` free slots."""
-    needed = int(calendar.marks[PENDING]) + count
-    if needed <= calendar.after.size:
-        return calendar
-    return enlarged(calendar, max(needed, 2 * calendar.after.size))
 
 
 @compiled
 def count_missing(pairs: Pairs, first: int, rounds: int, delays: Counts, missing: Counts) -> None:
     """rho_t(i) = |{s < t : s + d_s(i) >= t}| of consecutive rounds, in O(1) a pair (eq:key)."""
+    pairs = borrowed(pairs)
     counts, ending, arms = pairs.missing, pairs.ending, pairs.missing.shape[0]
     turn = ending.shape[0] - 1  # the rows are a power of two
     for row in range(delays.shape[0]):
@@ -96,14 +92,15 @@ def count_missing(pairs: Pairs, first: int, rounds: int, delays: Counts, missing
             if delay <= turn and delay != NEVER:
                 ending[(now + delay) & turn, i] += 1
             elif delay != NEVER and delay < rounds - now:
-                pairs.arm[put(pairs.calendar, now, now + delay)] = i
+                pairs.calendar.rows[put(pairs.calendar, now, now + delay), 0] = i
         for i in range(arms):
             counts[i] -= ending[now & turn, i]
             ending[now & turn, i] = 0
-        slot = take(pairs.calendar, now)
-        while slot != NONE:
-            counts[pairs.arm[slot]] -= 1
-            slot = take(pairs.calendar, now)
+        entry, end = take(pairs.calendar, now)
+        while entry < end:
+            for row_due in range(entry, end):
+                counts[int(pairs.calendar.rows[row_due, 0])] -= 1
+            entry, end = take(pairs.calendar, now)
 
 
 class Game:
@@ -130,10 +127,7 @@ class Game:
         pairs = no_pairs(arms)
         for span, losses, delays in self.environment.blocks(self.seed):
             beyond = int((delays >= pairs.ending.shape[0]).sum())
-            calendar = reserved(pairs.calendar, beyond)
-            if calendar is not pairs.calendar:
-                arm = np.resize(pairs.arm, calendar.after.size)
-                pairs = pairs._replace(calendar=calendar, arm=arm)
+            pairs = pairs._replace(calendar=reserved(pairs.calendar, beyond))
             missing = np.empty_like(delays)
             count_missing(pairs, span.first, rounds, delays, missing)
             for part in self._cut(span.first, span.count):

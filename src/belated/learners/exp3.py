@@ -1,0 +1,92 @@
+"""Exp3, fed in the order of arrival: what a user does who takes no notice of delays.
+
+The exponential weights of Auer, Cesa-Bianchi, Freund and Schapire with importance-weighted losses,
+in closed form: the yardstick of speed for every learner that has to solve for its weights.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from belated.kernels.compile import compiled
+from belated.kernels.lanes import LANES, Lanes, across, exponential, load, spread, store, whole
+from belated.learners.learner import Counts, Floats, Learner, Prediction, Verbs
+from belated.types import Setting
+
+
+class Exp3State(NamedTuple):
+    """losses is the sum of the estimates that have arrived, by arm."""
+
+    losses: Floats
+    round: Counts
+
+
+@compiled
+def predict(state: Exp3State, prediction: Prediction) -> None:
+    """q_t(i) in proportion to exp(-eta_t L(i)), with eta_t = sqrt(ln K / (K t))."""
+    losses, q = state.losses, prediction.q
+    arms = losses.shape[0]
+    eta = math.sqrt(math.log(arms) / (arms * state.round[0]))
+    prediction.eta[0] = eta
+    least = losses.min()
+    sum_, end = spread(0.0), whole(arms)
+    for i in range(0, end, LANES):
+        sum_ = sum_ + weigh(losses, eta, least, q, i, False)
+    if end < arms:
+        sum_ = sum_ + weigh(losses, eta, least, q, end, True)
+    share = 1.0 / across(sum_)
+    for i in range(arms):
+        q[i] *= share
+    prediction.passes[0] = 1
+    if prediction.detailed[0] == 1:
+        for i in range(q.shape[0]):
+            prediction.p[i, 0] = q[i]
+
+
+@compiled
+def weigh(losses: Floats, eta: float, least: float, q: Floats, i: int, part: bool) -> Lanes:
+    """The weights of the arms from i on, before they are made to sum to one."""
+    weight = exponential(eta * (least - load(losses, i, np.inf, part)))
+    store(q, i, weight, part)
+    return weight
+
+
+@compiled
+def commit(state: Exp3State, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """Freeze q_t(i_t), the probability of the play."""
+    plays[0, 0] = prediction.q[arm]
+    state.round[0] += 1
+
+
+@compiled
+def withdraw(state: Exp3State, play: Floats, arm: int) -> None:
+    """Nothing is counted while it is outstanding."""
+
+
+@compiled
+def observe(state: Exp3State, play: Floats, arm: int, loss: float, missing: int) -> None:
+    """Add l / q_s, with the probability of the round of the play."""
+    state.losses[arm] += loss / play[0]
+
+
+@dataclass(frozen=True)
+class Exp3(Learner):
+    """Exp3 for any number of rounds; both variants are the same."""
+
+    name: ClassVar[str] = "exp3"
+    setting: ClassVar[Setting] = Setting.CONCEALED
+    needs: ClassVar[str] = "nothing"
+    guarantee: ClassVar[str] = (
+        "expected regret at most 2 sqrt(KT ln K) without delays; none with delays"
+    )
+    play_width: ClassVar[int] = 1
+    state: ClassVar[type] = Exp3State
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def start(self) -> Exp3State:
+        return Exp3State(losses=np.zeros(self.arms), round=np.ones(1, dtype=np.int64))
+
+    def blank(self) -> Prediction:
+        return Prediction.blank(self.arms, eta=1)
