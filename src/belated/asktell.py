@@ -5,6 +5,7 @@ counts from the next ask on. Every call either does all it should or, on an erro
 """
 
 import hashlib
+import math
 import sys
 import warnings
 from abc import ABC, abstractmethod
@@ -14,9 +15,10 @@ from typing import Any, ClassVar, SupportsFloat
 
 import numpy as np
 
+from belated.kernels.steps import BANDIT, EXPERTS, LOOK, REGARDLESS, USUAL, Hand, hand_of
 from belated.kernels.stream import seeded
-from belated.learners.learner import Learner, Prediction
-from belated.tickets import Closed, Open, Report, TicketBook
+from belated.learners.learner import Learner
+from belated.tickets import Closed, Reports, TicketBook, Told
 from belated.types import (
     Arm,
     BelatedError,
@@ -25,8 +27,10 @@ from belated.types import (
     ConflictError,
     Feedback,
     HorizonExceededError,
+    MissingExceededError,
     Ticket,
     TicketState,
+    UnknownTicketError,
 )
 from belated.values import MOST_ROUNDS, LossRange, as_arms, as_count, as_range
 
@@ -76,6 +80,7 @@ class AskTell(ABC):
     """What all learners in the hand share; a subclass says how a round is played and told."""
 
     kind: ClassVar[type[Learner]]
+    is_bandit: ClassVar[bool]
 
     def __init__(
         self,
@@ -86,52 +91,46 @@ class AskTell(ABC):
         remember: int,
     ) -> None:
         self.arms = as_arms(arms)
-        self._positions = {arm: i for i, arm in enumerate(self.arms)}
         self._options = dict(options)
         self._terms = terms
-        self._stream = seeded(None if seed is None else as_count(seed, "seed", 0))
-        origin = repr((type(self).__name__, self.arms, self._stream.tolist()))
+        stream = seeded(None if seed is None else as_count(seed, "seed", 0))
+        origin = repr((type(self).__name__, self.arms, stream.tolist()))
         key = hashlib.sha256(origin.encode()).hexdigest()[:8]
-        self._book = TicketBook(key, as_count(remember, "remember", 0))
+        places = 1 if self.is_bandit else len(self.arms)
+        self._book = TicketBook(key, as_count(remember, "remember", 0), places)
         self._warned: set[str] = set()
-        self._epoch = 0
-        self._learner = self._learner_of_epoch(0)
-        self._state = self._learner.start()
+        self._spare: Hand | None = None
+        learner = self._learner_of_epoch(0)
+        self._adopt(0, learner, self._hand_of(learner, learner.start(), stream))
 
+    @abstractmethod
     def ask(self) -> Ticket:
         """Play one round: a ticket with the decision and all that was in force for it."""
-        due = self._book.due(self._terms.expire_after)
-        epoch, learner, state = self._coming(due)
-        self._watch_promises(learner, state)
-        prediction = learner.predict(state)
-        self._epoch, self._learner, self._state = epoch, learner, state
-        for round_ in due:
-            self._book.close(round_, TicketState.EXPIRED)
-        ticket, plays = self._play(prediction)
-        return self._book.add(Open(ticket, epoch, plays))
 
     def cancel(self, ticket: Ticket | str) -> Feedback:
         """The decision was not used: stop waiting for what is still to be told of it."""
-        round_, entry = self._book.find(ticket)
+        round_ = self._found(ticket)
         name = self._book.id_of(round_)
-        if isinstance(entry, Closed):
+        entry = self._book.open.get(round_)
+        if entry is None:
+            state = self._book.what_became_of(round_).state.value
             raise ClosedTicketError(
-                f"ticket {name!r} is {entry.state.value}; only a pending ticket can be cancelled"
+                f"ticket {name!r} is {state}; only a pending ticket can be cancelled"
             )
-        if entry.epoch == self._epoch:
-            for arm, play in entry.plays.items():
-                self._learner.withdraw(self._state, np.array(play), arm)
-        self._book.close(round_, TicketState.CANCELLED)
+        if round_ >= self._first_round:
+            self._withdraw(entry)
+        self._close(round_, entry, TicketState.CANCELLED)
         return Feedback(name, counted=False, state=TicketState.CANCELLED)
 
     def weights(self) -> dict[Arm, float]:
         """The weights that the next `ask` will use; nothing changes."""
-        _, learner, state = self._coming(self._book.due(self._terms.expire_after))
-        return self._by_arm(learner.predict(state).q)
+        _, _, hand = self._coming(self._book.due(self._terms.expire_after))
+        hand.ask(hand.address, LOOK)
+        return self._by_arm(hand.table.prediction.q)
 
     def pending(self) -> list[Ticket]:
         """All open tickets, oldest first."""
-        return [entry.ticket.copy() for entry in self._book.open.values()]
+        return [self._ticket_of(round_, entry) for round_, entry in self._book.open.items()]
 
     @property
     def round(self) -> int:
@@ -148,9 +147,35 @@ class AskTell(ABC):
 
         return dumps(self)
 
+    # -- what a subclass says
+
     @abstractmethod
-    def _play(self, prediction: Prediction) -> tuple[Ticket, dict[int, list[float]]]:
-        """Commit the round; the ticket, and what was in force by arm."""
+    def _ticket_of(self, round_: int, entry: Any) -> Ticket:
+        """An open ticket as it was handed out."""
+
+    @abstractmethod
+    def _told(self, entry: Any) -> Told:
+        """What was told of an open ticket so far."""
+
+    @abstractmethod
+    def _learn(self, hand: Hand, entry: Any, new: Reports) -> None:
+        """Learn reports of an open ticket that was handed out in the present epoch."""
+
+    @abstractmethod
+    def _expire(self, hand: Hand, entry: Any) -> None:
+        """What was not told of an open ticket counts as told with the default loss."""
+
+    @abstractmethod
+    def _withdraw(self, entry: Any) -> None:
+        """What was not told of an open ticket is no longer waited for."""
+
+    @abstractmethod
+    def _keep(self, entry: Any, told: Told) -> None:
+        """Keep what was told of a ticket that stays open."""
+
+    @abstractmethod
+    def _close(self, round_: int, entry: Any, state: TicketState, told: Told | None = None) -> None:
+        """Close an open ticket."""
 
     def _by_arm(self, values: Any) -> dict[Arm, Any]:
         return dict(zip(self.arms, values.tolist(), strict=True))
@@ -166,86 +191,142 @@ class AskTell(ABC):
             options["max_missing"] = 1  # doubled when exceeded
         return self.kind(arms=len(self.arms), **options)
 
-    def _coming(self, due: list[int]) -> tuple[int, Learner, Any]:
-        """Epoch, learner and state as the next round finds them; the present ones stay as is."""
+    def _hand_of(self, learner: Learner, state: Any, stream: Any) -> Hand:
+        return hand_of(learner, state, stream, BANDIT if self.is_bandit else EXPERTS)
+
+    def _epoch_of(self, round_: int) -> int:
+        """The epoch that a round belongs to: doubling, each has twice the rounds of the last."""
+        return round_.bit_length() - 1 if self._options.get("horizon") == DOUBLING else 0
+
+    def _adopt(self, epoch: int, learner: Learner, hand: Hand) -> None:
+        """Go on with this learner in this hand."""
+        self._epoch, self._learner, self._hand = epoch, learner, hand
+        self._note_the_usual()
+
+    def _note_the_usual(self) -> None:
+        """Note what `ask` and `tell` compare with, to see that nothing special is to be done."""
         doubling = self._options.get("horizon") == DOUBLING
-        epoch = self._book.next_round.bit_length() - 1 if doubling else 0
+        self._first_round = 2**self._epoch if doubling else 1
+        self._last_usual_round = MOST_ROUNDS
+        if doubling:
+            self._last_usual_round = 2 ** (self._epoch + 1) - 1
+        elif not self._knows_of(HorizonExceededError):
+            self._last_usual_round = getattr(self._learner, "horizon", MOST_ROUNDS)
+        is_unit = (self._terms.loss_range.low, self._terms.loss_range.high) == (0.0, 1.0)
+        self._least = 0.0 if is_unit else math.inf  # a loss from here to 1 needs no conversion
+        lifetime = self._terms.expire_after
+        self._lifetime = MOST_ROUNDS if lifetime is None else lifetime + 1
+        finds_out = self._options.get("max_missing", 0) is None
+        heeds = finds_out or not self._knows_of(MissingExceededError)
+        self._how = USUAL if heeds else REGARDLESS
+
+    def _ask_unusually(self) -> Any:
+        """Play a round in which something expires, starts anew, doubles or breaks a promise."""
+        due = self._book.due(self._terms.expire_after)
+        epoch, learner, hand = self._coming(due)
+        self._watch_promises(learner, hand)
+        drawn = hand.ask(hand.address, REGARDLESS)
+        if hand is not self._hand:
+            self._spare = self._hand if self._hand.is_like(hand) else None
+        self._adopt(epoch, learner, hand)
+        for round_ in due:
+            self._close(round_, self._book.open[round_], TicketState.EXPIRED)
+        return drawn
+
+    def _coming(self, due: list[int]) -> tuple[int, Learner, Hand]:
+        """Epoch, learner and hand as the next round finds them; the present ones stay as is."""
+        epoch = self._epoch_of(self._book.next_round)
         if epoch != self._epoch:
             learner = self._learner_of_epoch(epoch)
-            return epoch, learner, learner.start()
+            stream = self._hand.table.stream.copy()
+            return epoch, learner, self._hand_of(learner, learner.start(), stream)
         if not due:
-            return epoch, self._learner, self._state
-        state = self._copied_state()
-        for entry in (self._book.open[round_] for round_ in due):
-            if entry.epoch == epoch:
-                for arm, play in entry.plays.items():
-                    self._expire(state, np.array(play), arm)
-        return epoch, self._learner, state
+            return epoch, self._learner, self._hand
+        hand = self._another_hand()
+        for round_ in due:
+            if round_ >= self._first_round:
+                self._expire(hand, self._book.open[round_])
+        return epoch, self._learner, hand
 
-    def _copied_state(self) -> Any:
-        return type(self._state)(*(part.copy() for part in self._state))
-
-    def _expire(self, state: Any, play: Any, arm: int) -> None:
-        """An expired play counts as told with the default loss."""
-        assert self._terms.default_loss is not None
-        self._learner.observe(state, play, arm, self._terms.default_loss)
+    def _another_hand(self) -> Hand:
+        """The present situation in a hand that may be tried out, and thrown away if it fails."""
+        if self._spare is None:
+            self._spare = self._hand.copied()
+        else:
+            self._spare.become(self._hand)
+        return self._spare
 
     # -- what was promised
 
-    def _watch_promises(self, learner: Learner, state: Any) -> None:
+    def _watch_promises(self, learner: Learner, hand: Hand) -> None:
         """Whether the coming round keeps what was promised at construction."""
         horizon = getattr(learner, "horizon", None)
-        if horizon is not None and int(state.round[0]) > horizon:
+        if horizon is not None and int(hand.table.state.round[0]) > horizon:
             text = f"round {self._book.next_round} is beyond horizon={horizon}"
             self._broken(text, HorizonExceededError)
 
-    def _watch_reports(self, reports: Mapping[int, Report]) -> None:  # noqa: B027 (optional)
-        """Whether reports that are about to be learned keep what was promised."""
+    def _knows_of(self, error: type[BelatedError]) -> bool:
+        """Whether the user was warned of a broken promise and need not hear of it again."""
+        return not self._terms.strict and error.__name__ in self._warned
 
     def _broken(self, text: str, error: type[BelatedError]) -> None:
         """A promise does not hold: an error if strict, else a warning, once."""
         if self._terms.strict:
             raise error(text)
-        if error.__name__ not in self._warned:
+        if not self._knows_of(error):
             message = f"{text}; learning goes on, the regret bound no longer holds"
             warnings.warn(message, BelatedWarning, stacklevel=_levels_to_the_user())
             self._warned.add(error.__name__)
+            self._note_the_usual()
 
     # -- what is told
 
-    def _receive(self, ticket: Ticket | str, reports: Mapping[int, Report]) -> Feedback:
-        """Learn what is new in the reports, which must not contradict what was told before."""
-        round_, entry = self._book.find(ticket)
-        name = self._book.id_of(round_)
-        for arm, report in reports.items():
-            if not entry.told.get(arm, report).agrees_with(report):
-                raise ConflictError(
-                    f"ticket {name!r} was told {entry.told[arm]} for {self.arms[arm]!r} "
-                    f"and now {report}; the first report stands"
-                )
-        if isinstance(entry, Closed):
-            return self._record_late(name, entry, reports)
-        new = {arm: report for arm, report in reports.items() if arm in entry.plays}
-        current = entry.epoch == self._epoch
-        if current:
-            self._watch_reports(new)
-        for arm, report in new.items():
-            play = np.array(entry.plays.pop(arm))
-            entry.told[arm] = report
-            if current:
-                self._learner.observe(self._state, play, arm, report.loss, report.missing)
-        state = TicketState.PENDING if entry.plays else TicketState.TOLD
-        if state is TicketState.TOLD:
-            self._book.close(round_, state)
-        return Feedback(name, counted=bool(new) and current, state=state)
+    def _found(self, ticket: Ticket | str) -> int:
+        """The round of a ticket, open or closed; an error if it was never handed out like this."""
+        round_ = self._book.round_of(ticket)
+        entry = self._book.open.get(round_)
+        if (
+            entry is not None
+            and isinstance(ticket, Ticket)
+            and ticket != self._ticket_of(round_, entry)
+        ):
+            raise UnknownTicketError(f"ticket {ticket.id!r} is not as this learner handed it out")
+        return round_
 
-    def _record_late(self, name: str, entry: Closed, reports: Mapping[int, Report]) -> Feedback:
+    def _receive(self, round_: int, reports: Reports) -> Feedback:
+        """Learn what is new in the reports, which must not contradict what was told before."""
+        name, entry = self._book.id_of(round_), self._book.open.get(round_)
+        closed = None if entry is not None else self._book.what_became_of(round_)
+        told = self._told(entry) if closed is None else closed.told
+        new = told.new_in(reports)
+        odd = None if new is reports else told.contradicted_by(reports)
+        if odd is not None:
+            arm = odd if closed is None or closed.arm < 0 else closed.arm
+            raise ConflictError(
+                f"ticket {name!r} was told {told.report().about(odd)} for {self.arms[arm]!r} "
+                f"and now {reports.about(odd)}; the first report stands"
+            )
+        if closed is not None:
+            return self._record_late(round_, closed, told.with_more(new))
+        current = round_ >= self._first_round
+        if current:
+            self._learn(self._hand, entry, new)
+        told = told.with_more(new)
+        state = TicketState.PENDING if np.isnan(told.losses).any() else TicketState.TOLD
+        if state is TicketState.TOLD:
+            self._close(round_, entry, state, told)
+        else:
+            self._keep(entry, told)
+        return Feedback(name, counted=len(new.places) > 0 and current, state=state)
+
+    def _record_late(self, round_: int, closed: Closed, told: Told) -> Feedback:
         """A report for a closed ticket: kept if it had expired, never learned."""
-        refused = entry.state is TicketState.CANCELLED
-        if refused or (self._terms.strict and entry.state is TicketState.EXPIRED):
-            raise ClosedTicketError(f"ticket {name!r} is {entry.state.value}; no report counts")
-        entry.told.update({**reports, **entry.told})
-        return Feedback(name, counted=False, state=entry.state)
+        name, state = self._book.id_of(round_), closed.state
+        refused = state is TicketState.CANCELLED
+        if refused or (self._terms.strict and state is TicketState.EXPIRED):
+            raise ClosedTicketError(f"ticket {name!r} is {state.value}; no report counts")
+        self._book.closed[round_] = tuple(closed.with_told(told))
+        return Feedback(name, counted=False, state=state)
 
 
 def _levels_to_the_user() -> int:

@@ -3,22 +3,41 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsFloat
 
+import numpy as np
+
 from belated.asktell import DOUBLING, AskTell, Terms, as_horizon, refuse_missing
-from belated.kernels.stream import draw
+from belated.kernels.steps import NONE, NOTHING, REGARDLESS, Drawn, Hand, hand_of
 from belated.learners.concealed import Concealed, GammaWeight
-from belated.learners.learner import Learner, Prediction
+from belated.learners.grouped import GROUPED, ROWS, is_full, room_for_touched
+from belated.learners.learner import Learner
 from belated.learners.partially_concealed import PartiallyConcealed
-from belated.tickets import Report
-from belated.types import Arm, BelatedError, Feedback, MissingExceededError, Ticket, Variant
+from belated.tickets import UNTOLD, Reports, Told
+from belated.types import (
+    Arm,
+    BelatedError,
+    Feedback,
+    MissingExceededError,
+    Ticket,
+    TicketState,
+    Variant,
+)
 from belated.values import MOST_ROUNDS, as_arms, as_count, as_weights
+
+OpenPlay = tuple[Ticket, Drawn]
+TOLD = TicketState.TOLD  # looked up once: members of an enumeration are slow to reach
+UNUSUAL: Drawn = (NOTHING, 0.0, ())
+FIRST = np.zeros(1, dtype=np.int64)  # the only place in a bandit's ticket
+_made = tuple.__new__  # a record from its parts, three times as fast as by its own constructor
 
 
 class Bandit(AskTell):
     """What the two bandits share: one arm is drawn, and only its loss is told."""
 
+    is_bandit = True
+
     def outstanding(self) -> dict[Arm, int]:
         """How many own plays of each arm are unanswered, of the present epoch if doubling."""
-        return self._by_arm(self._state.outstanding)
+        return self._by_arm(self._hand.table.state.outstanding)
 
     def missing(self) -> dict[Arm, int]:
         """Not known here: a loss of an arm that was not played is never seen to be missing."""
@@ -27,17 +46,72 @@ class Bandit(AskTell):
             "outstanding() counts its own unanswered plays"
         )
 
-    def _play(self, prediction: Prediction) -> tuple[Ticket, dict[int, list[float]]]:
-        arm = int(draw(self._stream, prediction.q))
-        plays = self._learner.commit(self._state, prediction, arm)
-        round_ = self._book.next_round
-        probability = float(prediction.q[arm])
-        ticket = Ticket(self._book.id_of(round_), round_, self.arms[arm], probability)
-        return ticket, {arm: plays[0].tolist()}
+    # -- tickets: the book holds (ticket, drawn) for each that is open
 
-    def _report(self, ticket: Ticket | str, report: Report) -> Feedback:
-        _, entry = self._book.find(ticket)
-        return self._receive(ticket, {entry.arms[0]: report})
+    def ask(self) -> Ticket:
+        """Play one round: a ticket with the arm, its probability, and all that was in force."""
+        book, hand = self._book, self._hand
+        round_ = book.opened + 1
+        drawn = UNUSUAL
+        if round_ <= self._last_usual_round and round_ - self._lifetime not in book.open:
+            drawn = hand.ask(hand.address, self._how)
+        if drawn[0] == NOTHING:
+            drawn = self._ask_unusually()
+        arm, probability, _ = drawn
+        parts = (f"{book.key}-{round_}", round_, self.arms[arm], probability, None)
+        ticket = _made(Ticket, parts)
+        book.open[round_] = (ticket, drawn)
+        book.opened = round_
+        return ticket
+
+    def _ticket_of(self, round_: int, entry: OpenPlay) -> Ticket:
+        return entry[0]
+
+    def _told(self, entry: OpenPlay) -> Told:
+        return Told(np.full(1, UNTOLD))
+
+    def _tell(self, ticket: Ticket | str, loss: float, missing: int) -> Feedback:
+        """A loss in [0, 1] of the ticket's arm, learned at once if nothing is unusual about it."""
+        book, hand = self._book, self._hand
+        try:
+            round_ = ticket.round if type(ticket) is Ticket else book.round_of(ticket)
+            entry = book.open.get(round_)
+        except TypeError:  # a round that could not even be looked for
+            entry = None
+        if entry is not None and round_ >= self._first_round:
+            handed_out, drawn = entry
+            if (handed_out is ticket or type(ticket) is str or handed_out == ticket) and hand.tell(
+                hand.address, drawn, loss, missing, self._how
+            ):
+                book.close(handed_out.round, (TOLD, drawn[0], loss, missing))
+                return _made(Feedback, (handed_out.id, True, TOLD))
+        return self._receive(self._found(ticket), Reports(FIRST, np.full(1, loss), missing))
+
+    def _learn(self, hand: Hand, entry: OpenPlay, new: Reports) -> None:
+        self._watch_report(new.missing)
+        hand.tell(hand.address, entry[1], float(new.losses[0]), new.missing, REGARDLESS)
+
+    def _expire(self, hand: Hand, entry: OpenPlay) -> None:
+        drawn = entry[1]
+        missing = self._missing_at_expiry(drawn)
+        hand.tell(hand.address, drawn, self._terms.default_loss, missing, REGARDLESS)
+
+    def _withdraw(self, entry: OpenPlay) -> None:
+        """A play that is withdrawn teaches what a loss of zero teaches: nothing."""
+        self._hand.tell(self._hand.address, entry[1], 0.0, 0, REGARDLESS)
+
+    def _keep(self, entry: OpenPlay, told: Told) -> None:
+        raise AssertionError("a bandit's ticket is told all at once")
+
+    def _close(
+        self, round_: int, entry: OpenPlay, state: TicketState, told: Told | None = None
+    ) -> None:
+        loss, missing = (UNTOLD, -1) if told is None else (float(told.losses[0]), told.missing)
+        self._book.close(round_, (state, entry[1][0], loss, missing))
+
+    def _missing_at_expiry(self, drawn: Drawn) -> int:
+        """The missing count that an expired play is learned with, where one is needed."""
+        return -1
 
     # -- max_missing, promised or (if None) found out
 
@@ -45,25 +119,32 @@ class Bandit(AskTell):
     def _finds_out(self) -> bool:
         return self._options["max_missing"] is None
 
-    def _coming(self, due: list[int]) -> tuple[int, Learner, Any]:
-        epoch, learner, state = super()._coming(due)
+    def _coming(self, due: list[int]) -> tuple[int, Learner, Hand]:
+        epoch, learner, hand = super()._coming(due)
         if self._finds_out:
-            before = int(self._state.max_missing[0])
-            most = doubled_to(before, int(state.outstanding.max()))
-            if most != int(state.max_missing[0]):
-                state = self._copied_state() if state is self._state else state
-                state.max_missing[0] = most
-        return epoch, learner, state
+            before = int(self._hand.table.state.max_missing[0])
+            most = doubled_to(before, hand.most_outstanding())
+            if most != int(hand.table.state.max_missing[0]):
+                hand = self._another_hand() if hand is self._hand else hand
+                hand.promise(most)
+        return epoch, learner, hand
 
-    def _watch_promises(self, learner: Learner, state: Any) -> None:
-        super()._watch_promises(learner, state)
-        self._watch_missing(state, int(state.outstanding.max()))
+    def _watch_promises(self, learner: Learner, hand: Hand) -> None:
+        super()._watch_promises(learner, hand)
+        self._watch_missing(hand, hand.most_outstanding())
 
-    def _watch_missing(self, state: Any, missing: int) -> None:
-        most = int(state.max_missing[0])
+    def _watch_missing(self, hand: Hand, missing: int) -> None:
+        most = int(hand.table.state.max_missing[0])
         if missing > most:
             text = f"{missing} losses of one arm are missing, more than max_missing={most}"
             self._broken(text, MissingExceededError)
+
+    def _watch_report(self, missing: int) -> None:
+        """Whether a report that is about to be learned keeps what was promised."""
+        if not self._finds_out:
+            self._watch_missing(self._hand, missing)
+        elif missing > int(self._hand.table.state.max_missing[0]):
+            self._hand.promise(doubled_to(int(self._hand.table.state.max_missing[0]), missing))
 
 
 class PartiallyConcealedBandit(Bandit):
@@ -120,23 +201,27 @@ class PartiallyConcealedBandit(Bandit):
         reward: SupportsFloat | None = None,
     ) -> Feedback:
         """The loss of the ticket's arm, and rho_s, its missing losses when it was played."""
-        value = self._terms.in_unit_range(loss, reward)
-        round_, _ = self._book.find(ticket)
+        if reward is not None or type(loss) is not float or not self._least <= loss <= 1.0:
+            loss = self._terms.in_unit_range(loss, reward)
+        if (
+            type(ticket) is Ticket
+            and type(ticket.round) is int
+            and type(missing) is int
+            and 0 <= missing < ticket.round
+        ):
+            return self._tell(ticket, loss, missing)
+        return self._tell(ticket, loss, self._checked_missing(ticket, missing))
+
+    def _checked_missing(self, ticket: Ticket | str, missing: int | None) -> int:
+        """A missing count, which cannot be more than the rounds before the ticket's."""
+        round_ = self._found(ticket)
         if missing is None:
             raise ValueError("missing is None; in this setting it must be told with every loss")
-        return self._report(ticket, Report(value, as_count(missing, "missing", 0, round_ - 1)))
+        return as_count(missing, "missing", 0, round_ - 1)
 
-    def _watch_reports(self, reports: Mapping[int, Report]) -> None:
-        told = max((report.missing for report in reports.values()), default=0)
-        if self._finds_out:
-            self._state.max_missing[0] = doubled_to(int(self._state.max_missing[0]), told)
-        else:
-            self._watch_missing(self._state, told)
-
-    def _expire(self, state: Any, play: Any, arm: int) -> None:
+    def _missing_at_expiry(self, drawn: Drawn) -> int:
         """Nobody told the missing count: the learner's own unanswered plays are the best it has."""
-        assert self._terms.default_loss is not None
-        self._learner.observe(state, play, arm, self._terms.default_loss, int(play[2]))
+        return int(drawn[2][2])
 
 
 class ConcealedBandit(Bandit):
@@ -157,6 +242,7 @@ class ConcealedBandit(Bandit):
     """
 
     kind = Concealed
+    _groups = True  # very many arms, most of them alike; off only to measure and to test
 
     def __init__(
         self,
@@ -189,8 +275,31 @@ class ConcealedBandit(Bandit):
         missing: None = None,
     ) -> Feedback:
         """The loss of the ticket's arm has arrived."""
-        refuse_missing(missing)
-        return self._report(ticket, Report(self._terms.in_unit_range(loss, reward)))
+        if missing is not None:
+            refuse_missing(missing)
+        if reward is not None or type(loss) is not float or not self._least <= loss <= 1.0:
+            loss = self._terms.in_unit_range(loss, reward)
+        return self._tell(ticket, loss, -1)
+
+    def _hand_of(self, learner: Learner, state: Any, stream: Any) -> Hand:
+        touched = room_for_touched(state) if self._groups else NONE
+        if touched.size > 0:
+            return hand_of(learner, state, stream, GROUPED, touched, ROWS)
+        return super()._hand_of(learner, state, stream)
+
+    def _coming(self, due: list[int]) -> tuple[int, Learner, Hand]:
+        epoch, learner, hand = super()._coming(due)
+        if is_full(hand.table.touched):
+            hand = self._hand_of(learner, hand.table.state, hand.table.stream)
+        return epoch, learner, hand
+
+    def _group(self, wanted: bool) -> None:
+        """Whether arms without a loss are kept as one group; all that changes is the time taken."""
+        self._groups = wanted
+        table = self._hand.table
+        hand = self._hand_of(self._learner, table.state, table.stream)
+        self._spare = None
+        self._adopt(self._epoch, self._learner, hand)
 
 
 def doubled_to(most: int, needed: int) -> int:

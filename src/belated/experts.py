@@ -1,14 +1,27 @@
 """Experts in the hand: the full-information learner with ask and tell."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, SupportsFloat
 
+import numpy as np
+
 from belated.asktell import DOUBLING, AskTell, Terms, as_horizon, refuse_missing
+from belated.kernels.steps import NO_ARM, Hand
 from belated.learners.full_information import FullInformation
-from belated.learners.learner import Prediction
-from belated.tickets import Report
-from belated.types import Arm, Feedback, Ticket, Variant
+from belated.tickets import UNTOLD, Counts, Floats, Reports, Told
+from belated.types import Arm, Feedback, Ticket, TicketState, Variant
 from belated.values import as_arms, as_weights, in_order
+
+
+@dataclass(slots=True)
+class OpenRound:
+    """A pending ticket: its weights, what was in force for each expert, what was told so far."""
+
+    weights: Floats
+    plays: Floats
+    losses: Floats
 
 
 class DelayedExperts(AskTell):
@@ -29,6 +42,7 @@ class DelayedExperts(AskTell):
     """
 
     kind = FullInformation
+    is_bandit = False
 
     def __init__(
         self,
@@ -52,6 +66,20 @@ class DelayedExperts(AskTell):
         terms = Terms.checked(loss_range, expire_after, default_loss, strict)
         super().__init__(experts, options, terms, seed, remember)
 
+    def ask(self) -> Ticket:
+        """Play one round: a ticket with the weights of all experts."""
+        book, hand = self._book, self._hand
+        round_ = book.opened + 1
+        if round_ <= self._last_usual_round and round_ - self._lifetime not in book.open:
+            hand.ask(hand.address, self._how)
+        else:
+            self._ask_unusually()
+        table = self._hand.table
+        entry = OpenRound(table.prediction.q.copy(), table.plays.copy(), self._nothing_told)
+        book.open[round_] = entry
+        book.opened = round_
+        return self._ticket_of(round_, entry)
+
     def tell(
         self,
         ticket: Ticket | str,
@@ -61,30 +89,41 @@ class DelayedExperts(AskTell):
         missing: None = None,
     ) -> Feedback:
         """The losses of some experts in the ticket's round, by name, or of all, in their order."""
-        refuse_missing(missing)
+        if missing is not None:
+            refuse_missing(missing)
         if (loss is None) == (reward is None):
             raise ValueError("tell takes either losses or rewards")
-        bounds = self._terms.loss_range
-        word, convert = ("loss", bounds.loss) if reward is None else ("reward", bounds.reward)
-        reports = {}
-        for name, value in self._named(loss if reward is None else reward).items():
-            position = self._position(name)
-            reports[position] = Report(convert(value, f"the {word} of {name!r}"))
-        return self._receive(ticket, reports)
+        word, told = ("loss", loss) if reward is None else ("reward", reward)
+        arms, values = self._named(told)
+        losses = self._in_unit_range(word, arms, values)
+        return self._receive(self._found(ticket), Reports(arms, losses))
 
     def missing(self) -> dict[Arm, int]:
         """How many losses of each expert are still to come, of the present epoch if doubling."""
-        return self._by_arm(self._state.missing)
+        return self._by_arm(self._hand.table.state.missing)
 
-    def _named(self, told: Any) -> Mapping[Arm, Any]:
+    @cached_property
+    def _positions(self) -> dict[Arm, int]:
+        return {arm: i for i, arm in enumerate(self.arms)}
+
+    @cached_property
+    def _nothing_told(self) -> Floats:
+        """What all tickets share of which nothing was told yet."""
+        losses = np.full(len(self.arms), UNTOLD)
+        losses.flags.writeable = False
+        return losses
+
+    def _named(self, told: Any) -> tuple[Counts, Sequence[Any]]:
+        """The experts of which something is told, by their places, and what is told of them."""
         if isinstance(told, Mapping):
-            return told
+            places = [self._position(name) for name in told]
+            return np.array(places, dtype=np.int64), list(told.values())
         values = in_order(told)
         if values is None:
             raise ValueError(f"{told!r} is told; it must be a mapping from experts to numbers")
         if len(values) != len(self.arms):
             raise ValueError(f"{len(values)} losses are told; a list must have {len(self.arms)}")
-        return dict(zip(self.arms, values, strict=True))
+        return np.arange(len(values), dtype=np.int64), values
 
     def _position(self, name: Arm) -> int:
         try:
@@ -93,8 +132,57 @@ class DelayedExperts(AskTell):
             known = ", ".join(map(repr, self.arms[:8])) + (", ..." if len(self.arms) > 8 else "")
             raise ValueError(f"{name!r} is no expert here; the experts are {known}") from None
 
-    def _play(self, prediction: Prediction) -> tuple[Ticket, dict[int, list[float]]]:
-        plays = self._learner.commit(self._state, prediction)
-        round_ = self._book.next_round
-        ticket = Ticket(self._book.id_of(round_), round_, weights=self._by_arm(prediction.q))
-        return ticket, dict(enumerate(plays.tolist()))
+    def _in_unit_range(self, word: str, arms: Counts, values: Sequence[Any]) -> Floats:
+        """Losses or rewards of the user's as losses in [0, 1], at once if nothing is unusual."""
+        losses = _plain_numbers(values) if word == "loss" else None
+        if losses is not None and bool(np.all((self._least <= losses) & (losses <= 1.0))):
+            return losses
+        convert = getattr(self._terms.loss_range, word)
+        named = zip(arms.tolist(), values, strict=True)
+        return np.array([convert(v, f"the {word} of {self.arms[i]!r}") for i, v in named])
+
+    # -- tickets
+
+    def _ticket_of(self, round_: int, entry: OpenRound) -> Ticket:
+        return Ticket(self._book.id_of(round_), round_, weights=self._by_arm(entry.weights))
+
+    def _told(self, entry: OpenRound) -> Told:
+        return Told(entry.losses)
+
+    def _learn(self, hand: Hand, entry: OpenRound, new: Reports) -> None:
+        # compiled code takes arrays to be of exactly this kind
+        places = np.ascontiguousarray(new.places, dtype=np.int64)
+        losses = np.ascontiguousarray(new.losses, dtype=np.float64)
+        hand.tell(hand.address, places, entry.plays, losses)
+
+    def _expire(self, hand: Hand, entry: OpenRound) -> None:
+        assert self._terms.default_loss is not None
+        self._settle(hand, entry, self._terms.default_loss)
+
+    def _withdraw(self, entry: OpenRound) -> None:
+        """A play that is withdrawn teaches what a loss of zero teaches: nothing."""
+        self._settle(self._hand, entry, 0.0)
+
+    def _settle(self, hand: Hand, entry: OpenRound, loss: float) -> None:
+        """One loss for all that is untold."""
+        untold = np.flatnonzero(np.isnan(entry.losses))
+        self._learn(hand, entry, Reports(untold, np.full(len(untold), loss)))
+
+    def _keep(self, entry: OpenRound, told: Told) -> None:
+        entry.losses = told.losses
+
+    def _close(
+        self, round_: int, entry: OpenRound, state: TicketState, told: Told | None = None
+    ) -> None:
+        losses = entry.losses if told is None else told.losses
+        self._book.close(round_, (state, NO_ARM, losses, -1))
+
+
+def _plain_numbers(values: Sequence[Any]) -> Floats | None:
+    """Values as an array of doubles if numpy takes them for numbers of any kind."""
+    try:
+        numbers = np.asarray(values)
+    except (ValueError, TypeError):
+        return None
+    plain = numbers.ndim == 1 and numbers.dtype.kind in "fiub"
+    return numbers.astype(np.float64) if plain else None

@@ -6,7 +6,6 @@ The text carries a format version and a checksum, so that a damaged or foreign o
 import hashlib
 import json
 import re
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -14,14 +13,15 @@ from typing import Any
 import numpy as np
 
 from belated.asktell import DOUBLING, AskTell, Terms
-from belated.bandits import ConcealedBandit, PartiallyConcealedBandit
-from belated.experts import DelayedExperts
-from belated.tickets import Closed, Open, Report, TicketBook
+from belated.bandits import ConcealedBandit, OpenPlay, PartiallyConcealedBandit
+from belated.experts import DelayedExperts, OpenRound
+from belated.kernels.steps import NO_ARM
+from belated.tickets import UNTOLD, Closed, TicketBook, Told
 from belated.types import StateFormatError, Ticket, TicketState
 from belated.values import LossRange, as_count
 
 FORMAT = "belated-learner"
-VERSION = 1
+VERSION = 2
 KINDS: dict[str, type[AskTell]] = {
     kind.__name__: kind for kind in (DelayedExperts, PartiallyConcealedBandit, ConcealedBandit)
 }
@@ -31,6 +31,7 @@ Json = dict[str, Any]
 
 def dumps(learner: AskTell) -> str:
     """The learner as JSON text."""
+    table = learner._hand.table
     content: Json = {
         "format": FORMAT,
         "version": VERSION,
@@ -40,9 +41,11 @@ def dumps(learner: AskTell) -> str:
         "terms": asdict(learner._terms),
         "epoch": learner._epoch,
         "warned": sorted(learner._warned),
-        "stream": [f"{int(word):016x}" for word in learner._stream],
-        "state": {name: _array_out(part) for name, part in learner._state._asdict().items()},
-        "tickets": _book_out(learner._book),
+        "stream": [f"{int(word):016x}" for word in table.stream],
+        "state": {
+            name: _array_out(part) for name, part in learner._hand.table.state._asdict().items()
+        },
+        "tickets": _book_out(learner),
     }
     return json.dumps({**content, "checksum": _checksum(content)}, allow_nan=False)
 
@@ -94,11 +97,12 @@ def _rebuilt(content: Json) -> Any:
         seed=0,
         remember=0,
     )
-    learner._epoch = _epoch_in(content)
-    learner._learner = learner._learner_of_epoch(learner._epoch)
+    epoch = _epoch_in(content)
+    kind_then = learner._learner_of_epoch(epoch)
+    stream = _stream_in(content["stream"])
+    state = _state_in(content["state"], kind_then.start())
     learner._warned = set(content["warned"])
-    learner._stream = _stream_in(content["stream"])
-    learner._state = _state_in(content["state"], learner._learner.start())
+    learner._adopt(epoch, kind_then, learner._hand_of(kind_then, state, stream))
     learner._book = _book_in(content["tickets"], learner)
     return learner
 
@@ -147,60 +151,120 @@ def _number_in(value: Any) -> float:
     raise ValueError(f"{value!r} is no number")
 
 
-def _book_out(book: TicketBook) -> Json:
+def _book_out(learner: AskTell) -> Json:
+    book = learner._book
     return {
         "key": book.key,
         "remember": book.remember,
         "opened": book.opened,
-        "open": [
-            {
-                "round": entry.ticket.round,
-                "arm": entry.ticket.arm,
-                "probability": entry.ticket.probability,
-                "weights": entry.ticket.weights and list(entry.ticket.weights.values()),
-                "epoch": entry.epoch,
-                "plays": list(entry.plays.items()),
-                "told": _reports_out(entry.told),
-            }
-            for entry in book.open.values()
-        ],
-        "closed": [
-            [round_, entry.state.value, entry.arms, _reports_out(entry.told)]
-            for round_, entry in book.closed.items()
-        ],
+        "open": [_open_out(learner, round_, entry) for round_, entry in book.open.items()],
+        "closed": [_closed_out(learner, round_) for round_ in book.order],
     }
 
 
-def _reports_out(told: Mapping[int, Report]) -> list[list[float]]:
-    return [[arm, report.loss, report.missing] for arm, report in told.items()]
+def _open_out(learner: AskTell, round_: int, entry: Any) -> Json:
+    ticket, told = learner._ticket_of(round_, entry), learner._told(entry)
+    if learner.is_bandit:
+        _, (arm, _, play) = entry
+        plays, about = [[arm, list(play)]], [arm]
+    else:
+        about = list(range(len(learner.arms)))
+        untold = np.flatnonzero(np.isnan(told.losses)).tolist()
+        plays = [[arm, entry.plays[arm].tolist()] for arm in untold]
+    return {
+        "round": round_,
+        "arm": ticket.arm,
+        "probability": ticket.probability,
+        "weights": ticket.weights and list(ticket.weights.values()),
+        "epoch": learner._epoch_of(round_),
+        "plays": plays,
+        "told": _told_out(told, about),
+    }
 
 
-def _reports_in(saved: list[list[Any]]) -> dict[int, Report]:
-    return {arm: Report(loss, missing) for arm, loss, missing in saved}
+def _closed_out(learner: AskTell, round_: int) -> list[Any]:
+    closed = learner._book.what_became_of(round_)
+    about = [closed.arm] if learner.is_bandit else list(range(len(learner.arms)))
+    return [round_, closed.state.value, about, _told_out(closed.told, about)]
+
+
+def _told_out(told: Told, about: list[int]) -> list[list[float]]:
+    reports = told.report()
+    named = zip(reports.places.tolist(), reports.losses.tolist(), strict=True)
+    return [[about[place], loss, reports.missing] for place, loss in named]
 
 
 def _book_in(saved: Json, learner: AskTell) -> TicketBook:
-    opened, remember = saved["opened"], as_count(saved["remember"], "remember", 0)
-    book = TicketBook(saved["key"], remember, opened)
+    opened = as_count(saved["opened"], "opened", 0)
+    remember = as_count(saved["remember"], "remember", 0)
+    book = TicketBook(saved["key"], remember, learner._book.places, opened)
+    oldest = 1 if learner._terms.expire_after is None else opened - learner._terms.expire_after
     for entry in saved["open"]:
         last = next(reversed(book.open), 0)
-        round_ = as_count(entry["round"], "round", last + 1, opened)
-        weights = entry["weights"] and dict(zip(learner.arms, entry["weights"], strict=True))
-        ticket = Ticket(book.id_of(round_), round_, entry["arm"], entry["probability"], weights)
-        epoch = as_count(entry["epoch"], "epoch", 0, learner._epoch)
+        round_ = as_count(entry["round"], "round", max(last + 1, oldest), opened)
+        if entry["epoch"] != learner._epoch_of(round_):
+            raise ValueError(f"the epoch of round {round_} is {entry['epoch']!r}")
         plays = dict(_play_in(arm, play, learner) for arm, play in entry["plays"])
-        book.open[round_] = Open(ticket, epoch, plays, _reports_in(entry["told"]))
-    book.closed = OrderedDict(
-        (round_, Closed(TicketState(state), about, _reports_in(told)))
-        for round_, state, about, told in saved["closed"]
-    )
-    book.losses_remembered = sum(len(entry.arms) for entry in book.closed.values())
+        opened_in = _play_opened_in if learner.is_bandit else _round_opened_in
+        book.open[round_] = opened_in(learner, book.id_of(round_), round_, entry, plays)
+    for round_, state, about, told in saved["closed"]:
+        book.closed[round_] = tuple(_closed_in(learner, TicketState(state), about, told))
+        book.order.append(round_)
     return book
 
 
-def _play_in(arm: Any, play: Any, learner: AskTell) -> tuple[int, list[float]]:
+def _play_opened_in(learner: AskTell, name: str, round_: int, saved: Json, plays: Any) -> OpenPlay:
+    """A bandit's pending ticket: one play, and nothing told."""
+    [(arm, play)] = plays.items()
+    if saved["told"] or saved["arm"] != learner.arms[arm]:
+        raise ValueError(
+            f"the ticket {name!r} is of {saved['arm']!r} and {saved['told']!r} is told"
+        )
+    probability = float(_number_in(saved["probability"]))
+    ticket = Ticket(name, round_, learner.arms[arm], probability)
+    return ticket, (arm, probability, play)
+
+
+def _round_opened_in(
+    learner: AskTell, name: str, round_: int, saved: Json, plays: Any
+) -> OpenRound:
+    """A pending ticket of experts: of each either what was in force, or what was told."""
+    arms = len(learner.arms)
+    weights = np.array([_number_in(weight) for weight in saved["weights"]], dtype=np.float64)
+    told = _told_in(saved["told"], list(range(arms)))
+    untold = np.flatnonzero(np.isnan(told.losses)).tolist()
+    if weights.shape != (arms,) or sorted(plays) != untold:
+        raise ValueError(f"the ticket {name!r} does not say one thing of each expert")
+    rows = np.zeros((arms, learner.kind.play_width))
+    for arm, play in plays.items():
+        rows[arm] = play
+    return OpenRound(weights, rows, told.losses)
+
+
+def _closed_in(learner: AskTell, state: TicketState, about: Any, told: Any) -> Closed:
+    """A closed ticket of one arm, or of all experts."""
+    arms = sorted(as_count(arm, "arm", 0, len(learner.arms) - 1) for arm in about)
+    if learner.is_bandit:
+        [arm] = arms
+        return Closed(state, arm, UNTOLD).with_told(_told_in(told, arms))
+    if arms != list(range(len(learner.arms))):
+        raise ValueError(f"a closed ticket is about the experts {about!r}")
+    return Closed(state, NO_ARM, _told_in(told, arms).losses)
+
+
+def _told_in(saved: list[list[Any]], about: list[int]) -> Told:
+    """What was told, by the place that each arm has in its ticket."""
+    places = {arm: place for place, arm in enumerate(about)}
+    losses, missing = np.full(len(about), UNTOLD), -1
+    for arm, loss, count in saved:
+        losses[places[arm]] = LossRange().loss(loss)
+        missing = as_count(count, "missing", -1)
+    return Told(losses, missing)
+
+
+def _play_in(arm: Any, play: Any, learner: AskTell) -> tuple[int, tuple[float, ...]]:
     """What was in force for an arm, as wide as this kind of learner makes it."""
-    row = [float(_number_in(value)) for value in play]
+    row = tuple(float(_number_in(value)) for value in play)
     if len(row) != learner.kind.play_width:
         raise ValueError(f"the play {play!r} does not have {learner.kind.play_width} numbers")
     return as_count(arm, "arm", 0, len(learner.arms) - 1), row

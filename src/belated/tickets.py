@@ -6,65 +6,114 @@ few, so that a report made twice can be told from a report that contradicts: as 
 user wants, but never more than 100,000 losses, since a ticket of many experts holds many.
 """
 
-import itertools
-from collections import OrderedDict
+from collections import deque
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from belated.types import ClosedTicketError, Ticket, TicketState, UnknownTicketError
 
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
 MOST_LOSSES_REMEMBERED = 100_000
+UNTOLD = float("nan")
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """A loss as it was told, in [0, 1], and the missing count told with it (-1: none)."""
+class Reports(NamedTuple):
+    """Losses as they were told, in [0, 1], with their places in a ticket (a bandit's has one).
 
-    loss: float
+    The missing count told with them is -1 where none is told.
+    """
+
+    places: Counts
+    losses: Floats
     missing: int = -1
 
-    def agrees_with(self, other: "Report") -> bool:
-        """Whether both say the same, up to the rounding of a reward turned into a loss."""
-        return self.missing == other.missing and abs(self.loss - other.loss) <= 1e-12
-
-    def __str__(self) -> str:
-        missing = f" with missing {self.missing}" if self.missing >= 0 else ""
-        return f"loss {self.loss!r}{missing}"
+    def about(self, place: int) -> str:
+        """What is told in one place, in words."""
+        loss = float(self.losses[self.places == place][0])
+        return f"loss {loss!r}" + (f" with missing {self.missing}" if self.missing >= 0 else "")
 
 
-@dataclass(slots=True)
-class Open:
-    """A pending ticket: what was in force, by arm index, for each loss still to be told."""
+class Told(NamedTuple):
+    """What was told of a ticket so far: a loss for each of its places, NaN if not yet told."""
 
-    ticket: Ticket
-    epoch: int
-    plays: dict[int, list[float]]
-    told: dict[int, Report] = field(default_factory=dict)
+    losses: Floats
+    missing: int = -1
 
-    @property
-    def arms(self) -> list[int]:
-        """The indices of all arms that this ticket is about."""
-        return [*self.told, *self.plays]
+    def new_in(self, reports: Reports) -> Reports:
+        """The reports of which nothing was told before."""
+        known = ~np.isnan(self.losses[reports.places])
+        if not known.any():
+            return reports
+        return reports._replace(places=reports.places[~known], losses=reports.losses[~known])
+
+    def contradicted_by(self, reports: Reports) -> int | None:
+        """The first place of which something else was told before.
+
+        Losses may differ by the rounding of a reward turned into a loss.
+        """
+        before = self.losses[reports.places]
+        differ = np.abs(before - reports.losses) > 1e-12
+        if reports.missing != self.missing:
+            differ |= ~np.isnan(before)
+        return int(reports.places[differ.argmax()]) if differ.any() else None
+
+    def with_more(self, new: Reports) -> "Told":
+        """What was told together with what is told now."""
+        if len(new.places) == len(self.losses):
+            losses = np.empty_like(self.losses)
+        else:
+            losses = self.losses.copy()
+        losses[new.places] = new.losses
+        return Told(losses, new.missing if len(new.places) > 0 else self.missing)
+
+    def report(self) -> Reports:
+        """All that was told, as one report."""
+        places = np.flatnonzero(~np.isnan(self.losses))
+        return Reports(places, self.losses[places], self.missing)
 
 
-@dataclass(slots=True)
-class Closed:
-    """What became of a ticket, what it was about, and what was told for it."""
+class Closed(NamedTuple):
+    """What became of a ticket and what was told for it; a bandit's has an arm and one loss."""
 
     state: TicketState
-    arms: list[int]
-    told: dict[int, Report]
+    arm: int
+    losses: float | Floats
+    missing: int = -1
+
+    @property
+    def told(self) -> Told:
+        """What was told for it, by place."""
+        return Told(np.atleast_1d(np.asarray(self.losses)), self.missing)
+
+    def with_told(self, told: Told) -> "Closed":
+        """The same with more told."""
+        losses = told.losses if self.arm < 0 else float(told.losses[0])
+        return self._replace(losses=losses, missing=told.missing)
 
 
 @dataclass
 class TicketBook:
-    """All tickets of one learner, by round, oldest first."""
+    """All tickets of one learner, by round; those closed also in the order of their closing.
+
+    What an open ticket holds is its learner's business. Each ticket has the same number of
+    places, so the bounds on tickets and on losses remembered are one bound on tickets.
+    """
 
     key: str
     remember: int
+    places: int
     opened: int = 0
-    open: OrderedDict[int, Open] = field(default_factory=OrderedDict)
-    closed: OrderedDict[int, Closed] = field(default_factory=OrderedDict)
-    losses_remembered: int = 0
+    open: dict[int, Any] = field(default_factory=dict)
+    closed: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+    order: deque[int] = field(default_factory=deque)
+
+    def __post_init__(self) -> None:
+        self.most_closed = min(self.remember, MOST_LOSSES_REMEMBERED // self.places)
 
     @property
     def next_round(self) -> int:
@@ -75,45 +124,36 @@ class TicketBook:
         """The id of the ticket of a round."""
         return f"{self.key}-{round_}"
 
-    def add(self, entry: Open) -> Ticket:
-        """Hand out a ticket; its holder gets a copy, so that the book's own cannot be changed."""
-        self.opened += 1
-        self.open[self.opened] = entry
-        return entry.ticket.copy()
+    def close(self, round_: int, parts: tuple[Any, ...]) -> None:
+        """Close an open ticket, and forget the oldest closed one if there are too many.
 
-    def close(self, round_: int, state: TicketState) -> None:
-        """Close an open ticket, and forget the oldest closed one if there are too many."""
-        entry = self.open.pop(round_)
-        self.closed[round_] = Closed(state, entry.arms, entry.told)
-        self.losses_remembered += len(entry.arms)
-        while len(self.closed) > self.remember or self.losses_remembered > MOST_LOSSES_REMEMBERED:
-            _, oldest = self.closed.popitem(last=False)
-            self.losses_remembered -= len(oldest.arms)
+        The parts are those of a `Closed`, which is made of them only when somebody asks.
+        """
+        del self.open[round_]
+        self.closed[round_] = parts
+        self.order.append(round_)
+        if len(self.order) > self.most_closed:
+            del self.closed[self.order.popleft()]
+
+    def what_became_of(self, round_: int) -> Closed:
+        """A closed ticket that is remembered."""
+        return Closed(*self.closed[round_])
 
     def due(self, expire_after: int | None) -> list[int]:
-        """The open rounds that the coming round finds too old, oldest first."""
+        """The open rounds that the coming round finds too old.
+
+        Each round looks for them, so that it can find no more than one.
+        """
         if expire_after is None:
             return []
         oldest = self.next_round - expire_after
-        return list(itertools.takewhile(lambda round_: round_ < oldest, self.open))
+        return [oldest - 1] if oldest - 1 in self.open else []
 
-    def find(self, ticket: Ticket | str) -> tuple[int, Open | Closed]:
-        """The round of a ticket and its entry; an error if this learner never handed it out."""
+    def round_of(self, ticket: Ticket | str) -> int:
+        """The round of a ticket; an error if this learner never handed it out."""
         name = ticket.id if isinstance(ticket, Ticket) else ticket
         if not isinstance(name, str):
             raise UnknownTicketError(f"{ticket!r} is not a ticket; it must be a Ticket or its id")
-        round_ = self._round_of(name)
-        entry = self.open.get(round_) or self.closed.get(round_)
-        if entry is None:
-            raise ClosedTicketError(
-                f"ticket {name!r} was closed too long ago: the last {len(self.closed)} "
-                "closed tickets are remembered"
-            )
-        if isinstance(ticket, Ticket) and isinstance(entry, Open) and ticket != entry.ticket:
-            raise UnknownTicketError(f"ticket {name!r} is not as this learner handed it out")
-        return round_, entry
-
-    def _round_of(self, name: str) -> int:
         key, _, number = name.rpartition("-")
         short = number.isascii() and number.isdigit() and len(number) < 20
         if key != self.key or not short:
@@ -121,4 +161,9 @@ class TicketBook:
         round_ = int(number)
         if not 1 <= round_ <= self.opened or name != self.id_of(round_):
             raise UnknownTicketError(f"ticket {name!r} was never handed out")
+        if round_ not in self.open and round_ not in self.closed:
+            raise ClosedTicketError(
+                f"ticket {name!r} was closed too long ago: the last {len(self.closed)} "
+                "closed tickets are remembered"
+            )
         return round_

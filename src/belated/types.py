@@ -1,8 +1,7 @@
 """The words of the library: settings, tickets, feedback, and what can go wrong."""
 
-from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Arm = str | int
 Variant = Literal["paper", "repaired"]
@@ -26,8 +25,7 @@ class TicketState(Enum):
     CANCELLED = "cancelled"
 
 
-@dataclass(frozen=True, slots=True)
-class Ticket:
+class Ticket(NamedTuple):
     """What `ask` returns, and what `tell` wants back.
 
     A bandit's ticket names the arm to play and the probability with which it was drawn. An
@@ -38,16 +36,17 @@ class Ticket:
     round: int
     arm: Any = None
     probability: float | None = None
-    weights: dict[Any, float] | None = field(default=None, hash=False)
+    weights: dict[Any, float] | None = None
+
+    def __hash__(self) -> int:
+        return hash(self[:4])  # weights have no hash
 
     def copy(self) -> "Ticket":
         """The same ticket with weights of its own."""
-        weights = None if self.weights is None else dict(self.weights)
-        return replace(self, weights=weights)
+        return self if self.weights is None else self._replace(weights=dict(self.weights))
 
 
-@dataclass(frozen=True, slots=True)
-class Feedback:
+class Feedback(NamedTuple):
     """What became of a report: `counted` says whether the learner learned something from it."""
 
     ticket: str

@@ -267,7 +267,7 @@ def test_json_of_another_kind_is_refused(text: str) -> None:
 
 
 @every_kind
-@pytest.mark.parametrize("version", [0, 2, 1.5, "1", None, [1]])
+@pytest.mark.parametrize("version", [0, 1, 3, 1.5, "2", None, [2]])
 def test_another_version_is_refused(kind: Kind, version: Any) -> None:
     """Whatever the checksum says, and the message names the version that was found."""
     for checksum in ("old", "new"):
@@ -346,6 +346,12 @@ BROKEN_TICKETS: dict[str, Callable[[dict[str, Any]], object]] = {
     "no plays": lambda entry: entry.update(plays=None),
     "a round that was never played": lambda entry: entry.update(round=99),
     "no round": lambda entry: entry.update(round="one"),
+    "a round that has expired": lambda entry: entry.update(round=1),
+    "another epoch": lambda entry: entry.update(epoch=1),
+    "a play too few": lambda entry: entry["plays"].pop(),
+    "a loss told of an untold arm": lambda entry: entry.update(
+        told=[[entry["plays"][0][0], 0.5, -1]]
+    ),
 }
 
 
@@ -355,6 +361,20 @@ def test_a_pending_ticket_that_does_not_fit_is_refused(kind: Kind, broken: str) 
     """Compiled code does not look where it writes, so what it is given must be looked at here."""
     change = BROKEN_TICKETS[broken]
     refuses(rewritten(kind, lambda content: change(content["tickets"]["open"][0])))
+
+
+def test_experts_may_stand_in_any_order_in_a_saved_ticket() -> None:
+    """As they were told, which is how the first release wrote them."""
+
+    def turn(content: dict[str, Any]) -> None:
+        for entry in content["tickets"]["open"]:
+            entry["plays"].reverse()
+            entry["told"].reverse()
+        for _, _, about, told in content["tickets"]["closed"]:
+            about.reverse()
+            told.reverse()
+
+    assert belated.from_json(rewritten(EXPERTS, turn)).to_json() == text_of(EXPERTS)
 
 
 @every_kind

@@ -1,8 +1,9 @@
 """belated learners, belated warmup: what there is to play with, and getting it ready."""
 
 import json
+import os
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -40,9 +41,10 @@ def learners(as_json: bool) -> None:
 @click.command()
 def warmup() -> None:
     """Compile all learners and keep the code, so that later processes start quickly."""
-    from belated.kernels.compile import cache_directory
+    from belated.kernels.compile import QUIET, cache_directory
     from belated.learners.registry import registered
 
+    os.environ[QUIET] = "1"  # it says so itself
     directory = cache_directory()
     kept = f"kept in {directory}" if directory else "not kept: no cache directory can be written"
     click.echo(f"Compiled code is {kept}.")
@@ -53,14 +55,21 @@ def warmup() -> None:
 
 
 def compile_learner(kind: "type[Learner]") -> None:
-    """Call each verb of a learner once, by hand and in the compiled game."""
+    """Call each verb of a learner once, and compile its ask and tell and the compiled game."""
     import numpy as np
 
     from belated.environments.files import environment_from_arrays
+    from belated.learners.grouped import FEWEST_ARMS
+    from belated.saving import KINDS
     from belated.simulation import engine
     from belated.simulation.game import Game
 
     learner = kind(arms=2)
+    for in_hand in KINDS.values():
+        if in_hand.kind is kind:
+            make: Any = in_hand
+            for arms in (2, FEWEST_ARMS):
+                make(arms).ask()
     state = learner.start()
     plays = learner.commit(state, learner.predict(state), 0)
     learner.withdraw(state, plays[0], 0)
