@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= auto
 
-.PHONY: demo test check lint setup figures clean
+.PHONY: demo test check lint setup figures bench clean
 
 demo: .venv/demo  ## compare the learners on three scenarios and write report.html
 	$(BIN)/belated compare late-best limit-orders network-width --report report.html
@@ -20,6 +20,10 @@ lint: setup  ## ruff and mypy
 
 figures: setup  ## draw the pictures of the README and the docs anew
 	$(BIN)/python examples/figures.py
+
+bench: setup  ## measure the speed beside all peers, and draw the figure of docs/benchmarks.md anew
+	$(BIN)/belated bench --figure docs/images/benchmarks.svg --json > docs/benchmarks.new
+	mv docs/benchmarks.new docs/benchmarks.json
 
 setup: .venv/ready
 

@@ -7,7 +7,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "belated"
 ORDER = [
     "types", "values", "ftrl", "kernels", "learners", "environments", "simulation",
-    "report", "tickets", "asktell", "experts", "bandits", "saving", "cli", "__main__",
+    "report", "tickets", "asktell", "experts", "bandits", "saving", "benchmarks", "cli", "__main__",
 ]  # fmt: skip
 NOT_NUMBA = ["types", "ftrl", "values", "environments", "cli"]
 

@@ -78,7 +78,7 @@ def test_every_command_has_help() -> None:
 def test_learners_lists_name_setting_needs_and_guarantee() -> None:
     """All of them, as text and as JSON."""
     rows = json.loads(belated("learners", "--json").stdout)
-    names = ["concealed", "full-information", "partially-concealed", "uniform"]
+    names = ["concealed", "exp3", "full-information", "partially-concealed", "uniform"]
     assert [row["name"] for row in rows] == names
     text = belated("learners").stdout
     for row in rows:

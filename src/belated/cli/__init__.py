@@ -3,6 +3,7 @@
 import click
 
 from belated import __version__
+from belated.cli.bench import bench
 from belated.cli.compare import compare, scenarios
 from belated.cli.learners import learners, warmup
 from belated.cli.replay import replay
@@ -16,5 +17,5 @@ def main() -> None:
     """Learn which choice is best when feedback comes late, and later for some than for others."""
 
 
-for command in (compare, learners, replay, scenarios, stress, sweep, warmup):
+for command in (bench, compare, learners, replay, scenarios, stress, sweep, warmup):
     main.add_command(command)

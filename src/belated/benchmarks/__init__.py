@@ -1,0 +1,1 @@
+"""belated bench: how long things take, beside what others take, in one process."""

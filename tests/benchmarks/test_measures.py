@@ -1,0 +1,102 @@
+"""Every measure runs, small, and yields what its row of the table promises."""
+
+import math
+
+import pytest
+
+from belated.benchmarks.catalogue import MEASURES
+from belated.benchmarks.measure import Effort, Result
+from belated.benchmarks.measures import startup
+from belated.benchmarks.peers import BANDITS, EXPERTS, SOLVERS
+
+QUICK = Effort(quick=True)
+LEARNERS = ("concealed", "partially-concealed", "full-information")
+
+
+def results(number: int) -> list[Result]:
+    """A measure taken quickly; every value of it is a number."""
+    found = list(MEASURES[number - 1].run(QUICK))
+    for result in found:
+        assert math.isfinite(result.value.median)
+        assert result.value.low <= result.value.median <= result.value.high
+    return found
+
+
+def test_the_measures_are_numbered_in_order() -> None:
+    """One to twelve, as everybody cites them."""
+    assert [measure.number for measure in MEASURES] == list(range(1, 13))
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_rounds_are_compared_to_exp3(number: int) -> None:
+    """For ten, a hundred and a thousand arms."""
+    found = results(number)
+    assert [(result.what, result.arms) for result in found] == [
+        ("Exp3", 10), ("Exp3", 100), ("Exp3", 1000),
+    ]  # fmt: skip
+    assert all(result.goal and not result.goal.at_least for result in found)
+
+
+def test_all_solvers_that_are_there_are_raced() -> None:
+    """For ten and a hundred arms, with the goals of each."""
+    names = [peer.name for peer in SOLVERS if peer.presence.usable]
+    found = results(4)
+    assert [(result.what, result.arms) for result in found] == [
+        (name, arms) for arms in (10, 100) for name in names
+    ]
+    assert {result.goal.limit for result in found if result.goal} == {10_000.0, 5_000.0}
+
+
+def test_all_bandits_that_are_there_are_raced() -> None:
+    """Two arms are for information, ten have goals."""
+    names = [name for peer in BANDITS if peer.presence.usable for name in peer.policies()]
+    found = results(5)
+    assert [result.what for result in found] == names * 2
+    limits = {(result.what, result.arms): result.goal and result.goal.limit for result in found}
+    assert limits["river Exp3", 10] == 1.5
+    assert limits["river UCB", 10] == 1.0
+    assert limits["river UCB", 2] is None
+
+
+def test_all_learners_of_poold_are_raced() -> None:
+    """The one without a goal is there for information."""
+    found = {result.what: result.goal for result in results(6)}
+    assert list(found) == list(EXPERTS[0].learners())
+    assert [name for name, goal in found.items() if goal is None] == ["PoolD DUB"]
+
+
+def test_passes_are_counted_and_weights_checked() -> None:
+    """Three numbers for each learner and size; the weights are exact, whatever the passes are."""
+    found = results(7)
+    assert len(found) == 3 * 3 * 3
+    for result in found:
+        if result.what.endswith("error of q"):
+            assert result.met, result
+        else:
+            assert result.value.median >= 1.0
+
+
+@pytest.mark.parametrize(("number", "count"), [(8, 1), (9, 2), (10, 2), (12, 2)])
+def test_the_others_run(number: int, count: int) -> None:
+    """As many results as they promise."""
+    assert len(results(number)) == count
+
+
+def test_a_first_decision_is_timed_with_and_without_its_cache(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The cold one is heard, too; here something cheaper than a decision uses the cache."""
+    code = """
+import os, pathlib, sys
+kept = pathlib.Path(os.environ["BELATED_CACHE_DIR"]) / "kept"
+if not kept.exists():
+    print("Compiling.", file=sys.stderr)
+    kept.touch()
+"""
+    monkeypatch.setattr(startup, "DECISION", code)
+    cold, said, warm = results(11)
+    assert cold.goal
+    assert cold.goal.limit == 20.0
+    assert said.met is True
+    assert warm.goal
+    assert warm.goal.limit == 1.5
