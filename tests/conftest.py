@@ -6,6 +6,8 @@ import threading
 
 import pytest
 
+os.environ["BELATED_QUIET"] = "1"  # the line about compiling is not what these tests look for
+
 
 def pytest_configure() -> None:
     """Let Ctrl-C through: a shell starts background jobs deaf to it, and tests send real ones."""

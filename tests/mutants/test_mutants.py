@@ -58,20 +58,40 @@ FAULTS = [
     Fault(
         "correction without rho (full)",
         FULL,
-        "loss + 4.0 * eta[j] * loss * (1.0 + play[1])",
-        "loss + 4.0 * eta[j] * loss",
+        "        state.fresh[WEIGHED, arm] += loss * (1.0 + play[1])\n",
+        "        state.fresh[WEIGHED, arm] += loss\n",
     ),
     Fault(
         "no correction (full)",
         FULL,
-        "loss + 4.0 * eta[j] * loss * (1.0 + play[1])",
-        "loss",
+        "        state.fresh[WEIGHED, arm] += loss * (1.0 + play[1])\n",
+        "",
+    ),
+    Fault(
+        "correction without rho after the rates have changed (full)",
+        FULL,
+        "+= loss + 4.0 * eta[j] * (loss * (1.0 + play[1]))",
+        "+= loss + 4.0 * eta[j] * loss",
+    ),
+    Fault(
+        "a late loss does not reach the merged rows (full)",
+        FULL,
+        "    if state.merged[0] > 0:\n        merge_arm(",
+        "    if state.merged[0] < 0:\n        merge_arm(",
+    ),
+    Fault(
+        "fresh losses charged at the new rates when the rates change (full)",
+        FULL,
+        "        settle(state.losses, state.fresh, state.rates)\n"
+        "        fill_rates(state.steps, state.damped, float(most_missing), state.rates)\n",
+        "        fill_rates(state.steps, state.damped, float(most_missing), state.rates)\n"
+        "        settle(state.losses, state.fresh, state.rates)\n",
     ),
     Fault(
         "correction without rho (partial)",
         PARTIAL,
-        "4.0 * gamma[j] * estimate * missing if",
-        "4.0 * gamma[j] * estimate if",
+        "        state.fresh[WEIGHED, arm] += estimate * missing\n",
+        "        state.fresh[WEIGHED, arm] += estimate\n",
     ),
     Fault(
         "rates of the arrival round (full)",
@@ -82,8 +102,8 @@ FAULTS = [
     Fault(
         "rho of the arrival round (full)",
         FULL,
-        "loss * (1.0 + play[1])",
-        "loss * (1.0 + state.missing[arm])",
+        "        state.fresh[WEIGHED, arm] += loss * (1.0 + play[1])\n",
+        "        state.fresh[WEIGHED, arm] += loss * (1.0 + state.missing[arm])\n",
     ),
     Fault(
         "arrival one round late",
@@ -106,8 +126,8 @@ FAULTS = [
     Fault(
         "rho_t^max without the current round (full)",
         FULL,
-        "return int(max(state.most_missing[0], state.missing.max()))",
-        "return int(state.most_missing[0])",
+        "    for missing in state.missing:\n        most = max(most, missing)\n",
+        "",
     ),
     Fault(
         "own play counted as outstanding in its own round (concealed)",
@@ -160,15 +180,15 @@ IN_HAND = [
     ),
     Fault(
         "a second report is learned again",
-        "asktell.py",
-        "play = np.array(entry.plays.pop(arm))",
-        "play = np.array(entry.plays[arm])",
+        "tickets.py",
+        "        known = ~np.isnan(self.losses[reports.places])\n",
+        "        known = np.zeros(len(reports.places), dtype=bool)\n",
     ),
     Fault(
         "the random stream is not saved",
         "saving.py",
-        '    learner._stream = _stream_in(content["stream"])\n',
-        "",
+        '    stream = _stream_in(content["stream"])\n',
+        "    stream = learner._hand.table.stream\n",
     ),
 ]
 
@@ -178,20 +198,20 @@ IN_GAME = [
     Fault(
         "compiled game: arrival one round late",
         "simulation/engine.py",
-        "slot = put(calendar, now, now + delay)",
-        "slot = put(calendar, now, now + delay + 1)",
+        "put(calendar, now, now + delay)",
+        "put(calendar, now, now + delay + 1)",
     ),
     Fault(
         "compiled game: the latest play instead of the one that was frozen",
         "simulation/engine.py",
-        "                pending.play[slot],\n",
-        "                plays[0],\n",
+        "observe(state, in_force[told], ",
+        "observe(state, plays[0], ",
     ),
     Fault(
         "compiled game: the latest missing count instead of that of the play",
         "simulation/engine.py",
-        "                pending.missing[slot],\n",
-        "                missing[row, pending.arm[slot]],\n",
+        "absent = int(rows[told, MISSING])",
+        "absent = int(missing[row, int(rows[told, ARM])])",
     ),
     Fault(
         "calendar: what is due beyond a turn comes a turn too early",
