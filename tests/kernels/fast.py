@@ -8,7 +8,7 @@ import numpy as np
 
 from belated.kernels import concealed as fast_concealed
 from belated.kernels import partially_concealed as fast_partially_concealed
-from belated.kernels.columns import merge
+from belated.kernels.columns import chain, merge
 from belated.kernels.full_information import solve_full_information
 from belated.kernels.plain_concealed import solve_concealed_plainly
 from belated.kernels.plain_full_information import solve_full_information_plainly
@@ -74,7 +74,12 @@ def partially_concealed(state: State, guess: Floats) -> Answer:
     arms = len(state.losses)
     q, dual = np.full(arms, np.nan), guess.copy()
     work = np.empty((fast_partially_concealed.WORK, arms))
-    passes = fast_partially_concealed.correct_together(*rows(state), state.eta, q, dual, work)
+    levels, offsets, fresh, rates = rows(state)
+    ratios = np.full(levels.shape, np.nan)
+    chained = bool(chain(rates, levels, offsets, ratios)) and len(rates) > 3
+    passes = fast_partially_concealed.correct_together(
+        levels, offsets, fresh, ratios, chained, rates, state.eta, q, dual, work
+    )
     return Answer(q, dual, passes)
 
 

@@ -6,6 +6,8 @@ import pytest
 from belated.kernels.columns import (
     PLAIN,
     WEIGHED,
+    chain,
+    chain_arm,
     cumulative,
     equal_rates,
     merge,
@@ -111,6 +113,33 @@ def test_one_arm_is_merged_as_all_are(seed: int) -> None:
     table.merge()
     np.testing.assert_array_equal(levels, table.levels)
     np.testing.assert_array_equal(offsets, table.offsets)
+
+
+@SEEDS
+def test_a_row_is_the_square_of_the_next_one(seed: int) -> None:
+    """Rates that halve: a weight from the slower row's, its ratio and the fresh weighed sum."""
+    table = Table(seed)
+    merged = table.merge()
+    rates, ratios = table.rates[merged - 1 :], np.full(table.offsets.shape, np.nan)
+    usable = chain(rates, table.levels, table.offsets, ratios)
+    if table.size - merged < 2:
+        return  # there is no row between the first and the last
+    if not usable:
+        sizes = [
+            chain_arm(rates, table.levels, table.offsets, ratios, i) for i in range(table.arms)
+        ]
+        assert not all(sizes)
+        return
+    plain, weighed = table.fresh
+    y = table.literal.min()
+
+    def logs(r: int) -> Floats:
+        loss = table.levels[r] + plain + 4.0 * rates[r] * weighed
+        return table.offsets[r] + rates[r] * (y - loss)
+
+    for r in range(1, len(rates) - 1):
+        squared = 2.0 * logs(r + 1) + np.log(ratios[r]) - 8.0 * rates[r + 1] ** 2 * weighed
+        np.testing.assert_allclose(squared, logs(r), rtol=1e-10, atol=1e-9)
 
 
 @SEEDS

@@ -271,7 +271,9 @@ def test_an_infinite_delay_equals_one_beyond_the_end(kind: Kind, data: st.DataOb
 
 
 HISTORY = {"round", "dual", "most_missing", "most_outstanding", "overlap"}
-FORM = {"losses", "fresh", "levels", "offsets", "merged", "rates", "basis"}  # how Lhat^av is kept
+FORM = {  # how Lhat^av is kept
+    *("losses", "fresh", "levels", "offsets", "ratios", "chained", "merged", "rates", "basis")
+}
 
 
 @every_kind

@@ -5,6 +5,9 @@ sums an arm, `fresh`, stand for it: L(i,j) = losses(j,i) + fresh(0,i) + 4 rate_j
 columns of one rate, as the cap of eq:fullinfoeta and eq:banditgamma makes many, differ by what was
 learned under other rates only. They act as one row with the smallest of their losses as its `level`
 and ln pi(i) + ln sum_j w_j exp(-rate (losses(j,i) - level)) as its `offset`.
+
+Below the cap each rate is half of the one before, so that a weight of the faster row is the square
+of that of the slower one, times a `ratio` that stands still and exp(-8 slower^2 fresh(1,i)).
 """
 
 import math
@@ -18,6 +21,7 @@ from belated.kernels.lanes import Lanes, fused, load
 Floats = NDArray[np.float64]
 
 PLAIN, WEIGHED = 0, 1
+LARGEST_LOG = 300.0
 
 
 @compiled_apart
@@ -89,6 +93,27 @@ def merge_arm(
     for j in range(merged, losses.shape[0]):
         levels[j - merged + 1, i] = losses[j, i]
         offsets[j - merged + 1, i] = log_prior[i] + log_weight[j]
+
+
+@compiled_apart
+def chain(rates: Floats, levels: Floats, offsets: Floats, ratios: Floats) -> bool:
+    """Fill the ratios of all rows but the first and the last; whether they can be used."""
+    usable = True
+    for i in range(levels.shape[1]):
+        usable = usable and chain_arm(rates, levels, offsets, ratios, i)
+    return usable
+
+
+@compiled_apart
+def chain_arm(rates: Floats, levels: Floats, offsets: Floats, ratios: Floats, i: int) -> bool:
+    """The ratios of one arm; whether they are of a size that can be multiplied with."""
+    for r in range(1, rates.shape[0] - 1):
+        apart = rates[r] * (levels[r, i] - levels[r + 1, i])
+        log_ratio = offsets[r, i] - 2.0 * offsets[r + 1, i] - apart
+        if not (abs(log_ratio) <= LARGEST_LOG and rates[r] == 2.0 * rates[r + 1]):
+            return False
+        ratios[r, i] = math.exp(log_ratio)
+    return True
 
 
 @compiled_apart

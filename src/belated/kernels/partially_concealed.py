@@ -38,6 +38,7 @@ from belated.kernels.plain_partially_concealed import solve_arm
 
 Floats = NDArray[np.float64]
 Sums = tuple[Lanes, Lanes, Lanes]
+Moments = tuple[Lanes, Lanes, Lanes, Lanes]
 
 RESIDUAL, MEAN, VARIANCE, SKEW, GAIN, BASE, MOVE, SLOPE = range(8)  # rows of working space
 WORK = 8
@@ -49,6 +50,7 @@ WILD = 0.3
 NEAR = 1e-9  # of the sum to 1: one linear step squares it
 NEARER = 1e-4  # is enough where another pass must follow
 TINY = 1e-300
+CHAIN = 5  # rows of which each is the square of the next one: the error doubles with each
 
 
 @compiled
@@ -56,6 +58,8 @@ def correct_together(
     levels: Floats,
     offsets: Floats,
     fresh: Floats,
+    ratios: Floats,
+    chained: bool,
     rates: Floats,
     eta: float,
     q: Floats,
@@ -71,7 +75,7 @@ def correct_together(
     x = dual[1:]
     reach = WILD / rates[0]
     for passes in range(1, MOST_PASSES):
-        b, worst = linearise(levels, offsets, fresh, rates, eta, c, x, work)
+        b, worst = linearise(levels, offsets, fresh, ratios, chained, rates, eta, c, x, work)
         if worst <= STILL and abs(b) * rates[0] <= STILL:
             move_linearly(b, x, work, q)
             dual[0] = c + b
@@ -102,6 +106,8 @@ def linearise(
     levels: Floats,
     offsets: Floats,
     fresh: Floats,
+    ratios: Floats,
+    chained: bool,
     rates: Floats,
     eta: float,
     c: float,
@@ -116,41 +122,65 @@ def linearise(
     sums = (zero, zero, zero)
     end = whole(x.shape[0])
     for i in range(0, end, LANES):
-        sums = linearise_arms(levels, offsets, fresh, rates, eta, c, x, work, sums, i, False)
+        moments = moments_of(levels, offsets, fresh, ratios, chained, rates, c, x, i, False)
+        sums = linearise_arms(moments, eta, x, work, sums, i, False)
     if end < x.shape[0]:
-        sums = linearise_arms(levels, offsets, fresh, rates, eta, c, x, work, sums, end, True)
+        moments = moments_of(levels, offsets, fresh, ratios, chained, rates, c, x, end, True)
+        sums = linearise_arms(moments, eta, x, work, sums, end, True)
     sum_, rise, worst = sums
     return (1.0 - across(sum_)) / across(rise), largest(worst)
 
 
 @inlined
-def linearise_arms(
+def moments_of(
     levels: Floats,
     offsets: Floats,
     fresh: Floats,
+    ratios: Floats,
+    chained: bool,
     rates: Floats,
-    eta: float,
     c: float,
     x: Floats,
-    work: Floats,
-    sums: Sums,
     i: int,
     part: bool,
+) -> Moments:
+    """The sums of p(i, .) and of p(i, .) times the rates, their squares and their cubes.
+
+    Chained, only the first and the last of up to CHAIN rows take an exponential.
+    """
+    here = load(x, i, 0.0, part)
+    weighed = load(fresh[WEIGHED], i, 0.0, part)
+    all_, first, second, third = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+    weight, shrinking = spread(0.0), spread(1.0)
+    last = rates.shape[0] - 1
+    for k in range(last + 1):
+        r = last - k
+        rate = rates[r]
+        if chained and r > 0 and k % CHAIN != 0:
+            weight = weight * weight * (load(ratios[r], i, 0.0, part) * shrinking)
+            shrinking = shrinking * shrinking
+            shrinking = shrinking * shrinking
+        else:
+            distance = (c - loss(levels[r], fresh[PLAIN], fresh[WEIGHED], rate, i, part)) + here
+            weight = exponential(fused(distance, rate, load(offsets[r], i, -np.inf, part)))
+            if chained and r > 1:
+                shrinking = exponential(-8.0 * rate * rate * weighed)
+        moved = weight * rate
+        all_ = all_ + weight
+        first = first + moved
+        moved = moved * rate
+        second = second + moved
+        third = fused(moved, rate, third)
+    return all_, first, second, third
+
+
+@inlined
+def linearise_arms(
+    moments: Moments, eta: float, x: Floats, work: Floats, sums: Sums, i: int, part: bool
 ) -> Sums:
     """The same for the arms from i on, which are added to the sums."""
-    plain, weighed = fresh[PLAIN], fresh[WEIGHED]
+    all_, first, second, third = moments
     here = load(x, i, 0.0, part)  # beyond the last arm it is 0, and so is the weight
-    all_, first, second, third = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
-    for r in range(rates.shape[0]):
-        rate = rates[r]
-        distance = (c - loss(levels[r], plain, weighed, rate, i, part)) + here
-        weight = exponential(fused(distance, rate, load(offsets[r], i, -np.inf, part)))
-        all_ = all_ + weight
-        weight = weight * rate
-        first = first + weight
-        weight = weight * rate
-        second = second + weight
-        third = fused(weight, rate, third)
     inverse = 1.0 / larger(all_, TINY)
     m = first * inverse
     square = second * inverse

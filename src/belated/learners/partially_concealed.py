@@ -15,6 +15,8 @@ from belated.ftrl.rates import grid_size, grid_weights, halvings
 from belated.kernels.columns import (
     PLAIN,
     WEIGHED,
+    chain,
+    chain_arm,
     cumulative,
     merge,
     merge_arm,
@@ -41,14 +43,17 @@ from belated.values import MOST_ROUNDS, as_count, checked_prior
 class PartiallyConcealedState(NamedTuple):
     """outstanding counts the learner's own plays that wait for a loss, by arm; unanswered, all.
 
-    Lhat^av is kept as `kernels.columns` has it, in losses, fresh, levels and offsets, for the rates
-    that belong to max_missing = basis; merged is 0 while the last two are not up to date.
+    Lhat^av is kept as `kernels.columns` has it, in losses, fresh, levels, offsets and ratios, for
+    the rates that belong to max_missing = basis; merged is 0 while these are not up to date, and
+    chained is 1 if the ratios can be used.
     """
 
     losses: Floats
     fresh: Floats
     levels: Floats
     offsets: Floats
+    ratios: Floats
+    chained: Counts
     merged: Counts
     basis: Counts
     rates: Floats
@@ -120,6 +125,8 @@ def predict_from_rows(state: PartiallyConcealedState, prediction: Prediction) ->
         state.levels,
         state.offsets,
         state.fresh,
+        state.ratios,
+        state.chained[0] == 1,
         rates,
         prediction.eta[0],
         prediction.q,
@@ -213,6 +220,9 @@ def begin_rates(state: PartiallyConcealedState) -> None:
             state.levels,
             state.offsets,
         )
+        rates = state.rates[state.merged[0] - 1 :]
+        usable = chain(rates, state.levels, state.offsets, state.ratios)
+        state.chained[0] = 1 if usable and rates.shape[0] > 3 else 0
 
 
 @compiled
@@ -258,6 +268,9 @@ def observe_late(
             state.offsets,
             arm,
         )
+        rates = state.rates[state.merged[0] - 1 :]
+        if not chain_arm(rates, state.levels, state.offsets, state.ratios, arm):
+            state.chained[0] = 0
 
 
 @dataclass(frozen=True)
@@ -305,6 +318,8 @@ class PartiallyConcealed(Learner):
             fresh=np.zeros((2, self.arms)),
             levels=np.zeros((size, self.arms)),
             offsets=np.zeros((size, self.arms)),
+            ratios=np.zeros((size, self.arms)),
+            chained=np.zeros(1, dtype=np.int64),
             merged=np.zeros(1, dtype=np.int64),
             basis=np.full(1, self.max_missing, dtype=np.int64),
             rates=rates,
