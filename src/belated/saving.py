@@ -21,7 +21,7 @@ from belated.types import StateFormatError, Ticket, TicketState
 from belated.values import LossRange, as_count
 
 FORMAT = "belated-learner"
-VERSION = 2
+VERSION = 3
 KINDS: dict[str, type[AskTell]] = {
     kind.__name__: kind for kind in (DelayedExperts, PartiallyConcealedBandit, ConcealedBandit)
 }

@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 
 import belated
 from belated import StateFormatError
-from tests.asktell.in_hand import CONCEALED, EXPERTS, KINDS, PARTIAL, WITH_HORIZON, Kind
+from belated.learners.full_information import MOST_CARRIED
+from tests.asktell.in_hand import (
+    CONCEALED,
+    EXPERTS,
+    KINDS,
+    PARTIAL,
+    WITH_HORIZON,
+    Kind,
+    part_of_state,
+)
 
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=repr)
 Operation = tuple[Any, ...]
@@ -122,6 +131,30 @@ def test_resumed_after_any_prefix_a_learner_goes_on_exactly(
         assert perform(kind, once, tickets["once"], step) == expected
         assert perform(kind, always, tickets["always"], step) == expected
     assert once.to_json() == always.to_json() == never.to_json()
+
+
+@every_kind
+def test_a_long_history_goes_on_exactly_wherever_it_is_resumed(kind: Kind) -> None:
+    """Beyond the rounds for which experts carry their weights along, looked at or not."""
+    options = {"horizon": 500} if kind in WITH_HORIZON else {}
+    learners = [kind.make(5, **options) for _ in range(3)]
+    rng, waiting, ages = np.random.default_rng(51), [], set()
+    for t in range(220):
+        resumed = [2, 1] if t in (70, 101, 165) else [2]
+        for number in resumed:
+            learners[number] = belated.from_json(learners[number].to_json())
+        waiting.append([learner.ask() for learner in learners])
+        assert waiting[-1][0] == waiting[-1][1] == waiting[-1][2]
+        if t >= 6:
+            losses, missing = rng.random(5), min(t - 6, 6)
+            told = losses[0] if kind.is_bandit else dict(enumerate(losses))
+            for learner, ticket in zip(learners, waiting.pop(0), strict=True):
+                learner.tell(ticket, **report(kind, told, missing))
+        assert learners[0].weights() == learners[2].weights()
+        if kind is EXPERTS:
+            ages.add(part_of_state(learners[0], "dual")[1])
+    assert len({learner.to_json() for learner in learners}) == 1
+    assert kind is not EXPERTS or {0.0, 1.0, MOST_CARRIED} <= ages
 
 
 @every_kind

@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from belated.kernels import concealed as fast_concealed
 from belated.kernels import partially_concealed as fast_partially_concealed
-from belated.kernels.columns import chain, merge
-from belated.kernels.full_information import solve_full_information
+from belated.kernels.columns import chain, equal_rates, merge
+from belated.kernels.full_information import carry_full_information, solve_full_information
 from belated.kernels.plain_concealed import solve_concealed_plainly
 from belated.kernels.plain_full_information import solve_full_information_plainly
 from belated.kernels.plain_partially_concealed import solve_partially_concealed_plainly
@@ -38,7 +38,8 @@ def sorted_by_rate(state: State) -> State:
 
 def logs(state: State) -> tuple[Floats, Floats]:
     """ln pi and ln w."""
-    return np.log(state.prior), np.log(state.weights)
+    with np.errstate(divide="ignore"):  # an arm of prior zero
+        return np.log(state.prior), np.log(state.weights)
 
 
 def rows(state: State) -> tuple[Floats, Floats, Floats, Floats]:
@@ -67,6 +68,39 @@ def full_information_plainly(state: State, guess: Floats) -> Answer:
         state.losses, *logs(state), state.rates, float(guess[0]), p
     )
     return Answer(p.sum(axis=1), np.array([c]), passes)
+
+
+@dataclass(frozen=True)
+class Carried:
+    """q and p by rate of the next round, the shift of c, and passes: 0 where it gave up."""
+
+    q: Floats
+    weights: Floats
+    shift: float
+    passes: int
+
+
+def carried(weights: Floats, arrived: Floats, rates: Floats) -> Carried:
+    """The full-information argmin from the last round's p by rate, and what has arrived since."""
+    q, work = np.full(weights.shape[1], np.nan), np.empty(weights.shape)
+    sums, factors = np.empty((2, len(rates)))
+    shift, passes = carry_full_information(weights, arrived, rates, q, work, sums, factors)
+    return Carried(q, factors[:, None] * work, shift, passes)
+
+
+def weights_by_rate(state: State) -> tuple[Floats, float]:
+    """p of the plain full-information argmin by rate, equal rates as one, and its multiplier."""
+    p = np.empty_like(state.losses)
+    c, _ = solve_full_information_plainly(state.losses, *logs(state), state.rates, np.inf, p)
+    merged = equal_rates(state.rates)
+    by_rate = np.vstack([p[:, :merged].sum(axis=1), p[:, merged:].T])
+    return np.ascontiguousarray(by_rate), c
+
+
+def after(state: State, arrived: Floats) -> State:
+    """The state when the arrivals, plain and weighed, have been learned."""
+    plain, weighed = arrived[:, :, None]
+    return replace(state, losses=state.losses + (plain + 4.0 * state.rates * weighed))
 
 
 def partially_concealed(state: State, guess: Floats) -> Answer:

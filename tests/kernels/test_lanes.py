@@ -1,4 +1,4 @@
-"""The lanes: their arithmetic is numpy's, their exponential mpmath's, compiled or plain."""
+"""The lanes: their arithmetic is numpy's, their exponentials mpmath's, compiled or plain."""
 
 import os
 import subprocess
@@ -16,6 +16,7 @@ from belated.kernels.lanes import (
     LEAST,
     MOST,
     across,
+    decay,
     exponential,
     fused,
     lane,
@@ -23,6 +24,7 @@ from belated.kernels.lanes import (
     largest,
     load,
     magnitude,
+    side_by_side,
     smaller,
     spread,
     store,
@@ -34,6 +36,7 @@ from tests.kernels.states import Floats
 
 config: Any = numba.config
 SIZES = range(1, 3 * LANES + 2)
+FURTHEST = 0.125  # where `decay` ends
 NAMES = ["a + b", "a - b", "a b", "a / b", "2 + a", "a + 2", "2 - a", "a - 2", "2 a", "a / 2"]
 NAMES += ["2 / b", "a b + c", "a 2 + c", "a 2 + 3", "larger", "smaller", "larger than 0.5"]
 NAMES += ["smaller than 0.5", "magnitude", "unless below"]
@@ -52,6 +55,16 @@ def exponentials(x: Floats, out: Floats) -> None:
         store(out, i, exponential(load(x, i, 0.0, False)), False)
     if end < x.shape[0]:
         store(out, end, exponential(load(x, end, 0.0, True)), True)
+
+
+@jitted
+def decays(x: Floats, out: Floats) -> None:
+    """e^-x of a whole array, by lanes."""
+    end = whole(x.shape[0])
+    for i in range(0, end, LANES):
+        store(out, i, decay(load(x, i, 0.0, False)), False)
+    if end < x.shape[0]:
+        store(out, end, decay(load(x, end, 0.0, True)), True)
 
 
 @jitted
@@ -116,6 +129,19 @@ def copied(x: Floats, fill: float, out: Floats, beyond: Floats) -> None:
         store(beyond, 0, rest, False)
 
 
+@jitted
+def copied_cautiously(x: Floats, out: Floats) -> None:
+    """The same where every step asks what is still inside."""
+    for i in range(0, x.shape[0], LANES):
+        store(out, i, load(x, i, 0.0, True), True)
+
+
+@jitted
+def abreast(x: Floats, place: int, out: Floats) -> None:
+    """Numbers of the array side by side, a whole number among them."""
+    store(out, 0, side_by_side(x[0], place, x[1], 0.25), False)
+
+
 def inputs() -> tuple[Floats, Floats, Floats]:
     """Three sets of lanes with both signs."""
     a, b, c = np.random.default_rng(1).normal(size=(3, LANES))
@@ -131,13 +157,34 @@ def arguments() -> Floats:
     return np.concatenate([spread_out, near, tiny, halves, [LEAST, MOST, 0.0, -0.0, 1.0]])
 
 
+def short_arguments() -> Floats:
+    """Arguments of `decay` from end to end, dense, the smallest numbers there are among them."""
+    rng = np.random.default_rng(4)
+    dense, near_the_end = np.linspace(0.0, FURTHEST, 8001), 10.0 ** rng.uniform(-17.0, -2.0, 1000)
+    tiny = 10.0 ** rng.uniform(-323.0, -1.0, 1000)
+    random = rng.uniform(0.0, FURTHEST, 6000)
+    x = np.concatenate([dense, random, tiny, FURTHEST - near_the_end, [5e-324, 0.0, FURTHEST]])
+    return np.minimum(x, FURTHEST)
+
+
 def answers() -> Floats:
     """All that this file computes with lanes, in one row, as the two ways of running must agree."""
     operations, powers, numbers = np.empty((len(NAMES), LANES)), arguments(), np.empty(3 + LANES)
     operate(*inputs(), operations)
     exponentials(arguments(), powers)
     summaries(inputs()[0], numbers)
-    return np.concatenate([operations.ravel(), powers, numbers, sums()])
+    shrunk, row = short_arguments(), np.empty(LANES)
+    decays(short_arguments(), shrunk)
+    abreast(inputs()[0], 7, row)
+    parts = operations.ravel(), powers, numbers, shrunk, row, sums(), *map(cautious_copy, SIZES)
+    return np.concatenate(parts)
+
+
+def cautious_copy(size: int) -> Floats:
+    """So many numbers, copied by lanes of which each may be a part."""
+    out = np.zeros(size)
+    copied_cautiously(np.arange(1.0, size + 1.0), out)
+    return out
 
 
 def sums() -> Floats:
@@ -157,6 +204,23 @@ def test_exponential_is_within_two_units_of_the_last_digit() -> None:
             error = abs(mp.mpf(power) - mp.exp(mp.mpf(value)))
             assert error <= 2 * np.spacing(float(mp.exp(mp.mpf(value)))), value
     assert powers[x == 0.0].tolist() == [1.0, 1.0]
+
+
+def test_decay_is_within_two_units_of_the_last_digit() -> None:
+    """Against mpmath from 0 to 1/8, both included; nothing decays by nothing or next to it."""
+    x = short_arguments()
+    shrunk = np.empty_like(x)
+    decays(x, shrunk)
+    with mp.workdps(40):
+        truth = [mp.exp(-mp.mpf(value)) for value in x.tolist()]
+        errors = [
+            float(abs(mp.mpf(value) - exact) / np.spacing(float(exact)))
+            for value, exact in zip(shrunk.tolist(), truth, strict=True)
+        ]
+    worst = int(np.argmax(errors))
+    assert errors[worst] <= 2.0, (errors[worst], x[worst])
+    assert {0.0, 5e-324, FURTHEST} <= set(x.tolist())
+    assert (shrunk[x <= 1e-17] == 1.0).all()
 
 
 def test_exponential_beyond_its_range() -> None:
@@ -198,6 +262,20 @@ def test_whole_lanes_and_a_part_are_loaded_and_stored(size: int) -> None:
     if rest:
         assert beyond.tolist() == [*x[size - rest :], *[-3.0] * (LANES - rest)]
     assert whole(size) == size - rest
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_part_may_be_all_of_the_lanes(size: int) -> None:
+    """Loaded and stored as parts throughout, every number is where it was."""
+    assert cautious_copy(size).tolist() == list(range(1, size + 1))
+
+
+def test_numbers_stand_side_by_side() -> None:
+    """Each in its lane, in the order given, a whole number like any other."""
+    out = np.full(LANES, np.nan)
+    for place in (0, 3, 10**6):
+        abreast(inputs()[0], place, out)
+        assert out.tolist() == [inputs()[0][0], place, inputs()[0][1], 0.25]
 
 
 def test_sums_and_the_largest_lane_match_numpy() -> None:

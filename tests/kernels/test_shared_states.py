@@ -69,7 +69,9 @@ def fast_passes(learner: Any, state: Any) -> int:
     if isinstance(learner, FullInformation):
         same = full_information.most_missing_now(state) == state.most_missing[0]
         if same and state.merged[0] > 0:
-            return int(full_information.predict_from_rows(state, prediction)[1])
+            carried = state.dual[1] < full_information.MOST_CARRIED
+            passes = full_information.predict_from_weights(state, prediction)[1] if carried else 0
+            return int(passes or full_information.predict_from_rows(state, prediction)[1])
         return int(full_information.predict_from_columns(state, prediction)[1]) if start else 0
     if isinstance(learner, PartiallyConcealed):
         same = state.basis[0] == state.max_missing[0]
@@ -107,7 +109,11 @@ def plainly(learner: Any, state: Any, prediction: Any) -> Floats:
 
 
 def rounds(
-    learner: Any, rng: np.random.Generator, count: int, delays: Callable[[int], int]
+    learner: Any,
+    rng: np.random.Generator,
+    count: int,
+    delays: Callable[[int], int],
+    never: float = 0.02,
 ) -> Iterator[Any]:
     """Play; yields the state before each round. Losses favour the first arms; some never come."""
     state, arms = learner.start(), learner.arms
@@ -123,7 +129,7 @@ def rounds(
         for play, told in zip(plays, range(arms) if full else [arm], strict=True):
             delay = delays(t)
             missing[told] += 1
-            if rng.random() > 0.02:
+            if rng.random() >= never:
                 due.setdefault(t + delay, []).append((play, told, losses[told], missing[told] - 1))
         for play, told, loss, absent in due.pop(t, ()):
             learner.observe(state, play, told, loss, absent)

@@ -270,9 +270,10 @@ def test_an_infinite_delay_equals_one_beyond_the_end(kind: Kind, data: st.DataOb
     assert played(late).tobytes() == played(never).tobytes()
 
 
-HISTORY = {"round", "dual", "most_missing", "most_outstanding", "overlap"}
+HISTORY = {"round", "dual", "weights", "most_missing", "most_outstanding", "overlap"}
 FORM = {  # how Lhat^av is kept
-    *("losses", "fresh", "levels", "offsets", "ratios", "chained", "merged", "rates", "basis")
+    *("losses", "fresh", "arrived", "levels", "offsets", "ratios", "chained", "merged"),
+    *("rates", "basis"),
 }
 
 

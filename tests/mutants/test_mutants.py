@@ -30,6 +30,7 @@ class Fault:
 
 
 FULL = "learners/full_information.py"
+KERNEL = "kernels/full_information.py"
 PARTIAL = "learners/partially_concealed.py"
 CONCEALED = "learners/concealed.py"
 PLAY = "simulation/play.py"
@@ -58,13 +59,13 @@ FAULTS = [
     Fault(
         "correction without rho (full)",
         FULL,
-        "        state.fresh[WEIGHED, arm] += loss * (1.0 + play[1])\n",
-        "        state.fresh[WEIGHED, arm] += loss\n",
+        "        state.arrived[WEIGHED, arm] += loss * (1.0 + play[1])\n",
+        "        state.arrived[WEIGHED, arm] += loss\n",
     ),
     Fault(
         "no correction (full)",
         FULL,
-        "        state.fresh[WEIGHED, arm] += loss * (1.0 + play[1])\n",
+        "        state.arrived[WEIGHED, arm] += loss * (1.0 + play[1])\n",
         "",
     ),
     Fault(
@@ -78,6 +79,36 @@ FAULTS = [
         FULL,
         "    if state.merged[0] > 0:\n        merge_arm(",
         "    if state.merged[0] < 0:\n        merge_arm(",
+    ),
+    Fault(
+        "carried weights do not hear of a late loss (full)",
+        FULL,
+        "    state.dual[1] = np.inf\n    if state.merged[0] > 0:\n",
+        "    if state.merged[0] > 0:\n",
+    ),
+    Fault(
+        "carried weights hear of old losses again (full)",
+        FULL,
+        "            arrived[kind, i] = 0.0\n",
+        "            arrived[kind, i] *= 0.5\n",
+    ),
+    Fault(
+        "what has arrived is forgotten (full)",
+        FULL,
+        "            fresh[kind, i] += arrived[kind, i]\n",
+        "",
+    ),
+    Fault(
+        "carried weights lag behind (full)",
+        FULL,
+        "    if prediction.dual[1] < np.inf:\n        keep_weights(state, prediction)\n",
+        "    if prediction.dual[1] == 0.0:\n        keep_weights(state, prediction)\n",
+    ),
+    Fault(
+        "carried weights without the correction (full)",
+        KERNEL,
+        "        exponent = rate * arrivals(plain, weighed, rate, end, True)\n",
+        "        exponent = rate * load(plain, end, 0.0, True)\n",
     ),
     Fault(
         "fresh losses charged at the new rates when the rates change (full)",
@@ -102,8 +133,8 @@ FAULTS = [
     Fault(
         "rho of the arrival round (full)",
         FULL,
-        "        state.fresh[WEIGHED, arm] += loss * (1.0 + play[1])\n",
-        "        state.fresh[WEIGHED, arm] += loss * (1.0 + state.missing[arm])\n",
+        "        state.arrived[WEIGHED, arm] += loss * (1.0 + play[1])\n",
+        "        state.arrived[WEIGHED, arm] += loss * (1.0 + state.missing[arm])\n",
     ),
     Fault(
         "arrival one round late",
@@ -210,8 +241,20 @@ IN_GAME = [
     Fault(
         "compiled game: the latest missing count instead of that of the play",
         "simulation/engine.py",
-        "absent = int(rows[told, MISSING])",
+        "absent = int(rows[told, rows.shape[1] - 1]) if tells_missing else UNTOLD",
         "absent = int(missing[row, int(rows[told, ARM])])",
+    ),
+    Fault(
+        "compiled game: nobody is told what was missing",
+        "simulation/engine.py",
+        "tells_missing = learner.setting is Setting.PARTIALLY_CONCEALED",
+        "tells_missing = False",
+    ),
+    Fault(
+        "compiled game: the first expert's play for every expert",
+        "simulation/engine.py",
+        "side_by_side(arm, loss, plays[k, 0], plays[k, 1])",
+        "side_by_side(arm, loss, plays[0, 0], plays[0, 1])",
     ),
     Fault(
         "calendar: what is due beyond a turn comes a turn too early",
@@ -288,6 +331,16 @@ def test_planted_fault_is_noticed(fault: Fault, tmp_path: Path) -> None:
     assert largest_error(answers) > 1e-6
 
 
+@pytest.mark.parametrize("tests", [IN_HAND_TESTS, IN_GAME_TESTS], ids=["in hand", "in the game"])
+def test_without_a_fault_the_tests_pass_that_must_fail_with_one(
+    tests: list[str], tmp_path: Path
+) -> None:
+    """The control of what follows: on the unchanged copy, run in the same way, all is well."""
+    run = run_of(copied(tmp_path), tests)
+    assert run.returncode == 0, run.stdout[-2000:]
+    assert "passed" in run.stdout
+
+
 @pytest.mark.parametrize("fault", IN_HAND, ids=lambda fault: fault.name)
 def test_planted_fault_in_ask_and_tell_is_noticed(fault: Fault, tmp_path: Path) -> None:
     """One changed line in what users hold in their hands, and its own tests fail."""
@@ -302,11 +355,16 @@ def test_planted_fault_in_the_game_is_noticed(fault: Fault, tmp_path: Path) -> N
 
 def assert_noticed(package: Path, tests: list[str]) -> None:
     """These tests fail on a copy of the package."""
+    run = run_of(package, tests)
+    assert run.returncode == 1, run.stdout[-2000:]
+    assert "failed" in run.stdout
+
+
+def run_of(package: Path, tests: list[str]) -> subprocess.CompletedProcess[str]:
+    """These tests of a copy of the package, up to the first that fails."""
     environment = {**os.environ, "PYTHONPATH": str(package.parent), "NUMBA_DISABLE_JIT": "1"}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
     files = [str(ROOT / "tests" / f"{name}.py") for name in tests]
-    run = subprocess.run(
+    return subprocess.run(
         [*command, *files], capture_output=True, text=True, env=environment, cwd=ROOT
     )
-    assert run.returncode == 1, run.stdout[-2000:]
-    assert "failed" in run.stdout

@@ -137,8 +137,13 @@ def unmerged(
 @inlined
 def loss(level: Floats, plain: Floats, weighed: Floats, rate: float, i: int, part: bool) -> Lanes:
     """L of one rate for the arms from i on."""
-    fresh = fused(load(weighed, i, 0.0, part), 4.0 * rate, load(plain, i, 0.0, part))
-    return load(level, i, 0.0, part) + fresh
+    return load(level, i, 0.0, part) + arrivals(plain, weighed, rate, i, part)
+
+
+@inlined
+def arrivals(plain: Floats, weighed: Floats, rate: float, i: int, part: bool) -> Lanes:
+    """What has arrived under one rate for the arms from i on."""
+    return fused(load(weighed, i, 0.0, part), 4.0 * rate, load(plain, i, 0.0, part))
 
 
 @compiled_apart

@@ -75,7 +75,7 @@ def solve_from_afar(
 ) -> int:
     """The plain solver, and the y that belong to its weights."""
     dual[0], passes = solve_concealed_plainly(losses, eta, gamma, guess, q)
-    log_ratio = math.log(gamma / (4.0 * eta))
+    log_ratio = np.log(gamma / (4.0 * eta))
     for i in range(q.shape[0]):
         dual[1 + i] = log_ratio - 0.5 * math.log(q[i])
     return passes

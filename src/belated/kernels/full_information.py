@@ -2,6 +2,9 @@
 
 As in `plain_full_information`, a shift of c by d multiplies the row of a rate by exp(rate d). So
 the sums of the rows at any c are enough to find the root exactly, and the weights with it.
+
+From one round to the next a weight changes by the factor exp(-rate (what has arrived)), which is
+close to one: so the weights can be carried along by a short polynomial, for some rounds.
 """
 
 import math
@@ -9,14 +12,17 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.kernels.columns import PLAIN, WEIGHED, loss
+from belated.kernels.columns import PLAIN, WEIGHED, arrivals, loss
 from belated.kernels.compile import compiled, inlined
 from belated.kernels.lanes import (
     LANES,
     Lanes,
     across,
+    decay,
     exponential,
     fused,
+    larger,
+    largest,
     load,
     spread,
     store,
@@ -30,6 +36,7 @@ MOST_STEPS = 50
 NEARLY = 1e-9  # one more Newton step squares it, beyond the last digit
 EXACT = 1e-15
 FAR = 1.0  # rate times a shift beyond which a row may have lost its digits
+NEAR = 0.125  # the largest exponent of a weight that is carried along
 
 
 @compiled
@@ -60,6 +67,58 @@ def solve_full_information(
             return c + shift, passes
         c += shift
     return guess, 0
+
+
+@compiled
+def carry_full_information(
+    weights: Floats,
+    arrived: Floats,
+    rates: Floats,
+    q: Floats,
+    rows: Floats,
+    sums: Floats,
+    factors: Floats,
+) -> tuple[float, int]:
+    """Fill q from the weights of the last round and the losses that have arrived since.
+
+    Returns the shift of c and the passes, which are 0 if too much has arrived. The new weights are
+    the rows times their factors.
+    """
+    most = 0.0
+    for r in range(rates.shape[0]):
+        rate = rates[r]
+        sums[r], exponent = carry_row(weights[r], arrived[PLAIN], arrived[WEIGHED], rate, rows[r])
+        most = max(most, exponent)
+    shift = root(sums, rates)
+    if not (most <= NEAR and abs(shift) * rates[0] <= FAR):
+        return 0.0, 0
+    add_rows(rows, rates, sums, shift, factors, q)
+    return shift, 1
+
+
+@inlined
+def carry_row(
+    weights: Floats, plain: Floats, weighed: Floats, rate: float, row: Floats
+) -> tuple[float, float]:
+    """The weights of one rate at the old c; returns their sum and the largest exponent."""
+    sum_, most, end = spread(0.0), spread(0.0), whole(row.shape[0])
+    for i in range(0, end, LANES):
+        exponent = rate * arrivals(plain, weighed, rate, i, False)
+        weight = carry(weights, exponent, row, i, False)
+        sum_, most = sum_ + weight, larger(most, exponent)
+    if end < row.shape[0]:
+        exponent = rate * arrivals(plain, weighed, rate, end, True)
+        weight = carry(weights, exponent, row, end, True)
+        sum_, most = sum_ + weight, larger(most, exponent)
+    return across(sum_), largest(most)
+
+
+@inlined
+def carry(weights: Floats, exponent: Lanes, row: Floats, i: int, part: bool) -> Lanes:
+    """The weights of one rate for the arms from i on."""
+    weight = load(weights, i, 0.0, part) * decay(exponent)
+    store(row, i, weight, part)
+    return weight
 
 
 @inlined

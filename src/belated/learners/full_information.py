@@ -23,7 +23,7 @@ from belated.kernels.columns import (
     unmerged,
 )
 from belated.kernels.compile import compiled, compiled_apart
-from belated.kernels.full_information import solve_full_information
+from belated.kernels.full_information import NEAR, carry_full_information, solve_full_information
 from belated.kernels.plain_full_information import solve_full_information_plainly
 from belated.learners.learner import (
     Counts,
@@ -35,16 +35,21 @@ from belated.learners.learner import (
 from belated.types import Setting
 from belated.values import MOST_ROUNDS, as_count, checked_prior
 
+MOST_CARRIED = 64.0  # rounds, in each of which a weight is rounded three times
+
 
 class FullInformationState(NamedTuple):
     """missing is rho_t; most_missing is rho_{t-1}^max, and the rates belong to it.
 
     Lhat^av is kept as `kernels.columns` has it, in losses, fresh, levels and offsets; merged is 0
-    while the last two are not up to date.
+    while the last two are not up to date. What has arrived since the last commit is not yet in
+    fresh. `weights` is p of the last round by rate, equal rates as one; dual has its multiplier and
+    for how many rounds the weights have been carried along.
     """
 
     losses: Floats
     fresh: Floats
+    arrived: Floats
     levels: Floats
     offsets: Floats
     merged: Counts
@@ -52,6 +57,7 @@ class FullInformationState(NamedTuple):
     most_missing: Counts
     round: Counts
     dual: Floats
+    weights: Floats
     rates: Floats
     log_prior: Floats
     log_weight: Floats
@@ -85,22 +91,46 @@ def predict(state: FullInformationState, prediction: Prediction) -> None:
         eta[j] = state.rates[j]
     if most_missing != state.most_missing[0]:
         fill_rates(state.steps, state.damped, float(most_missing), eta)
-    passes, c = 0, state.dual[0]
+    passes, c, carried = 0, state.dual[0], state.dual[1] + 1.0
     if most_missing == state.most_missing[0] and state.merged[0] > 0:
-        c, passes = predict_from_rows(state, prediction)
+        if carried <= MOST_CARRIED and state.rates[0] <= 0.5 * NEAR:
+            c, passes = predict_from_weights(state, prediction)
+        if passes == 0:
+            carried = 0.0
+            c, passes = predict_from_rows(state, prediction)
     elif c < np.inf:
+        carried = np.inf
         c, passes = predict_from_columns(state, prediction)
     if passes == 0:
+        carried = np.inf
         c, passes = predict_plainly(state, prediction)
     if prediction.q.shape[0] == 1:
         prediction.q[0] = 1.0
     prediction.dual[0] = c
+    prediction.dual[1] = carried
     prediction.passes[0] = passes
     if prediction.detailed[0] == 1:
         spread_prediction(state, prediction)
 
 
 @compiled
+def predict_from_weights(state: FullInformationState, prediction: Prediction) -> tuple[float, int]:
+    """The argmin from the one before."""
+    rates = prediction.eta[state.merged[0] - 1 :]
+    count = rates.shape[0]
+    shift, passes = carry_full_information(
+        state.weights,
+        state.arrived,
+        rates,
+        prediction.q,
+        prediction.work,
+        prediction.sums[0, :count],
+        prediction.sums[1, :count],
+    )
+    return state.dual[0] + shift, passes
+
+
+@compiled_apart
 def predict_from_rows(state: FullInformationState, prediction: Prediction) -> tuple[float, int]:
     """The argmin while the rates stand still."""
     rates = prediction.eta[state.merged[0] - 1 :]
@@ -108,7 +138,7 @@ def predict_from_rows(state: FullInformationState, prediction: Prediction) -> tu
     return solve_full_information(
         state.levels[:count],
         state.offsets[:count],
-        state.fresh,
+        state.fresh + state.arrived,
         rates,
         state.dual[0],
         prediction.q,
@@ -125,7 +155,7 @@ def predict_from_columns(state: FullInformationState, prediction: Prediction) ->
     levels, offsets = prediction.work[size : 2 * size], prediction.work[2 * size :]
     unmerged(
         state.losses,
-        state.fresh,
+        state.fresh + state.arrived,
         state.rates,
         state.log_prior,
         state.log_weight,
@@ -156,7 +186,7 @@ def spread_prediction(state: FullInformationState, prediction: Prediction) -> No
 @compiled
 def losses_now(state: FullInformationState) -> Floats:
     """Lhat^av over (arm, rate)."""
-    return cumulative(state.losses, state.fresh, state.rates)
+    return cumulative(state.losses, state.fresh + state.arrived, state.rates)
 
 
 @compiled_apart
@@ -175,6 +205,9 @@ def predict_plainly(state: FullInformationState, prediction: Prediction) -> tupl
 def commit(state: FullInformationState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Freeze (rho_t^max, rho_t(i)) for every expert; from now on its loss is missing."""
     most_missing = most_missing_now(state)
+    keep_arrived(state)
+    if prediction.dual[1] < np.inf and state.merged[0] > 0:
+        keep_weights(state, prediction)
     if most_missing != state.most_missing[0]:
         settle(state.losses, state.fresh, state.rates)
         fill_rates(state.steps, state.damped, float(most_missing), state.rates)
@@ -195,7 +228,26 @@ def commit(state: FullInformationState, prediction: Prediction, arm: int, plays:
         plays[i, 1] = missing[i]
         missing[i] += 1
     state.round[0] += 1
-    state.dual[0] = prediction.dual[0]
+    state.dual[0], state.dual[1] = prediction.dual[0], prediction.dual[1]
+
+
+@compiled
+def keep_arrived(state: FullInformationState) -> None:
+    """What has arrived joins what came before under the same rates."""
+    arrived, fresh = state.arrived, state.fresh
+    for kind in range(2):
+        for i in range(fresh.shape[1]):
+            fresh[kind, i] += arrived[kind, i]
+            arrived[kind, i] = 0.0
+
+
+@compiled
+def keep_weights(state: FullInformationState, prediction: Prediction) -> None:
+    """The weights of this round, from which those of the next follow."""
+    work, weights, factors = prediction.work, state.weights, prediction.sums[1]
+    for r in range(state.losses.shape[0] - state.merged[0] + 1):
+        for i in range(weights.shape[1]):
+            weights[r, i] = factors[r] * work[r, i]
 
 
 @compiled
@@ -209,8 +261,8 @@ def observe(state: FullInformationState, play: Floats, arm: int, loss: float, mi
     """Add lhat_s(i, eta) = l + 4 eta_s l (1 + rho_s(i)) of eq:fullinfocorr, rates of round s."""
     withdraw(state, play, arm)
     if play[0] == state.most_missing[0]:
-        state.fresh[PLAIN, arm] += loss
-        state.fresh[WEIGHED, arm] += loss * (1.0 + play[1])
+        state.arrived[PLAIN, arm] += loss
+        state.arrived[WEIGHED, arm] += loss * (1.0 + play[1])
     elif loss > 0.0:
         observe_late(state, play, arm, loss)
 
@@ -222,6 +274,7 @@ def observe_late(state: FullInformationState, play: Floats, arm: int, loss: floa
     fill_rates(state.steps, state.damped, play[0], eta)
     for j in range(eta.shape[0]):
         state.losses[j, arm] += loss + 4.0 * eta[j] * (loss * (1.0 + play[1]))
+    state.dual[1] = np.inf
     if state.merged[0] > 0:
         merge_arm(
             state.losses,
@@ -279,13 +332,15 @@ class FullInformation(Learner):
         return FullInformationState(
             losses=np.zeros((size, self.arms)),
             fresh=np.zeros((2, self.arms)),
+            arrived=np.zeros((2, self.arms)),
             levels=np.zeros((size, self.arms)),
             offsets=np.zeros((size, self.arms)),
             merged=np.zeros(1, dtype=np.int64),
             missing=np.zeros(self.arms, dtype=np.int64),
             most_missing=np.zeros(1, dtype=np.int64),
             round=np.ones(1, dtype=np.int64),
-            dual=np.full(1, np.inf),
+            dual=np.full(2, np.inf),
+            weights=np.zeros((size, self.arms)),
             rates=rates,
             log_prior=log_prior,
             log_weight=np.log(grid_weights(size)),
@@ -298,4 +353,4 @@ class FullInformation(Learner):
 
     def blank(self) -> Prediction:
         size = self.grid_size
-        return Prediction.blank(self.arms, rates=size, eta=size, dual=1, work=3 * size)
+        return Prediction.blank(self.arms, rates=size, eta=size, dual=2, work=3 * size)

@@ -1,8 +1,8 @@
 """What every learner is: a frozen record of its parts, three verbs, and a state that is data.
 
-`predict` reads the state and fills a Prediction; `commit` says that a round was played and freezes
-what was in force; `observe` adds a loss that has arrived. A learner draws no random numbers and
-reads no clock.
+`predict` reads the state and fills a Prediction; `commit`, with nothing in between, says that the
+round was played by it and freezes what was in force; `observe` adds a loss that has arrived. A
+learner draws no random numbers and reads no clock.
 """
 
 from abc import ABC, abstractmethod

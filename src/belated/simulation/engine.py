@@ -17,6 +17,7 @@ from belated.kernels.borrow import borrowed
 from belated.kernels.calendar import Calendar, begin_round, empty_calendar, put, reserved, take
 from belated.kernels.compile import compiled, compiled_afresh
 from belated.kernels.dispatch import commit, observe, predict
+from belated.kernels.lanes import LANES, side_by_side, store_whole
 from belated.kernels.stream import draw, seeded
 from belated.learners.learner import Learner, Prediction, Verbs
 from belated.simulation.game import Game, Stretch
@@ -27,7 +28,8 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 EXPECTED, REALISED, ABSENT = 0, 1, 2
-ARM, LOSS, MISSING, FROZEN = 0, 1, 2, 3  # where an entry of the calendar has what
+ARM, LOSS, FROZEN = 0, 1, 2  # where an entry has what; a missing count that is told comes last
+UNTOLD = -1
 
 
 class Tally(NamedTuple):
@@ -51,7 +53,7 @@ class Run(NamedTuple):
 
 
 @compiled
-def play_rounds(run: Run, stretch: Stretch, full_information: bool) -> None:
+def play_rounds(run: Run, stretch: Stretch, full_information: bool, tells_missing: bool) -> None:
     """Play the rounds of a stretch; the calendar must have a free slot for each loss in it."""
     here = borrowed(run)
     state, prediction, plays, stream = here.state, here.prediction, here.plays, here.stream
@@ -68,39 +70,48 @@ def play_rounds(run: Run, stretch: Stretch, full_information: bool) -> None:
         commit(state, prediction, arm, plays)
         if full_information:
             for k in range(q.shape[0]):
-                send(calendar, now, there, row, k, plays, k)
+                send(calendar, now, there, row, k, plays, k, tells_missing)
         else:
-            send(calendar, now, there, row, arm, plays, 0)
+            send(calendar, now, there, row, arm, plays, 0, tells_missing)
         entry, end = take(calendar, now)
         while entry < end:
             for k in range(end - entry):
                 told = np.uint64(entry + k)  # an index that cannot be negative costs less
                 column = np.uint64(int(rows[told, ARM]))
-                absent = int(rows[told, MISSING])
+                absent = int(rows[told, rows.shape[1] - 1]) if tells_missing else UNTOLD
                 observe(state, in_force[told], column, rows[told, LOSS], absent)
             entry, end = take(calendar, now)
 
 
 @compiled
 def send(
-    calendar: Calendar, now: int, stretch: Stretch, row: int, arm: int, plays: Floats, k: int
+    calendar: Calendar,
+    now: int,
+    stretch: Stretch,
+    row: int,
+    arm: int,
+    plays: Floats,
+    k: int,
+    tells_missing: bool,
 ) -> None:
     """Put a loss on its way, with what was in force for it, unless it comes after the last round.
 
-    An entry holds arm, loss, missing count, and what was in force.
+    An entry holds arm, loss, and what was in force; then the missing count, if it will be told.
     """
     delay = stretch.delays[row, arm]
     if delay == NEVER or delay >= stretch.rounds - now:
         return
-    entry, rows = np.uint64(put(calendar, now, now + delay)), calendar.rows
-    rows[entry, ARM] = arm
-    rows[entry, LOSS] = stretch.losses[row, arm]
-    rows[entry, MISSING] = stretch.missing[row, arm]
-    rows[entry, FROZEN] = plays[k, 0]
-    if plays.shape[1] > 1:
-        rows[entry, FROZEN + 1] = plays[k, 1]
-    for part in range(2, plays.shape[1]):
-        rows[entry, FROZEN + part] = plays[k, part]
+    entry = calendar.rows[np.uint64(put(calendar, now, now + delay))]
+    loss = stretch.losses[row, arm]
+    if plays.shape[1] == LANES - FROZEN and not tells_missing:
+        store_whole(entry, 0, side_by_side(arm, loss, plays[k, 0], plays[k, 1]))
+        return
+    entry[ARM] = arm
+    entry[LOSS] = loss
+    for part in range(plays.shape[1]):
+        entry[FROZEN + part] = plays[k, part]
+    if tells_missing:
+        entry[entry.shape[0] - 1] = stretch.missing[row, arm]
 
 
 @compiled
@@ -119,7 +130,7 @@ def add_up(tally: Tally, q: Floats, arm: int, losses: Floats, missing: Counts, r
 
 
 @functools.cache
-def loop_for(verbs: Verbs) -> Callable[[Run, Stretch, bool], None]:
+def loop_for(verbs: Verbs) -> Callable[[Run, Stretch, bool, bool], None]:
     """The compiled loop, kept on disk only for the learners of this package."""
     ours = all(verb.__module__.startswith(f"{__package__.split('.')[0]}.") for verb in verbs)
     return play_rounds if ours else compiled_afresh(play_rounds)
@@ -129,8 +140,9 @@ class EngineRun:
     """A learner's run through a game, stretch by stretch, by the compiled loop."""
 
     def __init__(self, learner: Learner, game: Game, seed: np.random.SeedSequence) -> None:
-        self.full_information = learner.setting is Setting.FULL_INFORMATION
-        rows, arms = learner.arms if self.full_information else 1, learner.arms
+        full_information = learner.setting is Setting.FULL_INFORMATION
+        tells_missing = learner.setting is Setting.PARTIALLY_CONCEALED
+        rows, arms = learner.arms if full_information else 1, learner.arms
         self.rows, self.learner = rows, learner
         prediction = learner.blank()
         self.recorder = Recorder(learner, game)
@@ -139,13 +151,13 @@ class EngineRun:
             prediction=prediction,
             plays=np.empty((rows, learner.play_width)),
             stream=seeded(seed),
-            calendar=empty_calendar(FROZEN + learner.play_width),
+            calendar=empty_calendar(FROZEN + learner.play_width + tells_missing),
             tally=Tally(np.zeros(3), np.zeros(arms), np.zeros(arms, dtype=np.int64)),
         )
-        self.loop = loop_for(learner.verbs)
+        self.loop, self.manner = loop_for(learner.verbs), (full_information, tells_missing)
         nothing = np.empty((0, arms), dtype=np.int64)
         empty = Stretch(0, 0, np.empty((0, arms)), nothing, nothing)
-        self.loop(self.run, empty, self.full_information)  # compiled before the clock starts
+        self.loop(self.run, empty, *self.manner)  # compiled before the clock starts
 
     def play(self, stretch: Stretch) -> None:
         """Play on through the next stretch."""
@@ -154,8 +166,8 @@ class EngineRun:
         run = self.run = self.run._replace(calendar=calendar)
         brief = run._replace(prediction=run.prediction.brief())
         last = len(stretch.losses) - 1
-        self.loop(brief, stretch.cut(0, last), self.full_information)
-        self.loop(run, stretch.cut(last, last + 1), self.full_information)  # its p is noted
+        self.loop(brief, stretch.cut(0, last), *self.manner)
+        self.loop(run, stretch.cut(last, last + 1), *self.manner)  # its p is noted
         self.recorder.seconds += time.perf_counter() - started
         self.recorder.note(stretch.end, run.tally.totals, run.tally.weights, run.prediction)
 
