@@ -8,12 +8,38 @@ Variant = Literal["paper", "repaired"]
 VARIANTS: tuple[Variant, ...] = ("paper", "repaired")
 
 
+Delivery = Literal["own", "padded", "in order"]
+DELIVERIES: tuple[Delivery, ...] = ("own", "padded", "in order")
+
+
 class Setting(Enum):
     """What the learner gets to see, in the paper's words."""
 
     FULL_INFORMATION = "full information"
     PARTIALLY_CONCEALED = "partially concealed"
     CONCEALED = "concealed"
+
+
+class Need(Enum):
+    """What a learner must be told before it starts, by the name of the option that says it."""
+
+    HORIZON = "horizon"  # how many rounds there will be
+    MAX_MISSING = "max_missing"  # rho*, the largest missing count of an arm
+    TOTAL_DELAY = "total_delay"  # the sum over rounds of the largest missing count
+    MAX_DELAY = "max_delay"  # the longest delay that ends within the game
+    MEAN_DELAY = "mean_delay"  # of the slowest arm
+    DELAY_LAW = "delay_law"  # the share of losses that come within 0, 1, 2, ... rounds
+    TAIL_INDEX = "tail_index"  # alpha, if at most m^-alpha of an arm's losses take more than m
+    DELAY_AT_DECISION = "delay_at_decision"  # d_t(i_t), as soon as i_t is drawn
+
+
+class Covers(Enum):
+    """The delays for which a learner's guarantee is proven."""
+
+    NOTHING = "nothing"
+    NO_DELAY = "no delay"
+    SHARED = "one delay for all arms"
+    ANY = "any delays"
 
 
 class TicketState(Enum):

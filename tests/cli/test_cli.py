@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from belated.cli import main
 from belated.learners.concealed import Concealed
+from belated.learners.registry import registered
 from tests.games import random_game
 
 CASES = sorted((Path(__file__).parents[1] / "cases").glob("*.json"))
@@ -78,11 +79,11 @@ def test_every_command_has_help() -> None:
 def test_learners_lists_name_setting_needs_and_guarantee() -> None:
     """All of them, as text and as JSON."""
     rows = json.loads(belated("learners", "--json").stdout)
-    names = ["concealed", "exp3", "full-information", "partially-concealed", "uniform"]
-    assert [row["name"] for row in rows] == names
+    assert [row["name"] for row in rows] == sorted(registered())
     text = belated("learners").stdout
     for row in rows:
-        assert set(row) == {"name", "in Python", "setting", "must be known", "guarantee"}
+        said = {"name", "in Python", "setting", "must be known", "guarantee"}
+        assert set(row) == said | {"proven for", "source"}
         assert all(value in text for value in row.values())
 
 
@@ -329,14 +330,24 @@ def test_warmup_without_a_writable_cache_says_so(tmp_path: Path) -> None:
 
 def test_warmup_compiles_and_says_where(tmp_path: Path) -> None:
     """The compiled code lands in the directory that was named, and is found there again."""
-    run = belated("warmup", BELATED_CACHE_DIR=str(tmp_path))
+    run = belated("warmup", "concealed", "exp3", BELATED_CACHE_DIR=str(tmp_path))
     assert run.returncode == 0
     assert str(tmp_path) in run.stdout
     assert "concealed: ready" in run.stdout
     kept = sorted(tmp_path.rglob("*.nbc"))
     assert kept
-    belated("warmup", BELATED_CACHE_DIR=str(tmp_path))
+    belated("warmup", "exp3", "concealed", BELATED_CACHE_DIR=str(tmp_path))
     assert sorted(tmp_path.rglob("*.nbc")) == kept
+
+
+def test_warmup_knows_the_paper_s_learners_and_refuses_unknown_ones(tmp_path: Path) -> None:
+    """Without a name those of the paper and the references; a wrong name is one line."""
+    run = belated("warmup", BELATED_CACHE_DIR=str(tmp_path), NUMBA_DISABLE_JIT="1")
+    ready = [line.split(":")[0] for line in run.stdout.splitlines()[1:]]
+    assert ready == ["full-information", "partially-concealed", "concealed", "exp3", "uniform"]
+    wrong = belated("warmup", "conceled")
+    assert (wrong.returncode, wrong.stdout.count("\n")) == (2, 1)
+    assert wrong.stderr == "Error: learner is 'conceled'; `belated learners` lists them\n"
 
 
 def test_no_traceback_reaches_the_user(tmp_path: Path) -> None:

@@ -192,6 +192,8 @@ def carrying(variant: Any) -> tuple[Any, Any, Floats]:
     rng, learner = np.random.default_rng(48), built(FullInformation, 3, variant, 0)
     state = learner.start()
     old = learner.commit(state, learner.predict(state))
+    for _ in range(4):  # so much is missing that the rates are small enough
+        learner.commit(state, learner.predict(state))
     for _ in range(12):
         plays = learner.commit(state, learner.predict(state))
         for i, play in enumerate(plays):

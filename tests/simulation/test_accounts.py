@@ -1,10 +1,16 @@
 """The account of a game equals what one adds up by hand from all its losses and delays."""
 
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
 import numpy as np
 import pytest
 
+from belated.environments.environment import Counts
 from belated.environments.missing import NEVER, missing_counts
-from belated.simulation.accounts import LEVELS, account
+from belated.simulation import contenders
+from belated.simulation.accounts import LARGEST_TAIL_INDEX, LEVELS, LONGEST_LAW, account
+from belated.types import DELIVERIES, Delivery, Need
 from tests.simulation.test_engine import given, random_game
 
 
@@ -54,3 +60,210 @@ def test_a_sample_of_the_rounds_will_do_for_long_games() -> None:
     found = account(given(np.zeros((rounds, arms)), delays)).delays
     assert 0 < found.sampled < rounds
     assert found.mean[0] == pytest.approx((period - 1) / 2, rel=0.02)
+
+
+# -- what learners may be told beforehand
+
+
+def wait_of(delays: Counts, s: int, arm: int, delivery: str) -> float:
+    """How long (s, arm) takes until it is told, infinite if never or after the end."""
+    rounds, arms = delays.shape
+
+    def arrival(then: int, i: int) -> float:
+        return np.inf if delays[then, i] == NEVER else then + float(delays[then, i])
+
+    waits_for = {
+        "own": [(s, arm)],
+        "padded": [(s, i) for i in range(arms)],
+        "in order": [(then, i) for then in range(s + 1) for i in range(arms)],
+    }
+    told = max(arrival(*pair) for pair in waits_for[delivery])
+    return told - s if told < rounds else np.inf
+
+
+@pytest.mark.parametrize("delivery", DELIVERIES)
+@pytest.mark.parametrize(
+    ("rounds", "arms", "longest", "lost"),
+    [(1, 1, 0, False), (30, 1, 4, True), (80, 3, 9, False), (80, 3, 9, True), (60, 2, 80, False)],
+)
+def test_waits_are_those_of_every_single_loss(
+    delivery: Any, rounds: int, arms: int, longest: int, lost: bool
+) -> None:
+    """Missing counts, their sum and the longest delay, as a learner so told would see them."""
+    losses, delays = random_game(rounds, rounds, arms, longest)
+    if not lost:
+        delays[delays == NEVER] = 0
+    sums = account(given(losses, delays))
+    waits = np.array(
+        [[wait_of(delays, s, i, delivery) for i in range(arms)] for s in range(rounds)]
+    )
+    missing = np.array(
+        [[sum(s + waits[s, i] >= t for s in range(t)) for i in range(arms)] for t in range(rounds)]
+    )
+    found = sums.waits[delivery]
+    assert found.most_missing == missing.max()
+    assert found.total_delay == missing.max(axis=1).sum()
+    assert found.max_delay == waits[np.isfinite(waits)].max(initial=0)
+    if delivery == "own":
+        own = (sums.max_missing, sums.total_delay, sums.max_delay)
+        assert own == tuple(found)
+
+
+def test_padded_waits_exceed_what_is_missing_of_any_arm() -> None:
+    """Two arms that are late in turns: each misses one loss, whoever waits for both misses two."""
+    delays = np.where((np.arange(40)[:, None] + [0, 1]) % 2 == 0, 2, 0)
+    waits = account(given(np.zeros((40, 2)), delays)).waits
+    assert waits["own"].most_missing == 1
+    assert waits["padded"].most_missing == 2
+    assert waits["padded"].total_delay > 1.9 * waits["own"].total_delay
+
+
+@pytest.mark.parametrize("rounds", [5000, 9000])
+def test_waits_of_long_games(rounds: int) -> None:
+    """Delays beyond a turn of the calendar, over many stretches, against counts by columns."""
+    losses, delays = random_game(rounds, rounds, 2, 40)
+    delays[delays == NEVER] = 7
+    delays[3, 0], delays[rounds // 2, 1] = 4100, rounds // 3
+    padded = delays.max(axis=1)
+    due = np.maximum.accumulate(np.arange(rounds) + padded)
+    waits = account(given(losses, delays)).waits
+    for delivery, column in (("padded", padded), ("in order", due - np.arange(rounds))):
+        missing = missing_counts(column[:, None])
+        assert waits[delivery][:2] == (missing.max(), missing.sum())  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("delays", "depends"),
+    [
+        ([[0, 0], [3, 3], [1, 1]], False),
+        ([[0, 0], [1, 0], [1, 1]], True),
+        ([[NEVER, NEVER], [0, 0], [0, 0]], False),
+        ([[NEVER, 3], [0, 0], [5, 1]], False),  # after the end is never
+        ([[NEVER, 2], [0, 0], [0, 0]], True),
+        ([[4], [0], [NEVER]], False),
+    ],
+)
+def test_whether_delays_depend_on_the_arm(delays: list[list[int]], depends: bool) -> None:
+    """One round in which one arm is known at another time is enough."""
+    table = np.array(delays)
+    assert account(given(np.zeros(table.shape), table)).arm_dependent is depends
+
+
+@pytest.mark.parametrize(("rounds", "arms", "longest"), [(1, 1, 0), (50, 1, 5), (400, 3, 30)])
+def test_the_law_of_the_delays(rounds: int, arms: int, longest: int) -> None:
+    """The share of all losses that are known within x rounds, up to the longest delay."""
+    losses, delays = random_game(rounds, rounds, arms, longest)
+    known = (delays != NEVER) & (np.arange(rounds)[:, None] + delays < rounds)
+    law = account(given(losses, delays)).delays.law
+    assert len(law) == 1 + (delays[known].max() if known.any() else 0)
+    for x, share in enumerate(law):
+        assert share == pytest.approx((known & (delays <= x)).mean(), abs=1e-15)
+
+
+def test_a_law_where_nothing_comes_or_much_comes_late() -> None:
+    """It is zero, or cut off where nobody would look it up."""
+    nothing = account(given(np.zeros((5, 2)), np.full((5, 2), NEVER)))
+    assert nothing.delays.law.tolist() == [0.0]
+    delays = np.zeros((LONGEST_LAW + 100, 1), dtype=np.int64)
+    delays[0] = LONGEST_LAW + 50
+    law = account(given(np.zeros(delays.shape), delays)).delays.law
+    assert len(law) == LONGEST_LAW
+    assert law[-1] == pytest.approx(1.0 - 1.0 / len(delays))
+
+
+def tails(name: str, rounds: int) -> Counts:
+    """Delays of two arms."""
+    random = np.random.default_rng(rounds)
+    if name == "none":
+        return np.zeros((rounds, 2), dtype=np.int64)
+    if name == "constant":
+        return np.full((rounds, 2), 7)
+    if name == "never, but prompt otherwise":
+        return np.where(random.random((rounds, 2)) < 0.2, NEVER, 1)
+    if name == "short":
+        return random.integers(0, 3, (rounds, 2))
+    delays = np.floor(random.pareto([0.4, 1.5], (rounds, 2))).astype(np.int64)
+    if name == "Pareto, some never":
+        delays[random.random((rounds, 2)) < 0.05] = NEVER
+    return delays
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3, 4, 60, 300])
+@pytest.mark.parametrize(
+    "name",
+    ["none", "constant", "short", "Pareto", "Pareto, some never", "never, but prompt otherwise"],
+)
+def test_the_tail_index_is_the_largest_that_the_definition_allows(name: str, rounds: int) -> None:
+    """P(d_i > m) <= m^-alpha for every arm and every m from 2 to the end, and for no alpha above.
+
+    Ten stands for every alpha that is larger.
+    """
+    delays = tails(name, rounds)
+    alpha = account(given(np.zeros((rounds, 2)), delays)).delays.tail_index
+    late = (delays == NEVER) | (np.arange(rounds)[:, None] + delays >= rounds)
+    waits = np.where(late, np.inf, delays)
+    longer = {m: (waits > m).mean(axis=0).max() for m in range(2, rounds)}
+    assert 0.0 <= alpha <= LARGEST_TAIL_INDEX
+    assert all(share <= m**-alpha * (1 + 1e-12) for m, share in longer.items())
+    if alpha < LARGEST_TAIL_INDEX:
+        assert any(share > m ** -(alpha + 1e-9) for m, share in longer.items())
+
+
+@dataclass
+class Spy:
+    """Takes every option that a need can fill; it is no learner and is not registered."""
+
+    arms: int
+    horizon: Any = None
+    max_missing: Any = None
+    total_delay: Any = None
+    max_delay: Any = None
+    mean_delay: Any = None
+    delay_law: Any = None
+    tail_index: Any = None
+    delay_at_decision: Any = None
+    delivery: Any = None
+    needs: ClassVar[tuple[Need, ...]] = ()
+    deliveries: ClassVar[tuple[Delivery, ...]] = DELIVERIES
+
+
+@pytest.mark.parametrize("need", list(Need))
+@pytest.mark.parametrize("delivery", [None, *DELIVERIES])
+def test_a_learner_is_handed_what_it_declares_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, need: Need, delivery: Any
+) -> None:
+    """Each need alone fills its own option, and no other, with what the delivery makes of it."""
+    losses, delays = random_game(9, 200, 3, 12)
+    delays[delays == NEVER] = 0
+    sums = account(given(losses, delays))
+    monkeypatch.setattr(Spy, "needs", (need,))
+    monkeypatch.setattr(contenders, "registered", lambda: {"spy": Spy})
+    options = {} if delivery is None else {"delivery": delivery}
+    spy = contenders.Contender("spy", options).built(sums)
+    waits = sums.waits[delivery or "own"]
+    expected = {
+        Need.HORIZON: 200,
+        Need.MAX_MISSING: waits.most_missing,
+        Need.TOTAL_DELAY: waits.total_delay,
+        Need.MAX_DELAY: waits.max_delay,
+        Need.MEAN_DELAY: max(sums.delays.mean),
+        Need.DELAY_LAW: tuple(sums.delays.law),
+        Need.TAIL_INDEX: sums.delays.tail_index,
+        Need.DELAY_AT_DECISION: None,  # told in every round, not beforehand
+    }
+    filled = {name: value for name, value in vars(spy).items() if value is not None}
+    given_anyway = {"arms": 3} | options
+    told = {} if expected[need] is None else {need.value: expected[need]}
+    assert filled == given_anyway | told
+
+
+def test_an_option_that_is_given_is_not_overruled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The game's horizon is only for those who were not told another."""
+    monkeypatch.setattr(Spy, "needs", (Need.HORIZON,))
+    monkeypatch.setattr(contenders, "registered", lambda: {"spy": Spy})
+    sums = account(given(*random_game(9, 20, 3, 2)))
+    assert vars(contenders.Contender("spy", {"horizon": 7}).built(sums))["horizon"] == 7
+
+
+def test_every_need_is_known_or_told_in_the_game() -> None:
+    assert set(Need) - set(contenders.KNOWN) == {Need.DELAY_AT_DECISION}

@@ -2,8 +2,8 @@
 
 import itertools
 import math
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from belated.environments.missing import missing_counts
 from belated.learners.concealed import Concealed
 from belated.learners.full_information import FullInformation
-from belated.learners.learner import Learner
+from belated.learners.learner import Facts, Learner
 from belated.learners.partially_concealed import PartiallyConcealed
 from belated.learners.uniform import Uniform
 from belated.simulation import theorems
@@ -28,6 +28,7 @@ from belated.simulation.lower_bounds import (
 from belated.simulation.regret import divergence
 from belated.simulation.replay import replay
 from belated.simulation.theorems import Compared
+from belated.types import DELIVERIES, Covers
 from tests.simulation.test_engine import given
 from tests.theory.games import DELAYS, LOSSES, VARIANTS, full_case, skewed_prior
 
@@ -307,6 +308,120 @@ def test_the_mean_of_bounds_is_as_weak_as_the_weakest() -> None:
     assert mean_bound([proven, proven]) == proven
     assert mean_bound([proven, stated]) == Bound("a", 2.5, False, "stated")
     assert mean_bound([proven, nothing, stated]) == nothing
+
+
+# -- what a learner states itself
+
+
+@dataclass(frozen=True)
+class Stated(Uniform):
+    """A learner with a bound of its own; it has no name of its own, so it is not registered."""
+
+    horizon: int = 50
+    states: bool = True
+
+    guarantee: ClassVar[str] = "as much as we say"
+    source: ClassVar[str] = "made up"
+
+    def bound(self, facts: Facts) -> float | None:
+        counts = facts.arms, facts.rounds, facts.most_missing, facts.total_delay
+        return sum(10.0**-k * count for k, count in enumerate(counts)) if self.states else None
+
+
+class ProvenForNothing(Stated):
+    covers = Covers.NOTHING
+
+
+class ProvenWithoutDelay(Stated):
+    covers = Covers.NO_DELAY
+
+
+class ProvenForOneDelay(Stated):
+    covers = Covers.SHARED
+
+
+class ProvenForAll(Stated):
+    covers = Covers.ANY
+
+
+def uneven_game(rounds: int = 50) -> Account:
+    """Two arms that are late in turns."""
+    delays = np.where((np.arange(rounds)[:, None] + [0, 1]) % 2 == 0, 2, 0)
+    return account(given(np.tile([0.1, 0.9], (rounds, 1)), delays))
+
+
+GAMES = {"prompt": prompt_game(arms=2), "late": late_game(arms=2), "uneven": uneven_game()}
+PROVEN = {  # where each applies, by delivery: "own", then together
+    ProvenForNothing: ("", ""),
+    ProvenWithoutDelay: ("prompt", "prompt"),
+    ProvenForOneDelay: ("prompt late", "prompt late uneven"),
+    ProvenForAll: ("prompt late uneven", "prompt late uneven"),
+}
+
+
+@pytest.mark.parametrize("kind", PROVEN)
+@pytest.mark.parametrize("delivery", DELIVERIES)
+@pytest.mark.parametrize("name", GAMES)
+def test_a_stated_bound_applies_only_where_it_is_proven(
+    kind: type[Stated], delivery: Any, name: str
+) -> None:
+    """By delays and delivery; and with a horizon that is too short or a window it does nowhere."""
+    game, learner = GAMES[name], kind(arms=2, delivery=delivery)
+    bound = bound_for(learner, game, 0)
+    proven = name in PROVEN[kind][delivery != "own"].split()
+    assert (bound.applies, bound.label) == (proven, "as much as we say")
+    assert (bound.why == "made up") is proven
+    assert bound == bound_for(replace(learner, horizon=51), game, [0.5, 0.5])
+    for weaker in (replace(learner, horizon=49), replace(learner, window=60)):
+        assert not bound_for(weaker, game, 0).applies
+        assert bound_for(weaker, game, 0).value == bound.value
+    silent = bound_for(replace(learner, states=False), game, 0)
+    assert (silent.value, silent.applies) == (None, False)
+
+
+@pytest.mark.parametrize("delivery", DELIVERIES)
+@pytest.mark.parametrize("name", GAMES)
+def test_a_stated_bound_is_about_what_the_learner_is_told(delivery: Any, name: str) -> None:
+    """Padding makes a theorem hold with the delays that it makes, not with the shorter ones."""
+    waits = GAMES[name].waits[delivery]
+    counts = 2, 50, waits.most_missing, waits.total_delay
+    expected = sum(10.0**-k * count for k, count in enumerate(counts))
+    assert bound_for(ProvenForAll(arms=2, delivery=delivery), GAMES[name], 0).value == expected
+
+
+def test_why_a_stated_bound_does_not_apply() -> None:
+    """One sentence for each reason."""
+    own = {"arms": 2}
+    reasons = [
+        (ProvenForNothing(**own), "late", "nothing is proven"),
+        (ProvenWithoutDelay(**own), "late", "proven without delays"),
+        (ProvenForOneDelay(**own), "uneven", "proven for one delay for all arms; here each has"),
+        (ProvenForAll(**own, horizon=9), "late", "there are 50 rounds; the horizon is 9"),
+        (ProvenForAll(**own, window=2), "late", "what has not come within the window is counted"),
+    ]
+    for learner, name, why in reasons:
+        assert bound_for(learner, GAMES[name], 0).why.startswith(why)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"delivery": "padded"}, {"delivery": "in order"}, {"window": 9}]
+)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_papers_theorems_are_about_losses_told_when_they_arrive(
+    changed: dict[str, Any], variant: Any
+) -> None:
+    """Told later, or made up by a window, there is no number for any of the three."""
+    game, means = late_game(), {"expected_missing": 1.0, "overlap": 1.0}
+    learners = [
+        experts(game, variant),
+        PartiallyConcealed(arms=3, horizon=50, max_missing=2),
+        Concealed(arms=3, variant=variant, max_missing=2),
+    ]
+    for learner in learners:
+        assert bound_for(learner, game, 0, **means).value is not None
+        bound = bound_for(replace(learner, **changed), game, 0, **means)
+        assert (bound.value, bound.applies) == (None, False)
+        assert bound.why == "the theorem is about losses told when they arrive"
 
 
 # -- lower bounds

@@ -10,19 +10,32 @@ from belated.environments.given import GivenDelays, GivenLosses
 from belated.environments.missing import NEVER, missing_counts
 from belated.kernels.calendar import TURN
 from belated.learners.full_information import FullInformation
+from belated.learners.learner import PaperLearner
 from belated.learners.registry import registered
 from belated.simulation import engine, play
 from belated.simulation.accounts import account
 from belated.simulation.case import Case
-from belated.simulation.contenders import Contender
+from belated.simulation.contenders import Contender, contender
 from belated.simulation.game import Game
 from belated.simulation.replay import replay
 from belated.simulation.trace import Trace
 from belated.types import VARIANTS, Setting
 
 DRAWS = np.random.SeedSequence(3)
+SIZES = [(1, 1, 0), (40, 1, 3), (200, 3, 0), (300, 4, 30)]  # rounds, arms, longest delay
 every_learner = pytest.mark.parametrize("name", registered())
 both_variants = pytest.mark.parametrize("variant", VARIANTS)
+
+
+def every_way() -> list[str]:
+    """Every learner, in every variant and with every way of delivery that it has."""
+    ways = []
+    for name, kind in registered().items():
+        ways += [name, f"{name}:window=7"]
+        ways += [f"{name}:delivery={delivery}" for delivery in kind.deliveries[1:]]
+        if issubclass(kind, PaperLearner):
+            ways.append(f"{name}:variant=repaired")
+    return ways
 
 
 def given(losses: Floats, delays: Counts) -> Game:
@@ -46,18 +59,13 @@ def assert_equal(one: Trace, other: Trace) -> None:
             )
 
 
-@both_variants
-@every_learner
-@pytest.mark.parametrize(
-    ("rounds", "arms", "longest"), [(1, 1, 0), (40, 1, 3), (300, 3, 0), (900, 4, 30)]
-)
-def test_the_compiled_game_equals_its_readable_twin(
-    name: str, variant: str, rounds: int, arms: int, longest: int
-) -> None:
+@pytest.mark.parametrize("text", every_way())
+def test_the_compiled_game_equals_its_readable_twin(text: str) -> None:
     """Same game, same random stream: the same run, for every learner."""
-    game = given(*random_game(rounds, rounds, arms, longest))
-    learner = Contender(name, {"variant": variant}).built(account(game))
-    assert_equal(engine.play(learner, game, DRAWS), play.play(learner, game, DRAWS))  # type: ignore[arg-type]
+    for rounds, arms, longest in SIZES if ":" not in text else SIZES[-1:]:
+        game = given(*random_game(rounds, rounds, arms, longest))
+        learner = contender(text).built(account(game))
+        assert_equal(engine.play(learner, game, DRAWS), play.play(learner, game, DRAWS))  # type: ignore[arg-type]
 
 
 @every_learner

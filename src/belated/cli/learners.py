@@ -10,6 +10,8 @@ import click
 if TYPE_CHECKING:
     from belated.learners.learner import Learner
 
+WARM = ("full-information", "partially-concealed", "concealed", "exp3", "uniform")
+
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list instead of a table.")
@@ -24,8 +26,10 @@ def learners(as_json: bool) -> None:
             "name": kind.name,
             "in Python": f"belated.{in_hand[kind]}" if kind in in_hand else "",
             "setting": kind.setting.value,
-            "must be known": kind.needs,
+            "must be known": ", ".join(need.value for need in kind.needs) or "nothing",
             "guarantee": kind.guarantee,
+            "proven for": kind.covers.value,
+            "source": kind.source,
         }
         for kind in registered().values()
     ]
@@ -39,8 +43,15 @@ def learners(as_json: bool) -> None:
 
 
 @click.command()
-def warmup() -> None:
-    """Compile all learners and keep the code, so that later processes start quickly."""
+@click.argument("names", metavar="LEARNER...", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="All learners, which takes minutes.")
+def warmup(names: tuple[str, ...], everything: bool) -> None:
+    """Compile learners and keep the code, so that later processes start quickly.
+
+    Without a name, these are the learners of the paper, Exp3 and uniform play; any other is
+    compiled when it is first used.
+    """
+    from belated.cli.console import one_line_errors
     from belated.kernels.compile import QUIET, cache_directory
     from belated.learners.registry import registered
 
@@ -48,8 +59,13 @@ def warmup() -> None:
     directory = cache_directory()
     kept = f"kept in {directory}" if directory else "not kept: no cache directory can be written"
     click.echo(f"Compiled code is {kept}.")
-    for kind in registered().values():
-        started = time.perf_counter()
+    kinds = registered()
+    with one_line_errors():
+        for name in names:
+            if name not in kinds:
+                raise ValueError(f"learner is {name!r}; `belated learners` lists them")
+    for name in kinds if everything else names or WARM:
+        kind, started = kinds[name], time.perf_counter()
         compile_learner(kind)
         click.echo(f"{kind.name}: ready after {time.perf_counter() - started:.1f} s")
 

@@ -1,10 +1,11 @@
 """The calendar: what is due at the end of which round, in constant time however much is pending.
 
-Entries wait in buckets: one for each of the next rounds, and one for each of the next turns, a turn
-being as many rounds as there are buckets of the first kind. At the start of a turn its bucket is
-shared out among its rounds, so each entry is moved once; what is due in more turns than there are
-buckets for waits in one last bucket. A bucket is a chain of chunks, and a chunk some rows side by
-side, so that what comes together lies together.
+Entries wait in buckets: one for each round of this turn, and one for each turn of this cycle, a
+turn being as many rounds, and a cycle as many turns, as there are buckets of that kind. At the
+start of a turn its bucket is shared out among its rounds, so each entry is moved once; what is due
+after this cycle waits in one last bucket. Whatever is due together thus comes in the order in which
+it was put. A bucket is a chain of chunks, and a chunk some rows side by side, so that what comes
+together lies together.
 """
 
 from typing import NamedTuple
@@ -19,8 +20,9 @@ Counts = NDArray[np.int64]
 
 BITS = 12
 TURN = 2**BITS  # rounds
-TURNS = 2**12
-LATER = TURN + TURNS  # the bucket of all that is due after these turns
+CYCLE_BITS = BITS + 12
+TURNS = 2 ** (CYCLE_BITS - BITS)
+LATER = TURN + TURNS  # the bucket of all that is due after this cycle
 CHUNK_BITS = 4
 CHUNK = 2**CHUNK_BITS  # rows
 NONE = -1
@@ -80,10 +82,10 @@ def reserved(calendar: Calendar, count: int) -> Calendar:
 @compiled
 def put(calendar: Calendar, now: int, due: int) -> int:
     """The row of a new entry that is due at the end of the round `due`; there must be room."""
-    if due - now < TURN:
+    if due >> BITS == now >> BITS:
         return append(calendar, due & (TURN - 1))
     bucket = LATER
-    if (due >> BITS) - (now >> BITS) < TURNS:
+    if due >> CYCLE_BITS == now >> CYCLE_BITS:
         bucket = TURN + ((due >> BITS) & (TURNS - 1))
     row = append(calendar, bucket)
     calendar.due[row] = due

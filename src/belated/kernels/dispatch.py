@@ -22,6 +22,11 @@ def commit(state: Any, prediction: Any, arm: int, plays: Any) -> None:
     VERBS[type(state)].commit(state, prediction, arm, plays)
 
 
+def withdraw(state: Any, play: Any, arm: Any) -> None:
+    """A loss will never come."""
+    VERBS[type(state)].withdraw(state, play, arm)
+
+
 def observe(state: Any, play: Any, arm: Any, loss: float, missing: int) -> None:
     """Learn from a loss that has arrived."""
     VERBS[type(state)].observe(state, play, arm, loss, missing)
@@ -38,6 +43,12 @@ def _predict(state: Any, prediction: Any) -> Callable[..., None]:
 def _commit(state: Any, prediction: Any, arm: Any, plays: Any) -> Callable[..., None]:
     verb = VERBS[state.instance_class].commit
     return lambda state, prediction, arm, plays: verb(state, prediction, arm, plays)
+
+
+@overload(withdraw, strict=False, jit_options={"forceinline": True, "error_model": "numpy"})
+def _withdraw(state: Any, play: Any, arm: Any) -> Callable[..., None]:
+    verb = VERBS[state.instance_class].withdraw
+    return lambda state, play, arm: verb(state, play, arm)
 
 
 @overload(observe, strict=False, jit_options={"forceinline": True, "error_model": "numpy"})

@@ -13,14 +13,16 @@ import numpy as np
 
 from belated.kernels.compile import compiled
 from belated.kernels.concealed import WORK, solve_concealed
+from belated.kernels.exact import add_exactly
 from belated.learners.learner import (
     Counts,
     Floats,
-    Learner,
+    PaperLearner,
     Prediction,
     Verbs,
+    fill_p,
 )
-from belated.types import Setting
+from belated.types import Need, Setting
 from belated.values import MOST_ROUNDS, as_count
 
 GammaWeight = Literal["q", "q+eps"]
@@ -60,16 +62,6 @@ def entropy_rate(state: ConcealedState) -> float:
 
 
 @compiled
-def add_exactly(sums: Floats, arm: int, value: float) -> None:
-    """Add to the two-row sum of an arm, keeping in the second row what the first rounds away."""
-    before = sums[0, arm]
-    after = before + value
-    seen = after - before
-    sums[1, arm] += (before - (after - seen)) + (value - seen)
-    sums[0, arm] = after
-
-
-@compiled
 def predict(state: ConcealedState, prediction: Prediction) -> None:
     """q_t, the argmin of eq:frameworkprediction with eta_t = 1/(2 sqrt(t))."""
     prediction.eta[0] = 0.5 / math.sqrt(state.round[0])
@@ -83,9 +75,7 @@ def predict(state: ConcealedState, prediction: Prediction) -> None:
         prediction.dual,
         prediction.work,
     )
-    if prediction.detailed[0] == 1:
-        for i in range(prediction.q.shape[0]):
-            prediction.p[i, 0] = prediction.q[i]
+    fill_p(prediction)
 
 
 @compiled
@@ -124,7 +114,7 @@ def observe(state: ConcealedState, play: Floats, arm: int, loss: float, missing:
 
 
 @dataclass(frozen=True)
-class Concealed(Learner):
+class Concealed(PaperLearner):
     """The paper's concealed bandit; `variant="repaired"` explores less and weighs with epsilon.
 
     Implicit exploration costs K epsilon_t a round, not epsilon_t, so th:concealed fails for many
@@ -137,7 +127,7 @@ class Concealed(Learner):
 
     name: ClassVar[str] = "concealed"
     setting: ClassVar[Setting] = Setting.CONCEALED
-    needs: ClassVar[str] = "max_missing"
+    needs: ClassVar[tuple[Need, ...]] = (Need.MAX_MISSING,)
     guarantee: ClassVar[str] = (
         "expected regret at most 9 sqrt(KT) + 3 sqrt(ln K E sum_t <q_t,rho_t>) + max_missing/2 "
         "(th:concealed; fails with thousands of arms, where variant='repaired' has a like bound)"

@@ -11,9 +11,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from belated.kernels.compile import compiled
-from belated.kernels.lanes import LANES, Lanes, across, exponential, load, spread, store, whole
-from belated.learners.learner import Counts, Floats, Learner, Prediction, Verbs
-from belated.types import Setting
+from belated.kernels.exponential_weights import weigh_exponentially
+from belated.kernels.importance import divisor
+from belated.learners.learner import Counts, Floats, Learner, Prediction, Verbs, fill_p
+from belated.types import Covers, Setting
 
 
 class Exp3State(NamedTuple):
@@ -26,37 +27,18 @@ class Exp3State(NamedTuple):
 @compiled
 def predict(state: Exp3State, prediction: Prediction) -> None:
     """q_t(i) in proportion to exp(-eta_t L(i)), with eta_t = sqrt(ln K / (K t))."""
-    losses, q = state.losses, prediction.q
-    arms = losses.shape[0]
+    arms = state.losses.shape[0]
     eta = math.sqrt(math.log(arms) / (arms * state.round[0]))
     prediction.eta[0] = eta
-    least = losses.min()
-    sum_, end = spread(0.0), whole(arms)
-    for i in range(0, end, LANES):
-        sum_ = sum_ + weigh(losses, eta, least, q, i, False)
-    if end < arms:
-        sum_ = sum_ + weigh(losses, eta, least, q, end, True)
-    share = 1.0 / across(sum_)
-    for i in range(arms):
-        q[i] *= share
+    weigh_exponentially(state.losses, eta, prediction.q)
     prediction.passes[0] = 1
-    if prediction.detailed[0] == 1:
-        for i in range(q.shape[0]):
-            prediction.p[i, 0] = q[i]
-
-
-@compiled
-def weigh(losses: Floats, eta: float, least: float, q: Floats, i: int, part: bool) -> Lanes:
-    """The weights of the arms from i on, before they are made to sum to one."""
-    weight = exponential(eta * (least - load(losses, i, np.inf, part)))
-    store(q, i, weight, part)
-    return weight
+    fill_p(prediction)
 
 
 @compiled
 def commit(state: Exp3State, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Freeze q_t(i_t), the probability of the play."""
-    plays[0, 0] = prediction.q[arm]
+    plays[0, 0] = divisor(prediction.q[arm])
     state.round[0] += 1
 
 
@@ -73,14 +55,15 @@ def observe(state: Exp3State, play: Floats, arm: int, loss: float, missing: int)
 
 @dataclass(frozen=True)
 class Exp3(Learner):
-    """Exp3 for any number of rounds; both variants are the same."""
+    """Exp3 for any number of rounds."""
 
     name: ClassVar[str] = "exp3"
     setting: ClassVar[Setting] = Setting.CONCEALED
-    needs: ClassVar[str] = "nothing"
     guarantee: ClassVar[str] = (
         "expected regret at most 2 sqrt(KT ln K) without delays; none with delays"
     )
+    covers: ClassVar[Covers] = Covers.NO_DELAY
+    source: ClassVar[str] = "Auer et al. 2002; the anytime rate from memory"
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = Exp3State
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)

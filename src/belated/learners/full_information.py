@@ -28,11 +28,11 @@ from belated.kernels.plain_full_information import solve_full_information_plainl
 from belated.learners.learner import (
     Counts,
     Floats,
-    Learner,
+    PaperLearner,
     Prediction,
     Verbs,
 )
-from belated.types import Setting
+from belated.types import Need, Setting
 from belated.values import MOST_ROUNDS, as_count, checked_prior
 
 MOST_CARRIED = 64.0  # rounds, in each of which a weight is rounded three times
@@ -289,7 +289,7 @@ def observe_late(state: FullInformationState, play: Floats, arm: int, loss: floa
 
 
 @dataclass(frozen=True)
-class FullInformation(Learner):
+class FullInformation(PaperLearner):
     """The paper's full-information learner; `variant="repaired"` takes the grid without the root.
 
     The paper's grid shrinks by sqrt(1 + rho^max) while early corrections stay as they were, and
@@ -302,7 +302,7 @@ class FullInformation(Learner):
 
     name: ClassVar[str] = "full-information"
     setting: ClassVar[Setting] = Setting.FULL_INFORMATION
-    needs: ClassVar[str] = "horizon"
+    needs: ClassVar[tuple[Need, ...]] = (Need.HORIZON,)
     guarantee: ClassVar[str] = (
         "regret O(c rho_max + sqrt(c <u, L + L^rho>)) for every u, c = KL(u,pi) + ln T "
         "(th:fullinfobound; if rho_max grows late only with variant='repaired')"

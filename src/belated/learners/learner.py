@@ -2,20 +2,22 @@
 
 `predict` reads the state and fills a Prediction; `commit`, with nothing in between, says that the
 round was played by it and freezes what was in force; `observe` adds a loss that has arrived. A
-learner draws no random numbers and reads no clock.
+learner draws no random numbers and reads no clock. It declares what it must know, what it is
+promised and what it guarantees: that is handed to it, and nothing else.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from belated.kernels.compile import compiled
 from belated.kernels.dispatch import VERBS
-from belated.types import VARIANTS, Setting, Variant
-from belated.values import as_count
+from belated.types import DELIVERIES, VARIANTS, Covers, Delivery, Need, Setting, Variant
+from belated.values import MOST_ROUNDS, as_count
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -61,6 +63,14 @@ class Prediction(NamedTuple):
         return self._replace(detailed=np.zeros(1, dtype=np.int64))
 
 
+@compiled
+def fill_p(prediction: Prediction) -> None:
+    """p of a learner that has one rate: the weights themselves."""
+    if prediction.detailed[0] == 1:
+        for i in range(prediction.q.shape[0]):
+            prediction.p[i, 0] = prediction.q[i]
+
+
 class Verbs(NamedTuple):
     """The compiled functions of one kind of state."""
 
@@ -70,17 +80,41 @@ class Verbs(NamedTuple):
     observe: Callable[[Any, Floats, int, float, int], None]
 
 
-@dataclass(frozen=True)
-class Learner(ABC):
-    """The parts common to all learners; a subclass adds its own and the state they start from."""
+class Facts(NamedTuple):
+    """What a bound may depend on: the size of a game, its delays, and the loss of the best arm.
+
+    A loss is missing until the learner is told it, whenever it arrives; total_delay is the sum over
+    rounds of the largest missing count.
+    """
 
     arms: int
-    variant: Variant = "paper"
+    rounds: int
+    most_missing: int
+    total_delay: int
+    best_loss: float
+
+
+@dataclass(frozen=True)
+class Learner(ABC):
+    """The parts common to all learners; a subclass adds its own and the state they start from.
+
+    `delivery` says when a loss is told: "own", when it arrives; "padded", when all losses of its
+    round have arrived; "in order", when moreover those of all rounds before have. With a `window`
+    a loss is told exactly so many rounds later, and as 1 if it has not arrived by then.
+    """
+
+    arms: int
+    _: KW_ONLY
+    delivery: Delivery | None = None
+    window: int | None = None
 
     name: ClassVar[str]
     setting: ClassVar[Setting]
-    needs: ClassVar[str]
+    needs: ClassVar[tuple[Need, ...]] = ()
+    deliveries: ClassVar[tuple[Delivery, ...]] = DELIVERIES
     guarantee: ClassVar[str]
+    covers: ClassVar[Covers] = Covers.NOTHING
+    source: ClassVar[str]
     play_width: ClassVar[int] = 2
     state: ClassVar[type]
     verbs: ClassVar[Verbs]
@@ -98,9 +132,23 @@ class Learner(ABC):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arms", as_count(self.arms, "arms", 1))
-        if self.variant not in VARIANTS:
-            known = " or ".join(map(repr, VARIANTS))
-            raise ValueError(f"variant is {self.variant!r}; it must be {known}")
+        if self.delivery is None:
+            object.__setattr__(self, "delivery", self.deliveries[0])
+        if self.delivery not in self.deliveries:
+            known = " or ".join(map(repr, self.deliveries))
+            raise ValueError(f"delivery is {self.delivery!r}; for {self.name} it must be {known}")
+        if self.window is not None:
+            self._check_count("window", 0)
+
+    def _check_count(self, option: str, least: int) -> None:
+        """Make sure that an option is a whole number of rounds or more, not below the least."""
+        count = as_count(getattr(self, option), option, least, MOST_ROUNDS)
+        object.__setattr__(self, option, count)
+
+    @property
+    def told_on_arrival(self) -> bool:
+        """Whether every loss is told as soon as it is there."""
+        return self.delivery == "own" and self.window is None
 
     @abstractmethod
     def start(self) -> Any:
@@ -110,16 +158,32 @@ class Learner(ABC):
     def blank(self) -> Prediction:
         """An empty prediction of the right shapes."""
 
+    def reserved(self, state: Any, rounds: int) -> Any:
+        """The state with room for so many more rounds; most learners need no more than they have.
+
+        Whoever plays asks for room first, and goes on with the answer.
+        """
+        return state
+
+    def bound(self, facts: Facts) -> float | None:
+        """The right-hand side of the guarantee; None if there is none in numbers."""
+        return None
+
     def predict(self, state: Any) -> Prediction:
         """The prediction of the coming round; the state is only read."""
         prediction = self.blank()
         self.verbs.predict(state, prediction)
         return prediction
 
-    def commit(self, state: Any, prediction: Prediction, arm: int = -1) -> Floats:
-        """Play the round; returns what was in force, a row for each loss that will be told."""
+    def commit(
+        self, state: Any, prediction: Prediction, arm: int = -1, delay: float = np.nan
+    ) -> Floats:
+        """Play the round; returns what was in force, a row for each loss that will be told.
+
+        The delay is for learners that must know it at this time; it is infinite if nothing comes.
+        """
         rows = self.arms if self.setting is Setting.FULL_INFORMATION else 1
-        plays = np.empty((rows, self.play_width))
+        plays = np.full((rows, self.play_width), delay, dtype=np.float64)
         self.verbs.commit(state, prediction, arm, plays)
         return plays
 
@@ -139,3 +203,19 @@ class Learner(ABC):
     def observe(self, state: Any, play: Floats, arm: int, loss: float, missing: int = -1) -> None:
         """The loss of `arm` in the round that froze `play` has arrived."""
         self.verbs.observe(state, play, arm, loss, missing)
+
+
+@dataclass(frozen=True)
+class PaperLearner(Learner):
+    """A learner of the paper: to the letter, or with what docs/errata.md has repaired."""
+
+    variant: Variant = "paper"
+
+    source: ClassVar[str] = "the paper, read"
+    covers: ClassVar[Covers] = Covers.ANY
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.variant not in VARIANTS:
+            known = " or ".join(map(repr, VARIANTS))
+            raise ValueError(f"variant is {self.variant!r}; it must be {known}")

@@ -32,11 +32,11 @@ from belated.kernels.plain_partially_concealed import (
 from belated.learners.learner import (
     Counts,
     Floats,
-    Learner,
+    PaperLearner,
     Prediction,
     Verbs,
 )
-from belated.types import Setting
+from belated.types import Need, Setting
 from belated.values import MOST_ROUNDS, as_count, checked_prior
 
 
@@ -274,7 +274,7 @@ def observe_late(
 
 
 @dataclass(frozen=True)
-class PartiallyConcealed(Learner):
+class PartiallyConcealed(PaperLearner):
     """The paper's partially concealed bandit; `variant="repaired"` guards the barrier's rate.
 
     The proof of th:banditbound takes the outstanding plays to be at most max_missing, but they may
@@ -287,7 +287,7 @@ class PartiallyConcealed(Learner):
 
     name: ClassVar[str] = "partially-concealed"
     setting: ClassVar[Setting] = Setting.PARTIALLY_CONCEALED
-    needs: ClassVar[str] = "horizon, max_missing; with each loss the missing count of its arm"
+    needs: ClassVar[tuple[Need, ...]] = (Need.HORIZON, Need.MAX_MISSING)
     guarantee: ClassVar[str] = (
         "expected regret O~(sqrt(K <u,L>) + sqrt((KL(u,pi) + ln T) <u,L^rho>) + K + max_missing) "
         "for every u (th:banditbound, whose proof has gaps: docs/errata.md)"

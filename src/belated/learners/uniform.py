@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from belated.kernels.compile import compiled
-from belated.learners.learner import Counts, Floats, Learner, Prediction, Verbs
+from belated.learners.learner import Counts, Floats, Learner, Prediction, Verbs, fill_p
 from belated.types import Setting
 
 
@@ -22,9 +22,7 @@ def predict(state: UniformState, prediction: Prediction) -> None:
     q = prediction.q
     for i in range(q.shape[0]):
         q[i] = 1.0 / q.shape[0]
-    if prediction.detailed[0] == 1:
-        for i in range(q.shape[0]):
-            prediction.p[i, 0] = q[i]
+    fill_p(prediction)
 
 
 @compiled
@@ -46,11 +44,11 @@ def observe(state: UniformState, play: Floats, arm: int, loss: float, missing: i
 
 @dataclass(frozen=True)
 class Uniform(Learner):
-    """Every arm with probability 1/K, in every round; both variants are the same."""
+    """Every arm with probability 1/K, in every round."""
 
     name: ClassVar[str] = "uniform"
     setting: ClassVar[Setting] = Setting.CONCEALED
-    needs: ClassVar[str] = "nothing"
+    source: ClassVar[str] = "ours"
     play_width: ClassVar[int] = 1
     guarantee: ClassVar[str] = "none: regret grows in proportion to the rounds"
     state: ClassVar[type] = UniformState

@@ -1,5 +1,6 @@
 """The account of a game: losses, missing losses and delays of every arm, whoever plays it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,8 @@ from numpy.typing import NDArray
 from belated.environments.environment import Environment
 from belated.environments.missing import NEVER
 from belated.simulation.game import Game, Stretch
+from belated.simulation.waits import Waits, WaitSums, in_time
+from belated.types import Delivery
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -15,6 +18,8 @@ Counts = NDArray[np.int64]
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
 MOST_CHARGED = 2**21
 SAMPLED_PAIRS = 2**19
+LONGEST_LAW = 2**14
+LARGEST_TAIL_INDEX = 10.0
 SCATTER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio
 
 
@@ -29,6 +34,8 @@ class Delays:
     mean: Floats  # of those that come
     never: Floats
     quantiles: Floats  # (level, arm)
+    law: Floats  # the share of all losses that come within 0, 1, 2, ... rounds
+    tail_index: float  # alpha, if at most m^-alpha of an arm's losses take more than m >= 2 rounds
 
 
 @dataclass(frozen=True)
@@ -37,7 +44,8 @@ class Account:
 
     losses is L_T, missing_losses is L_T^rho, the sum of rho_t(i) l_t(i). caps are the values that
     rho_t^max takes, and charged[k] is the sum of (1 + rho_t(i)) l_t(i) over the rounds in which it
-    is caps[k]; None if that would be too large a table.
+    is caps[k]; None if that would be too large a table. waits says how much is missing to a
+    learner that is told its losses in each of the ways there are.
     """
 
     rounds: int
@@ -47,6 +55,8 @@ class Account:
     missing_losses: Floats
     most_missing: Counts
     mean_missing: Floats
+    waits: Mapping[Delivery, Waits]
+    arm_dependent: bool  # whether any round has different delays for its arms
     caps: Counts | None
     charged: Floats | None
     delays: Delays
@@ -62,6 +72,16 @@ class Account:
     def max_missing(self) -> int:
         """rho*: the largest missing count of any round and arm."""
         return int(self.most_missing.max())
+
+    @property
+    def total_delay(self) -> int:
+        """The sum over rounds of the largest missing count."""
+        return self.waits["own"].total_delay
+
+    @property
+    def max_delay(self) -> int:
+        """The longest delay that ends within the game."""
+        return self.waits["own"].max_delay
 
     @property
     def best_arm(self) -> int:
@@ -85,6 +105,8 @@ class _Sums:
         self.missing_losses = np.zeros(arms)
         self.missing = np.zeros(arms)
         self.most_missing = np.zeros(arms, dtype=np.int64)
+        self.waits = WaitSums()
+        self.arm_dependent = False
         self.caps: list[int] | None = []
         self.charged: list[Floats] = []
         self.sampled: list[Counts] = []
@@ -102,10 +124,11 @@ class _Sums:
         self.missing += stretch.missing.sum(axis=0)
         self.charge(stretch, weighted + stretch.losses)
         np.maximum(self.most_missing, stretch.missing.max(axis=0), out=self.most_missing)
+        self.waits.add(stretch)
+        delays = in_time(stretch, stretch.delays)
+        self.arm_dependent |= bool((delays != delays[:, :1]).any())
         index = np.arange(stretch.first, stretch.end, dtype=np.uint64)
-        chosen = index * SCATTER <= self.threshold
-        waits, left = stretch.delays[chosen], stretch.rounds - index[chosen].astype(np.int64)
-        self.sampled.append(np.where(waits >= left[:, None], NEVER, waits))
+        self.sampled.append(delays[index * SCATTER <= self.threshold])
         if stretch.end == self.checkpoints[self.passed]:
             self.losses_at[self.passed] = self.losses
             self.passed += 1
@@ -139,15 +162,17 @@ class _Sums:
             missing_losses=self.missing_losses,
             most_missing=self.most_missing,
             mean_missing=self.missing / environment.rounds,
+            waits=self.waits.waits,
+            arm_dependent=self.arm_dependent,
             caps=None if self.caps is None else np.array(self.caps),
             charged=None if self.caps is None else np.array(self.charged),
-            delays=_delays(np.concatenate(self.sampled)),
+            delays=_delays(np.concatenate(self.sampled), environment.rounds),
             checkpoints=self.checkpoints,
             losses_at=self.losses_at,
         )
 
 
-def _delays(sampled: Counts) -> Delays:
+def _delays(sampled: Counts, rounds: int) -> Delays:
     never = sampled == NEVER
     waits = np.where(never, np.inf, sampled)
     total = np.where(never, 0, sampled).sum(axis=0)
@@ -156,4 +181,30 @@ def _delays(sampled: Counts) -> Delays:
         mean=total / np.maximum((~never).sum(axis=0), 1),
         never=never.mean(axis=0),
         quantiles=np.quantile(waits, LEVELS, axis=0, method="inverted_cdf"),
+        law=_law(sampled[~never], sampled.size),
+        tail_index=min(_tail_index(column, rounds) for column in waits.T),
     )
+
+
+def _law(waits: Counts, count: int) -> Floats:
+    """The share of all that comes within 0, 1, 2, ... rounds, as far as anything comes."""
+    if not waits.size:
+        return np.zeros(1)
+    longest = min(int(waits.max()), LONGEST_LAW - 1)
+    within: Floats = np.cumsum(np.bincount(waits, minlength=longest + 1)) / count
+    return within[: longest + 1]
+
+
+def _tail_index(waits: Floats, rounds: int) -> float:
+    """The largest alpha for which, for 2 <= m < rounds, at most m^-alpha take more than m rounds.
+
+    The share falls at the waits only, so the last m before each of them decides. A loss that never
+    comes takes more than any m: in a game without an end, alpha would be 0.
+    """
+    ordered = np.sort(np.minimum(waits, rounds))
+    ordered = ordered[ordered > 2.0]
+    if not ordered.size:
+        return LARGEST_TAIL_INDEX
+    longer = (ordered.size - np.arange(ordered.size)) / waits.size  # just before each of them
+    index = float((np.log(1.0 / longer) / np.log(ordered - 1.0)).min())
+    return min(index, LARGEST_TAIL_INDEX)

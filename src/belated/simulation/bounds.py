@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from belated.learners.concealed import Concealed
 from belated.learners.full_information import FullInformation
-from belated.learners.learner import Learner
+from belated.learners.learner import Facts, Learner
 from belated.learners.partially_concealed import PartiallyConcealed
 from belated.simulation import theorems
 from belated.simulation.certificate import mixture_certificate
 from belated.simulation.regret import Comparator, distribution, divergence
+from belated.types import Covers
 
 if TYPE_CHECKING:
     from belated.simulation.accounts import Account
@@ -99,6 +100,37 @@ def statement(learner: object, played: Played) -> Bound:
 
 
 @statement.register
+def for_any(learner: Learner, played: Played) -> Bound:
+    """The guarantee that a learner states itself; whether it covers these delays."""
+    account = played.account
+    waits = account.waits[learner.delivery or "own"]
+    facts = Facts(
+        arms=learner.arms,
+        rounds=account.rounds,
+        most_missing=waits.most_missing,
+        total_delay=waits.total_delay,
+        best_loss=float(account.losses.min()),
+    )
+    value = learner.bound(facts)
+    if value is None:
+        why = f"there is no theorem here about the learner {learner.name!r}"
+        return Bound("none", None, False, why)
+    horizon = getattr(learner, "horizon", account.rounds)
+    alike = learner.delivery != "own" or not account.arm_dependent
+    broken = _broken(
+        (learner.window is not None, "what has not come within the window is counted as lost"),
+        (learner.covers is Covers.NOTHING, "nothing is proven"),
+        (learner.covers is Covers.NO_DELAY and facts.most_missing > 0, "proven without delays"),
+        (
+            learner.covers is Covers.SHARED and not alike,
+            "proven for one delay for all arms; here each has its own (delivery='padded' mends it)",
+        ),
+        (account.rounds > horizon, f"there are {account.rounds} rounds; the horizon is {horizon}"),
+    )
+    return Bound(learner.guarantee, value, not broken, broken or learner.source)
+
+
+@statement.register
 def for_full_information(learner: FullInformation, played: Played) -> Bound:
     """th:fullinfobound, or what E1 has in its place."""
     u, horizon = played.against(np.array(learner.prior)), learner.horizon
@@ -107,6 +139,7 @@ def for_full_information(learner: FullInformation, played: Played) -> Bound:
     label = "th:fullinfobound" if paper else "th:fullinfobound, repaired"
     ample = 4.0 * u.divergence + 6.0 * (math.log(horizon) + 1.0)
     broken = _broken(
+        _about_delivery(learner),
         *_about_time(played.account, horizon),
         (math.isinf(u.divergence), "u has weight on an arm of prior 0: KL(u, pi) is infinite"),
         (math.log(learner.arms) > ample, f"{learner.arms} arms are too many (E13)"),
@@ -135,6 +168,7 @@ def for_partially_concealed(learner: PartiallyConcealed, played: Played) -> Boun
     prior = np.array(learner.prior)
     least = float(prior.min())
     broken = _broken(
+        _about_delivery(learner),
         *_about_time(played.account, horizon),
         _about_missing(played.account, most),
         (most < 1, "max_missing is 0; the theorem is claimed from 1 on (E13)"),
@@ -156,6 +190,7 @@ def for_concealed(learner: Concealed, played: Played) -> Bound:
     if paper:
         name, mean = "expected_missing", played.expected_missing
     broken = _broken(
+        _about_delivery(learner),
         _about_missing(played.account, learner.max_missing),
         (learner.gamma_weight != weight, f"the theorem is about gamma_weight={weight!r}"),
         (mean is None, f"{name} is not given; the theorem needs it"),
@@ -172,6 +207,10 @@ def _about_time(account: "Account", horizon: int) -> list[tuple[bool, str]]:
         (account.rounds > horizon, f"there are {account.rounds} rounds; the horizon is {horizon}"),
         (horizon < 3, f"the horizon is {horizon}; the theorem is claimed from 3 on (E13)"),
     ]
+
+
+def _about_delivery(learner: Learner) -> tuple[bool, str]:
+    return not learner.told_on_arrival, "the theorem is about losses told when they arrive"
 
 
 def _about_missing(account: "Account", promised: int) -> tuple[bool, str]:

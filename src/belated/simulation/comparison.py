@@ -117,11 +117,14 @@ class Comparison:
     def certificate(self, contender: int) -> float | None:
         """The a-posteriori bound of a full-information learner against the best arm, mean of games.
 
-        None for other learners, and for games whose account is too large for it.
+        None for other learners, for one that is told its losses later than they arrive, and for
+        games whose account is too large for it.
         """
         values = []
         for trace, account in zip(self.traces[contender], self.accounts, strict=True):
             if not isinstance(trace.learner, FullInformation) or account.charged is None:
+                return None
+            if not trace.learner.told_on_arrival:
                 return None
             values.append(account_certificate(account, trace.learner)[account.best_arm].min())
         return float(np.mean(values))

@@ -1,6 +1,6 @@
 """Contenders: learners to be compared, named with their options, and built for a game."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any
@@ -9,15 +9,28 @@ from belated.learners.learner import Learner
 from belated.learners.registry import registered
 from belated.simulation.accounts import Account
 from belated.simulation.play import Plays
+from belated.simulation.waits import Waits
+from belated.types import Need
 from belated.values import named_options
+
+KNOWN: dict[Need, Callable[[Account, Waits], Any]] = {
+    Need.HORIZON: lambda account, waits: account.rounds,
+    Need.MAX_MISSING: lambda account, waits: waits.most_missing,
+    Need.TOTAL_DELAY: lambda account, waits: waits.total_delay,
+    Need.MAX_DELAY: lambda account, waits: waits.max_delay,
+    Need.MEAN_DELAY: lambda account, waits: float(account.delays.mean.max()),
+    Need.DELAY_LAW: lambda account, waits: tuple(account.delays.law.tolist()),
+    Need.TAIL_INDEX: lambda account, waits: account.delays.tail_index,
+}
 
 
 @dataclass(frozen=True)
 class Contender:
     """A registered learner with options, or a ready-made one.
 
-    What a learner must know and the options do not say is taken from the game: its horizon, and
-    the largest missing count as max_missing, the tightest number that its guarantee allows.
+    What a learner declares that it must know, and the options do not say, is taken from the game:
+    its horizon, the largest missing count as max_missing, and so on, as its delivery has them;
+    nothing else is.
     """
 
     name: str
@@ -37,16 +50,15 @@ class Contender:
         """The learner for this game."""
         if self.ready is not None:
             return self.ready
-        found: dict[str, Any] = {
-            "arms": account.arms,
-            "horizon": account.rounds,
-            "max_missing": account.max_missing,
-            "prior": tuple(account.prior.tolist()),
-        }
         kind = registered()[self.name]
-        wanted = {each.name for each in fields(kind)}
-        known = {name: value for name, value in found.items() if name in wanted}
-        return kind(**known | dict(self.options))
+        delivery = self.options.get("delivery") or kind.deliveries[0]
+        waits = account.waits.get(delivery, Waits())  # the learner will refuse any other
+        known = {
+            need.value: told(account, waits) for need, told in KNOWN.items() if need in kind.needs
+        }
+        if "prior" in {each.name for each in fields(kind)}:
+            known["prior"] = tuple(account.prior.tolist())
+        return kind(arms=account.arms, **known | dict(self.options))
 
 
 def contender(given: "str | Contender | Learner | Plays") -> Contender:

@@ -20,16 +20,17 @@ from belated.kernels.dispatch import commit, observe, predict
 from belated.kernels.lanes import LANES, side_by_side, store_whole
 from belated.kernels.stream import draw, seeded
 from belated.learners.learner import Learner, Prediction, Verbs
+from belated.simulation.delivery import Courier, Handed
 from belated.simulation.game import Game, Stretch
+from belated.simulation.play import UNTOLD
 from belated.simulation.trace import Recorder, Trace
-from belated.types import Setting
+from belated.types import Need, Setting
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 EXPECTED, REALISED, ABSENT = 0, 1, 2
 ARM, LOSS, FROZEN = 0, 1, 2  # where an entry has what; a missing count that is told comes last
-UNTOLD = -1
 
 
 class Tally(NamedTuple):
@@ -52,34 +53,46 @@ class Run(NamedTuple):
     tally: Tally
 
 
+class Told(NamedTuple):
+    """Who is told what: all losses, or that of the arm drawn; missing counts; delays at once."""
+
+    full_information: bool
+    missing: bool
+    delay: bool
+
+
 @compiled
-def play_rounds(run: Run, stretch: Stretch, full_information: bool, tells_missing: bool) -> None:
+def play_rounds(run: Run, stretch: Stretch, handed: Handed, told: Told) -> None:
     """Play the rounds of a stretch; the calendar must have a free slot for each loss in it."""
     here = borrowed(run)
     state, prediction, plays, stream = here.state, here.prediction, here.plays, here.stream
     calendar, tally, q, rows = here.calendar, here.tally, here.prediction.q, here.calendar.rows
-    there = borrowed(stretch)
+    there, handed = borrowed(stretch), borrowed(handed)
     losses, missing = there.losses, there.missing
     in_force = rows[:, FROZEN:]
     for row in range(losses.shape[0]):
         now = stretch.first + row
         begin_round(calendar, now)
+        prediction.detailed[0] = row == losses.shape[0] - 1  # only its p will be noted
         predict(state, prediction)
-        arm = -1 if full_information else draw(stream, q)
+        arm = -1 if told.full_information else draw(stream, q)
         add_up(tally, q, arm, losses, missing, row)
+        if told.delay:
+            delay = handed.delays[row, arm]
+            plays[0, 0] = np.inf if delay == NEVER else delay
         commit(state, prediction, arm, plays)
-        if full_information:
+        if told.full_information:
             for k in range(q.shape[0]):
-                send(calendar, now, there, row, k, plays, k, tells_missing)
+                send(calendar, now, there, handed, row, k, plays, k, told.missing)
         else:
-            send(calendar, now, there, row, arm, plays, 0, tells_missing)
+            send(calendar, now, there, handed, row, arm, plays, 0, told.missing)
         entry, end = take(calendar, now)
         while entry < end:
             for k in range(end - entry):
-                told = np.uint64(entry + k)  # an index that cannot be negative costs less
-                column = np.uint64(int(rows[told, ARM]))
-                absent = int(rows[told, rows.shape[1] - 1]) if tells_missing else UNTOLD
-                observe(state, in_force[told], column, rows[told, LOSS], absent)
+                at = np.uint64(entry + k)  # an index that cannot be negative costs less
+                column = np.uint64(int(rows[at, ARM]))
+                absent = int(rows[at, rows.shape[1] - 1]) if told.missing else UNTOLD
+                observe(state, in_force[at], column, rows[at, LOSS], absent)
             entry, end = take(calendar, now)
 
 
@@ -88,6 +101,7 @@ def send(
     calendar: Calendar,
     now: int,
     stretch: Stretch,
+    handed: Handed,
     row: int,
     arm: int,
     plays: Floats,
@@ -98,11 +112,11 @@ def send(
 
     An entry holds arm, loss, and what was in force; then the missing count, if it will be told.
     """
-    delay = stretch.delays[row, arm]
+    delay = handed.delays[row, arm]
     if delay == NEVER or delay >= stretch.rounds - now:
         return
     entry = calendar.rows[np.uint64(put(calendar, now, now + delay))]
-    loss = stretch.losses[row, arm]
+    loss = handed.losses[row, arm]
     if plays.shape[1] == LANES - FROZEN and not tells_missing:
         store_whole(entry, 0, side_by_side(arm, loss, plays[k, 0], plays[k, 1]))
         return
@@ -130,9 +144,10 @@ def add_up(tally: Tally, q: Floats, arm: int, losses: Floats, missing: Counts, r
 
 
 @functools.cache
-def loop_for(verbs: Verbs) -> Callable[[Run, Stretch, bool, bool], None]:
+def loop_for(state: type, verbs: Verbs) -> Callable[[Run, Stretch, Handed, Told], None]:
     """The compiled loop, kept on disk only for the learners of this package."""
-    ours = all(verb.__module__.startswith(f"{__package__.split('.')[0]}.") for verb in verbs)
+    package = f"{__package__.split('.')[0]}."
+    ours = all(each.__module__.startswith(package) for each in (state, *verbs))
     return play_rounds if ours else compiled_afresh(play_rounds)
 
 
@@ -140,10 +155,13 @@ class EngineRun:
     """A learner's run through a game, stretch by stretch, by the compiled loop."""
 
     def __init__(self, learner: Learner, game: Game, seed: np.random.SeedSequence) -> None:
-        full_information = learner.setting is Setting.FULL_INFORMATION
-        tells_missing = learner.setting is Setting.PARTIALLY_CONCEALED
-        rows, arms = learner.arms if full_information else 1, learner.arms
-        self.rows, self.learner = rows, learner
+        self.told = Told(
+            full_information=learner.setting is Setting.FULL_INFORMATION,
+            missing=learner.setting is Setting.PARTIALLY_CONCEALED,
+            delay=Need.DELAY_AT_DECISION in learner.needs,
+        )
+        rows, arms = learner.arms if self.told.full_information else 1, learner.arms
+        self.rows, self.learner, self.courier = rows, learner, Courier(learner)
         prediction = learner.blank()
         self.recorder = Recorder(learner, game)
         self.run = Run(
@@ -151,23 +169,22 @@ class EngineRun:
             prediction=prediction,
             plays=np.empty((rows, learner.play_width)),
             stream=seeded(seed),
-            calendar=empty_calendar(FROZEN + learner.play_width + tells_missing),
+            calendar=empty_calendar(FROZEN + learner.play_width + self.told.missing),
             tally=Tally(np.zeros(3), np.zeros(arms), np.zeros(arms, dtype=np.int64)),
         )
-        self.loop, self.manner = loop_for(learner.verbs), (full_information, tells_missing)
+        self.loop = loop_for(learner.state, learner.verbs)
         nothing = np.empty((0, arms), dtype=np.int64)
         empty = Stretch(0, 0, np.empty((0, arms)), nothing, nothing)
-        self.loop(self.run, empty, *self.manner)  # compiled before the clock starts
+        none = Handed(empty.delays, empty.losses)
+        self.loop(self.run, empty, none, self.told)  # compiled before the clock starts
 
     def play(self, stretch: Stretch) -> None:
         """Play on through the next stretch."""
         started = time.perf_counter()
         calendar = reserved(self.run.calendar, len(stretch.losses) * self.rows)
-        run = self.run = self.run._replace(calendar=calendar)
-        brief = run._replace(prediction=run.prediction.brief())
-        last = len(stretch.losses) - 1
-        self.loop(brief, stretch.cut(0, last), *self.manner)
-        self.loop(run, stretch.cut(last, last + 1), *self.manner)  # its p is noted
+        state = self.learner.reserved(self.run.state, len(stretch.losses))
+        run = self.run = self.run._replace(calendar=calendar, state=state)
+        self.loop(run, stretch, self.courier.hand(stretch), self.told)
         self.recorder.seconds += time.perf_counter() - started
         self.recorder.note(stretch.end, run.tally.totals, run.tally.weights, run.prediction)
 

@@ -47,12 +47,6 @@ class Stretch(NamedTuple):
         """The number of rounds that are over after this stretch."""
         return self.first + len(self.losses)
 
-    def cut(self, start: int, stop: int) -> "Stretch":
-        """Some of the rounds, counted from the first one here."""
-        part = slice(start, stop)
-        first = self.first + start
-        return Stretch(first, self.rounds, self.losses[part], self.delays[part], self.missing[part])
-
 
 class Pairs(NamedTuple):
     """All (round, arm) whose loss is missing: how many of each arm, and when they end.

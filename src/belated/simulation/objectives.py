@@ -122,8 +122,11 @@ class OverCertificate:
     def score(self, game: ScriptedGame, draws: Draws) -> Score:
         sums = account(game)
         learner = self.contender.built(sums)
-        if not isinstance(learner, FullInformation):
-            why = f"{self.contender.label} has no certificate; full-information learners have"
+        if not isinstance(learner, FullInformation) or not learner.told_on_arrival:
+            why = (
+                f"{self.contender.label} has no certificate; full-information learners have that "
+                "are told their losses when they arrive"
+            )
             return Score(np.empty(0), np.empty(0), sums.best_arm, why=why)
         loss = losses_of(played(learner, game, draws))
         bounds = account_certificate(sums, learner).min(axis=1)

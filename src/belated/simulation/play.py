@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 
 from belated.environments.missing import NEVER
 from belated.kernels.stream import draw, seeded
+from belated.learners.learner import Learner
+from belated.simulation.delivery import Courier, as_it_comes
 from belated.simulation.game import Game, Stretch
 from belated.simulation.trace import Recorder, Trace
-from belated.types import Setting
+from belated.types import Need, Setting
 
 Floats = NDArray[np.float64]
 Choice = Callable[[int, Floats], int]
+UNTOLD = -1
 
 
 class Plays(Protocol):
@@ -54,21 +57,34 @@ def rounds_of(
 ) -> Iterator[Moment]:
     """Play round after round; `choose` gives the arm of a bandit, from the 0-based round and q."""
     bandit = learner.setting is not Setting.FULL_INFORMATION
+    tells_missing = learner.setting is Setting.PARTIALLY_CONCEALED
+    hand = Courier(learner).hand if isinstance(learner, Learner) else as_it_comes
     arrivals: dict[int, list[tuple[Any, int, float, int]]] = {}
     for stretch in stretches:
+        handed = hand(stretch)
         for row, (losses, missing) in enumerate(zip(stretch.losses, stretch.missing, strict=True)):
             t = stretch.first + row
+            if isinstance(learner, Learner):
+                state = learner.reserved(state, 1)
             prediction = learner.predict(state)
             arm = choose(t, prediction.q) if bandit else -1
-            plays = learner.commit(state, prediction, arm)
+            plays = committed(learner, state, prediction, arm, int(handed.delays[row, arm]))
             for play, told in zip(plays, [arm] if bandit else range(losses.size), strict=True):
-                delay = int(stretch.delays[row, told])
+                delay = int(handed.delays[row, told])
                 if delay != NEVER:
-                    loss = (play, told, float(losses[told]), int(missing[told]))
+                    absent = int(missing[told]) if tells_missing else UNTOLD
+                    loss = (play, told, float(handed.losses[row, told]), absent)
                     arrivals.setdefault(t + delay, []).append(loss)
             for arrived in arrivals.pop(t, ()):
                 learner.observe(state, *arrived)
             yield Moment(t, prediction, arm, losses, missing)
+
+
+def committed(learner: Plays, state: Any, prediction: Any, arm: int, delay: int) -> Any:
+    """The plays of a round; the delay is told to those who declare that they must know it."""
+    if isinstance(learner, Learner) and Need.DELAY_AT_DECISION in learner.needs:
+        return learner.commit(state, prediction, arm, np.inf if delay == NEVER else delay)
+    return learner.commit(state, prediction, arm)
 
 
 class ReadableRun:

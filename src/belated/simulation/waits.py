@@ -1,0 +1,65 @@
+"""Waits: how many losses are missing, and how long, by the way in which a learner is told them.
+
+A learner that is told late misses more than has not arrived, and its theorem is about what it
+misses: padded, every arm waits for the slowest of its round; in order, for every round before.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.environments.missing import NEVER
+from belated.kernels.calendar import reserved
+from belated.simulation.delivery import InOrder, longest_delays
+from belated.simulation.game import Stretch, count_missing, no_pairs
+from belated.types import DELIVERIES, Delivery
+
+Counts = NDArray[np.int64]
+
+
+class Waits(NamedTuple):
+    """The largest missing count, the sum over rounds of each round's largest, the longest delay
+    that ends within the game."""
+
+    most_missing: int = 0
+    total_delay: int = 0
+    max_delay: int = 0
+
+    def plus(self, missing: Counts, ended: Counts) -> "Waits":
+        """With some more rounds: their missing counts, and the delays that end within the game."""
+        return Waits(
+            max(self.most_missing, int(missing.max())),
+            self.total_delay + int(missing.max(axis=1).sum()),
+            max(self.max_delay, int(ended.max(initial=0))),
+        )
+
+
+class WaitSums:
+    """The waits of a game with each delivery, added up stretch by stretch."""
+
+    def __init__(self) -> None:
+        self.waits: dict[Delivery, Waits] = dict.fromkeys(DELIVERIES, Waits())
+        self.in_order = InOrder()
+        self.pairs = no_pairs(2)
+
+    def add(self, stretch: Stretch) -> None:
+        """Add one stretch; told together, all arms are alike, and one column stands for them."""
+        longest = longest_delays(stretch.delays)
+        held = np.column_stack([longest, self.in_order.held(stretch.first, longest)])
+        beyond = int((held >= self.pairs.ending.shape[0]).sum())
+        self.pairs = self.pairs._replace(calendar=reserved(self.pairs.calendar, beyond))
+        missing = np.empty_like(held)
+        count_missing(self.pairs, stretch.first, stretch.rounds, held, missing)
+        self._note("own", stretch.missing, in_time(stretch, stretch.delays))
+        self._note("padded", missing[:, :1], in_time(stretch, held[:, :1]))
+        self._note("in order", missing[:, 1:], in_time(stretch, held[:, 1:]))
+
+    def _note(self, delivery: Delivery, missing: Counts, ended: Counts) -> None:
+        self.waits[delivery] = self.waits[delivery].plus(missing, ended)
+
+
+def in_time(stretch: Stretch, delays: Counts) -> Counts:
+    """The delays of a stretch, NEVER where they end after the game."""
+    left = stretch.rounds - np.arange(stretch.first, stretch.end)
+    return np.where(delays < left[:, None], delays, NEVER)
