@@ -1,6 +1,7 @@
 """Delay processes: their definitions, their laws, and the same game for all ways to cut it."""
 
 import math
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from belated.environments.changing_delays import (
 from belated.environments.delays import (
     Constant,
     Geometric,
+    HalfNormal,
     PacketLoss,
     Pareto,
     PerArm,
@@ -36,6 +38,8 @@ RANDOM: list[DelayProcess] = [
     Uniform(0, LONGEST),
     Geometric(5),
     Geometric([0, 0.1, 300]),
+    HalfNormal(0, 10),
+    HalfNormal([0, 3.5, 100], [1, 0, 0.5]),
     Pareto(1.0),
     Pareto([0.02, 0.3, 2], [1, 10, 0.5]),
     PacketLoss(0.3, Constant(4)),
@@ -51,6 +55,7 @@ FIXED: list[DelayProcess] = [
     PerArm([0, 7, None]),
     Uniform(4, 4),
     Geometric(0),
+    HalfNormal([0, 7.5, 100], 0),
     PacketLoss(0.0, Constant(4)),
     PacketLoss(1.0, Pareto(1.0)),
     PacketLoss([0, 1, 0], PerArm([1, 2, 3])),
@@ -148,6 +153,18 @@ def test_geometric() -> None:
         tail_is(delays[:, arm], [(mean / (1.0 + mean)) ** x for x in range(200)])
         error = 5.0 * math.sqrt(mean * (1.0 + mean) / 60_000)
         assert abs(delays[:, arm].mean() - mean) <= error
+
+
+def test_half_normal() -> None:
+    """P(d >= x) is that of |N| >= x; without a spread the delay is the whole part of the mean."""
+    parameters = [(0.0, 10.0), (12.5, 10.0), (100.0, 5.0)]
+    mean, spread = zip(*parameters, strict=True)
+    delays = draw_delays(HalfNormal(mean, spread), some_losses(60_000))
+    for arm, (centre, width) in enumerate(parameters):
+        law = NormalDist(centre, width)
+        tail_is(delays[:, arm], [1.0 - law.cdf(x) + law.cdf(-x) for x in range(150)])
+    fixed = draw_delays(HalfNormal([0, 7.9, 100], 0), some_losses(20))
+    assert fixed.tolist() == [[0, 7, 100]] * 20
 
 
 def test_pareto() -> None:
@@ -262,6 +279,12 @@ BAD: list[tuple[type, dict[str, Any], str]] = [
     ),
     (Geometric, {"mean": -0.5}, "mean is -0.5; it must be in [0, 4.61169e+18]"),
     (Geometric, {"mean": math.inf}, "mean is inf; it must be finite"),
+    (HalfNormal, {"mean": -1, "spread": 1}, "mean is -1; it must be in [0, 4.61169e+18]"),
+    (
+        HalfNormal,
+        {"mean": 0, "spread": [1, -1]},
+        "spread of arm 2 is -1; it must be in [0, 4.61169e+18]",
+    ),
     (Pareto, {"index": 0}, "index is 0; it must be above 0"),
     (Pareto, {"index": 1, "scale": [1, -1]}, "scale of arm 2 is -1; it must be above 0"),
     (Batches, {"every": 0}, "every is 0; it must be a whole number from 1 to 1000000000000000"),
@@ -292,6 +315,8 @@ TWO_ARMS: list[tuple[DelayProcess, str]] = [
     (PerArm([1]), "delays"),
     (Uniform(0, [1, 2]), "low or high"),
     (Geometric([1, 2]), "mean"),
+    (HalfNormal([1, 2], 1), "mean"),
+    (HalfNormal(1, [1, 2]), "spread"),
     (Pareto([1, 2]), "index"),
     (Pareto(1, [1, 2]), "scale"),
     (Pareto([1, 1, 1], [1, 2]), "scale"),

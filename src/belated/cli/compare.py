@@ -18,6 +18,8 @@ from belated.cli.console import (
     say_if_compiling,
     show_table,
 )
+from belated.cli.published import carry_out_published
+from belated.cli.study import carry_out_study
 
 if TYPE_CHECKING:
     from belated.environments.environment import Environment
@@ -53,7 +55,18 @@ def scenarios(as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("environments", metavar="SCENARIO...", nargs=-1, required=True)
+@click.argument("environments", metavar="SCENARIO...", nargs=-1)
+@click.option(
+    "--study",
+    is_flag=True,
+    help="Play every learner on every scenario, told what it must know and guessing it.",
+)
+@click.option(
+    "--published",
+    is_flag=True,
+    help="Play experiments that others have published, all or those named as SCENARIO: "
+    "mean-delay, heavy-tails, constrained-adversary.",
+)
 @click.option(
     "--learner",
     "-l",
@@ -81,6 +94,8 @@ def scenarios(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the table as one JSON list.")
 def compare(
     environments: Sequence[str],
+    study: bool,
+    published: bool,
     learners: Sequence[str],
     repetitions: int,
     seed: int,
@@ -100,7 +115,27 @@ def compare(
     from belated.environments.named import environment_named
     from belated.simulation.contenders import contenders
 
+    if published:
+        with one_line_errors():
+            if study or learners or report is not None or lower_bounds:
+                raise ValueError(
+                    "--published has learners of its own and no --study, --report or "
+                    "--lower-bounds; leave these out"
+                )
+        carry_out_published(environments, repetitions, seed, workers, figures, table, as_json)
+        return
+    if study:
+        with one_line_errors():
+            if environments or learners or report is not None or lower_bounds:
+                raise ValueError(
+                    "--study has scenarios and learners of its own and no --report or "
+                    "--lower-bounds; leave these out"
+                )
+        carry_out_study(repetitions, seed, workers, figures, table, as_json)
+        return
     with one_line_errors():
+        if not environments:
+            raise ValueError("no SCENARIO is given; `belated scenarios` lists them")
         chosen = contenders(learners or DEFAULTS)
         games = [environment_named(text) for text in environments]
         check_outputs(report, figures, table)

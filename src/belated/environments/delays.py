@@ -120,6 +120,37 @@ class Geometric:
 
 
 @dataclass(frozen=True)
+class HalfNormal:
+    """The whole part of |mean + spread z|, with z a standard normal number.
+
+    `spread` is the standard deviation, not the variance. With a mean of 0 this is the half-normal
+    law; with one of several spreads it is a normal one, and nothing has been folded.
+    """
+
+    mean: Number
+    spread: Number
+
+    def __post_init__(self) -> None:
+        mean = one_or_each_arm(self.mean, "mean", as_size)
+        settle(self, mean=mean, spread=one_or_each_arm(self.spread, "spread", as_size))
+
+    @property
+    def random(self) -> bool:
+        return bool(np.any(self.spread))
+
+    def sampler(self, random: Random) -> Draw:
+        mean, spread = np.array(self.mean), np.array(self.spread)
+
+        def draw(span: Span, losses: Floats) -> Counts:
+            values = random.standard_normal(losses.shape)
+            values *= fitting(spread, losses.shape[1], "spread")
+            values += fitting(mean, losses.shape[1], "mean")
+            return whole(np.abs(values, out=values))
+
+        return draw
+
+
+@dataclass(frozen=True)
 class Pareto:
     """Heavy tails: P(d >= x) = (1 + x/scale)^-index for x = 0, 1, 2, ...; no mean if index <= 1."""
 

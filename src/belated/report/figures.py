@@ -20,6 +20,7 @@ __all__ = [
     "loss_delay_plane",
     "rate_weights",
     "regret_over_time",
+    "save_figure",
     "save_figures",
 ]
 
@@ -52,7 +53,8 @@ def save_figures(
             figure = draw(comparison)
             if figure is not None:
                 paths += [
-                    _save(figure, folder / f"{stem}-{name}.{each}", comparison) for each in formats
+                    save_figure(figure, folder / f"{stem}-{name}.{each}", comparison.command)
+                    for each in formats
                 ]
     return paths
 
@@ -71,11 +73,11 @@ def stems(comparisons: Sequence[Comparison]) -> list[str]:
     return found
 
 
-def _save(figure: Drawing, path: Path, comparison: Comparison) -> Path:
+def save_figure(figure: Drawing, path: Path, command: str) -> Path:
     """Write one file, which appears only when it is complete, with the command inside."""
     partial = path.with_name(path.name + ".part")
     about = "Subject" if path.suffix == ".pdf" else "Description"
-    metadata: dict[str, Any] = {"Title": path.stem, about: clean(comparison.command)}
+    metadata: dict[str, Any] = {"Title": path.stem, about: clean(command)}
     if path.suffix != ".png":
         metadata["CreationDate" if path.suffix == ".pdf" else "Date"] = None
     with look():

@@ -1,0 +1,105 @@
+"""belated compare --study: every learner on every scenario."""
+
+import json
+import shlex
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from belated.cli.console import one_line_errors, progress_of, say_if_compiling, show_table
+
+if TYPE_CHECKING:
+    from belated.environments.environment import Environment
+    from belated.simulation.comparison import Comparison
+    from belated.simulation.table import Table
+
+SHOWN = ("learner", "knows", "mean", "worst", "rank", "within 5 %")
+
+
+def carry_out_study(
+    repetitions: int,
+    seed: int,
+    workers: int | None,
+    figures: Path | None,
+    table: Path | None,
+    as_json: bool,
+) -> None:
+    """Play the study and show how everybody fared; what is complete is kept on an interrupt."""
+    from belated.simulation.study import entrants, games_of_the_study, study_table
+    from belated.simulation.table import check_format, check_writable
+
+    with one_line_errors():
+        if table is not None:
+            check_format(table)
+            check_writable(table)
+        if figures is not None:
+            import belated.report.study  # noqa: F401
+
+            figures.mkdir(parents=True, exist_ok=True)
+    say_if_compiling()
+    games = games_of_the_study()
+    comparisons = played(games, repetitions, seed, workers)
+    if not comparisons:
+        sys.exit(130)
+    found = study_table(entrants(), comparisons)
+    show(found, as_json)
+    if table is not None:
+        found.save(table)
+        click.echo(f"Every learner in every scenario: {table}", err=True)
+    if figures is not None:
+        save_figures(found, figures)
+    if len(comparisons) < len(games):
+        sys.exit(130)
+
+
+def played(
+    games: "list[Environment]", repetitions: int, seed: int, workers: int | None
+) -> "list[Comparison]":
+    """The comparisons of all scenarios, or of those that are complete."""
+    from belated.simulation.compare import compare
+    from belated.simulation.study import entrants
+
+    contenders = [each.contender for each in entrants()]
+    comparisons: list[Comparison] = []
+    for number, game in enumerate(games, 1):
+        title = f"{game.name} ({number} of {len(games)})"
+        try:
+            with one_line_errors(), progress_of(title) as progress, warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what is cut short is said below
+                result = compare(contenders, game, repetitions, seed, workers, progress)
+        except KeyboardInterrupt:
+            result = None
+        if result is None or len(result.repetitions) < repetitions:
+            click.echo(f"Interrupted; {len(comparisons)} scenarios are complete.", err=True)
+            break
+        comparisons.append(result)
+    return comparisons
+
+
+def show(table: "Table", as_json: bool) -> None:
+    """The standings in the terminal, or every row as JSON."""
+    from belated.simulation.study import standings
+
+    if as_json:
+        click.echo(json.dumps(json.loads(table.to_json())))
+        return
+    for experts, name in ((True, "experts"), (False, "bandits")):
+        click.secho(name, bold=True, nl=False)
+        click.echo(": regret as a part of uniform play's, over all scenarios")
+        standing = standings(table, experts)
+        columns = [standing.columns.index(column) for column in SHOWN]
+        show_table(SHOWN, [[row[column] for column in columns] for row in standing.shown()])
+
+
+def save_figures(table: "Table", folder: Path) -> None:
+    """One figure of experts and one of bandits."""
+    from belated.report.figures import save_figure
+    from belated.report.study import NAMES, study_figure
+
+    command = "belated " + shlex.join(sys.argv[1:])
+    for experts, name in NAMES.items():
+        path = save_figure(study_figure(table, experts), folder / f"study-{name}.svg", command)
+        click.echo(f"Figure: {path}", err=True)

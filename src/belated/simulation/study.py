@@ -1,0 +1,155 @@
+"""The study: every learner on every scenario, told what it must know, and guessing it.
+
+Learners that must know something, such as the total delay, are told it by the simulator, which is
+more than anyone knows in practice. So they play once more with the same guess everywhere. Learners
+made for one delay for all arms play with losses padded too, as their theorems ask for.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from belated.environments.environment import Environment
+from belated.environments.scenarios import scenario, scenarios
+from belated.learners.learner import Learner
+from belated.learners.registry import registered
+from belated.simulation.comparison import Comparison
+from belated.simulation.contenders import Contender
+from belated.simulation.statistics import estimate
+from belated.simulation.table import Table
+from belated.types import Covers, Need, Setting
+
+REFERENCE = "uniform"
+LEFT_OUT = ("many-arms",)  # 40 million losses a game: a study of its own
+WINDOW = 30  # rounds, of the learners that wait for a whole window
+CLOSE = 1.05  # a regret up to here times the smallest counts as the smallest
+
+GUESSES: dict[Need, Any] = {
+    Need.HORIZON: 100_000,
+    Need.MAX_MISSING: 100,
+    Need.TOTAL_DELAY: 1_000_000,
+    Need.MAX_DELAY: 100,
+    Need.MEAN_DELAY: 10.0,
+    Need.DELAY_LAW: tuple(1.0 - 0.9 ** (x + 1.0) for x in range(100)),
+    Need.TAIL_INDEX: 0.5,
+}
+TOLD, GUESSED, NOTHING = "told", "guessed", "nothing"
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A learner in the study, and how it comes to know what it must."""
+
+    contender: Contender
+    kind: type[Learner]
+    knows: str
+
+    @property
+    def label(self) -> str:
+        """The name, how it is told its losses, and whether it guesses."""
+        options = self.contender.options
+        parts = [self.contender.name]
+        parts += [str(options[name]) for name in ("variant", "delivery") if name in options]
+        if "window" in options:
+            parts.append(f"after {options['window']} rounds")
+        if self.knows == GUESSED:
+            parts.append("guessing")
+        return ", ".join(parts)
+
+
+def entrants() -> list[Entrant]:
+    """All learners of the study."""
+    return [each for kind in registered().values() for each in ways_of(kind)]
+
+
+def ways_of(kind: type[Learner]) -> Iterator[Entrant]:
+    """One learner as it is, guessing, padded, and waiting for a whole window."""
+    asks = [need for need in kind.needs if need in GUESSES]
+    knows = TOLD if asks else NOTHING
+    yield Entrant(Contender(kind.name), kind, knows)
+    if asks:
+        guessed = {need.value: GUESSES[need] for need in asks}
+        yield Entrant(Contender(kind.name, guessed), kind, GUESSED)
+    if kind.covers is Covers.SHARED and kind.deliveries[0] == "own":
+        yield Entrant(Contender(kind.name, {"delivery": "padded"}), kind, knows)
+    if "variant" in {each.name for each in fields(kind)}:
+        yield Entrant(Contender(kind.name, {"variant": "repaired"}), kind, knows)
+    if kind.name in ("delayed-ucb1", "exp3"):
+        yield Entrant(Contender(kind.name, {"window": WINDOW}), kind, knows)
+
+
+def games_of_the_study() -> list[Environment]:
+    """All scenarios at their usual size, but for those that need too much time or data."""
+    return [
+        scenario(each.name) for each in scenarios() if each.available and each.name not in LEFT_OUT
+    ]
+
+
+def study_table(chosen: Sequence[Entrant], comparisons: Sequence[Comparison]) -> Table:
+    """A row for each learner in each scenario, by scenario, those who see the same together.
+
+    `of uniform` is the regret as a part of that of uniform play: below 0 the learner did better
+    than any arm, above 1 worse than chance. `rank` counts from the smallest regret among all who
+    are told the same.
+    """
+    return Table.of([row for each in comparisons for row in _rows(chosen, each)])
+
+
+def _rows(chosen: Sequence[Entrant], comparison: Comparison) -> Iterator[dict[str, Any]]:
+    labels = [each.contender.label for each in chosen]
+    reference = float(comparison.regret(labels.index(REFERENCE)).mean())
+    means = np.array([comparison.regret(k).mean() for k in range(len(chosen))])
+    experts = np.array([each.kind.setting is Setting.FULL_INFORMATION for each in chosen])
+    for k in sorted(range(len(chosen)), key=lambda k: (not experts[k], means[k])):
+        own = estimate(comparison.regret(k))
+        seconds = np.median([trace.seconds for trace in comparison.traces[k]])
+        yield {
+            "scenario": comparison.environment.name,
+            "rounds": comparison.environment.rounds,
+            "arms": comparison.environment.arms,
+            "learner": chosen[k].label,
+            "is told": chosen[k].kind.setting.value,
+            "knows": chosen[k].knows,
+            "regret": float(own.mean),
+            "±": float(own.half_width),
+            "of uniform": float(own.mean) / reference if reference > 0.0 else None,
+            "rank": 1 + int(((means < means[k]) & (experts == experts[k])).sum()),
+            "repetitions": len(comparison.repetitions),
+            "us per round": 1e6 * float(seconds) / comparison.environment.rounds,
+        }
+
+
+def standings(table: Table, experts: bool) -> Table:
+    """A row for each learner over all scenarios, the smallest mean share of uniform first.
+
+    mean and worst are those of the shares, rank is the mean rank; `within 5 %` counts the scenarios
+    in which nobody told the same had a regret smaller by more.
+    """
+    told = Setting.FULL_INFORMATION.value
+    rows = [row for row in table if (row["is told"] == told) == experts]
+    best: dict[str, float] = {}
+    for row in rows:
+        best[row["scenario"]] = min(best.get(row["scenario"], np.inf), row["regret"])
+    found = []
+    for learner in dict.fromkeys(row["learner"] for row in rows):
+        own = [row for row in rows if row["learner"] == learner]
+        shares = [row["of uniform"] for row in own if row["of uniform"] is not None]
+        found.append(
+            {
+                "learner": learner,
+                "knows": own[0]["knows"],
+                "mean": float(np.mean(shares)),
+                "worst": float(np.max(shares)),
+                "rank": float(np.mean([row["rank"] for row in own])),
+                "within 5 %": sum(_is_close(row["regret"], best[row["scenario"]]) for row in own),
+                "scenarios": len(own),
+            }
+        )
+    return Table.of(sorted(found, key=lambda row: row["mean"]))
+
+
+def _is_close(regret: float, best: float) -> bool:
+    """Whether a regret is the smallest or nearly so; below 0 the distance is what counts."""
+    return regret <= best + (CLOSE - 1.0) * abs(best)
