@@ -171,7 +171,7 @@ def test_the_list_names_all_measures() -> None:
     """With their goals, and without measuring anything."""
     lines = run("--list").stdout.splitlines()
     titles = [line for line in lines if not line.startswith("   ")]
-    assert [int(line.split()[0]) for line in titles] == list(range(1, 13))
+    assert [int(line.split()[0]) for line in titles] == list(range(1, 14))
     assert run(4, "--list").stdout.startswith(" 4 generic solvers: 10,000 times faster")
 
 
@@ -198,7 +198,7 @@ def test_without_matplotlib_a_figure_is_refused_at_once() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((13,), "there is no measure '13'; they are numbered 1 to 12"),
+        ((14,), "there is no measure '14'; they are numbered 1 to 13"),
         ((1, 0), "there is no measure '0'"),
         (("fast",), "there is no measure 'fast'"),
         ((1, "--figure", "bench.txt"), "bench.txt is no picture; it must end in .svg, .png or"),

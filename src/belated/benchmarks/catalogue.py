@@ -1,4 +1,4 @@
-"""The twelve measures of the benchmark."""
+"""The measures of the benchmark."""
 
 from collections.abc import Sequence
 
@@ -9,6 +9,7 @@ from belated.benchmarks.measures import (
     generic_solvers,
     many_arms,
     pending,
+    rivals,
     solver_passes,
     startup,
     step_interface,
@@ -104,6 +105,14 @@ MEASURES = (
         "at most 60 ms",
         "A round of ask and tell.",
         many_arms.million_arms,
+    ),
+    Measure(
+        13,
+        "rivals",
+        "at most 10 times Exp3",
+        "A whole simulated round of every other learner against a round of Exp3; Thompson "
+        "sampling, which has to integrate, for information.",
+        rivals.rivals,
     ),
 )
 

@@ -47,7 +47,15 @@ def game_of(arms: int, rounds: int = HORIZON, delay: int | None = None) -> Game:
 def learner_of(name: str, arms: int, max_missing: int = MAX_MISSING) -> Learner:
     """A registered learner that knows what it may know of the game."""
     kind = registered()[name]
-    known = {"horizon": HORIZON, "max_missing": max_missing}
+    known = {
+        "horizon": HORIZON,
+        "max_missing": max_missing,
+        "total_delay": HORIZON * max_missing,
+        "max_delay": MAX_MISSING - 1,
+        "mean_delay": 0.5 * MAX_MISSING,
+        "delay_law": tuple((x + 1) / MAX_MISSING for x in range(MAX_MISSING)),
+        "tail_index": 0.5,
+    }
     fields = {field.name for field in dataclasses.fields(kind)}
     options: dict[str, Any] = {name: value for name, value in known.items() if name in fields}
     return kind(arms=arms, **options)

@@ -1,0 +1,33 @@
+"""Measure 13: a round of every other learner against a round of Exp3, in the same engine."""
+
+from collections.abc import Iterator
+
+from belated.benchmarks.measure import Effort, Result, at_most
+from belated.benchmarks.measures.engine_rounds import YARDSTICK
+from belated.benchmarks.timing import race
+from belated.benchmarks.workload import Players
+from belated.learners.learner import PaperLearner
+from belated.learners.registry import registered
+
+ARMS = 10
+MOST = 10.0
+DEARER = ("thompson",)  # an integral over the products of all posteriors
+
+
+def rivals(effort: Effort) -> Iterator[Result]:
+    """All but the paper's own, which have measures of their own."""
+    for name, kind in registered().items():
+        if name == YARDSTICK or issubclass(kind, PaperLearner):
+            continue
+        players = Players([name, YARDSTICK], ARMS, effort.choose(2_000, 100))
+        players.skip(effort.choose(10_000, 100))
+        both = [players.contestant(name), players.contestant(YARDSTICK)]
+        result = race(both, effort.turns, players.draw)
+        yield Result(
+            name,
+            result.ratio(name, to=YARDSTICK),
+            arms=ARMS,
+            goal=None if name in DEARER else at_most(MOST),
+            ours=result.time(name),
+            rival=result.time(YARDSTICK),
+        )
