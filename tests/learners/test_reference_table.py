@@ -16,7 +16,7 @@ from belated.simulation.compare import compare
 from belated.simulation.contenders import Contender
 
 MEANS = np.array([0.3, 0.5, 0.5, 0.5, 0.5])
-ROUNDS, RUNS = 2000, 120
+ROUNDS, RUNS = 2000, 60
 DELAYS = {"none": (0,) * 5, "constant": (20,) * 5, "late best": (100, 0, 0, 0, 0)}
 TABLE = {
     "dew": {"none": (158.5, 1.1), "constant": (247.7, 0.6), "late best": (305.6, 0.2)},

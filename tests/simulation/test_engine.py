@@ -68,7 +68,7 @@ def test_the_compiled_game_equals_its_readable_twin(text: str) -> None:
         assert_equal(engine.play(learner, game, DRAWS), play.play(learner, game, DRAWS))  # type: ignore[arg-type]
 
 
-@every_learner
+@pytest.mark.parametrize("name", ["full-information", "concealed", "exp3", "dorm-plus"])
 def test_delays_beyond_a_turn_change_nothing(name: str) -> None:
     """Losses that wait longer than a turn of the calendar still arrive in the right round."""
     rounds = 2 * TURN + 50
