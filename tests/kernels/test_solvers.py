@@ -78,7 +78,7 @@ def relative_error(q: Floats, reference: Floats) -> float:
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 @pytest.mark.parametrize("solve", STATES)
 def test_every_random_state_is_solved_cold_and_warm(solve: Solver, chunk: int) -> None:
-    """A distribution from each of 100,000 states, or a quarter; the same from a warm as a cold start.
+    """A distribution from each of 100,000 states, or a quarter; warm and cold starts agree.
 
     A solve that does not converge raises an error. One state in ten may have 10,000 arms.
     """
