@@ -9,7 +9,7 @@ demo: .venv/demo  ## compare the learners on three scenarios and write report.ht
 	$(BIN)/belated compare late-best limit-orders network-width --report report.html
 
 test: setup  ## run all tests
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 check: lint test  ## lint, types and tests
 

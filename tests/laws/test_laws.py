@@ -37,7 +37,7 @@ every_kind = pytest.mark.parametrize("kind", list(KINDS.values()), ids=list(KIND
 THE_PAPERS = {name: kind for name, kind in KINDS.items() if issubclass(kind, PaperLearner)}
 papers_kind = pytest.mark.parametrize("kind", list(THE_PAPERS.values()), ids=list(THE_PAPERS))
 in_both_variants = pytest.mark.parametrize("variant", VARIANTS)
-few = settings(max_examples=int(os.environ.get("BELATED_EXAMPLES", "10")), deadline=None)
+few = settings(max_examples=int(os.environ.get("BELATED_EXAMPLES", "6")), deadline=None)
 
 
 @dataclass(frozen=True)
