@@ -222,7 +222,7 @@ def show_comparison(comparison: "Comparison", lower_bounds: bool) -> None:
         row[SHOWN.index("bound")] += " *" if k in unproven else ""
     show_table(SHOWN, rows)
     if unproven:
-        click.echo("* stated by the paper, not proven to hold here; the report says why.")
+        click.echo("* stated, not proven to hold here; the report says why.")
     if lower_bounds:
         for bound in comparison.lower_bounds():
             click.echo(

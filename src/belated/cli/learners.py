@@ -39,7 +39,8 @@ def learners(as_json: bool) -> None:
     for row in rows:
         click.secho(row.pop("name"), bold=True)
         for key, value in row.items():
-            click.echo(f"  {key + ':':<15}{value}")
+            if value:
+                click.echo(f"  {key + ':':<15}{value}")
 
 
 @click.command()
