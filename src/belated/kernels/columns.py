@@ -11,6 +11,7 @@ of that of the slower one, times a `ratio` that stands still and exp(-8 slower^2
 """
 
 import math
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +94,46 @@ def merge_arm(
     for j in range(merged, losses.shape[0]):
         levels[j - merged + 1, i] = losses[j, i]
         offsets[j - merged + 1, i] = log_prior[i] + log_weight[j]
+
+
+class Columns(Protocol):
+    """The part of a state that keeps its losses so; merged is how many columns the first row is."""
+
+    @property
+    def losses(self) -> Floats: ...
+
+    @property
+    def log_prior(self) -> Floats: ...
+
+    @property
+    def log_weight(self) -> Floats: ...
+
+    @property
+    def rates(self) -> Floats: ...
+
+    @property
+    def levels(self) -> Floats: ...
+
+    @property
+    def offsets(self) -> Floats: ...
+
+    @property
+    def merged(self) -> NDArray[np.int64]: ...
+
+
+@compiled
+def merge_again(state: Columns, arm: int) -> None:
+    """Bring the rows of one arm up to date after a change of its losses."""
+    merge_arm(
+        state.losses,
+        state.log_prior,
+        state.log_weight,
+        state.rates[0],
+        int(state.merged[0]),
+        state.levels,
+        state.offsets,
+        arm,
+    )
 
 
 @compiled_apart

@@ -7,6 +7,7 @@ inside the bracket.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ Floats = NDArray[np.float64]
 MOST_STEPS = 200
 EXACT = 1e-15
 SMALL = 1e-11
+NOT_FOUND = "the multiplier of the simplex was not found"
 COARSE = 1e4  # rate times |c| above which the last digit of c shows in the twelfth of a weight
 
 
@@ -46,6 +48,32 @@ def newton_step(
     if following <= low or (following >= high and high < ceiling):
         following = 0.5 * (low + high)
     return following, low, high
+
+
+class Search(NamedTuple):
+    """Where c is sought: the last c, the bracket, and S - 1 at the last c that was tried."""
+
+    c: float
+    low: float
+    high: float
+    ceiling: float
+    excess: float
+
+
+@compiled
+def begin_search(guess: float, low: float, ceiling: float) -> Search:
+    """The search from a guess; nothing has been tried yet."""
+    return Search(max(low, min(guess, ceiling)), low, ceiling, ceiling, np.inf)
+
+
+@compiled
+def advance(search: Search, total: float, slope: float) -> tuple[Search, bool]:
+    """The search after c was tried, where S = total with this slope; and whether it is over."""
+    excess = total - 1.0
+    if exhausted(excess, search.excess):
+        return search, True
+    c, low, high = newton_step(search.c, total, slope, search.low, search.high, search.ceiling)
+    return Search(c, low, high, search.ceiling, excess), settled(search.c, c)
 
 
 @compiled_apart

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.kernels.compile import compiled, compiled_apart
-from belated.kernels.multiplier import MOST_STEPS, exhausted, newton_step, normalise, settled
+from belated.kernels.multiplier import MOST_STEPS, NOT_FOUND, advance, begin_search, normalise
 
 Floats = NDArray[np.float64]
 
@@ -50,22 +50,14 @@ def solve_concealed_plainly(
     ceiling = -1.0 / (2.0 * eta)  # the best arm alone has q = 1 there
     # a little left of where no arm is above 1/K, which is the root if all losses are equal
     low = -1.000001 * (math.log(arms) / gamma + math.sqrt(arms) / (2.0 * eta))
-    high = ceiling
-    c = max(low, min(guess - least, ceiling)) if guess < np.inf else low
-    excess = np.inf
-    for passes in range(1, MOST_STEPS):  # noqa: B007 (it is returned)
-        total, slope = fill_concealed(losses, least, eta, gamma, c, q)
-        previous, excess = excess, total - 1.0
-        if exhausted(excess, previous):
-            break
-        before = c
-        c, low, high = newton_step(c, total, slope, low, high, ceiling)
-        if settled(before, c):
-            break
-    else:
-        raise ArithmeticError("the multiplier of the simplex was not found")
-    normalise(q)
-    return float(c + least), passes
+    search = begin_search(guess - least if guess < np.inf else low, low, ceiling)
+    for passes in range(1, MOST_STEPS):
+        total, slope = fill_concealed(losses, least, eta, gamma, search.c, q)
+        search, over = advance(search, total, slope)
+        if over:
+            normalise(q)
+            return float(search.c + least), passes
+    raise ArithmeticError(NOT_FOUND)
 
 
 @compiled

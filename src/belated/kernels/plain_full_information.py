@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.kernels.compile import compiled, compiled_apart
-from belated.kernels.multiplier import MOST_STEPS, exhausted, finer_anchor, normalise
+from belated.kernels.multiplier import MOST_STEPS, NOT_FOUND, exhausted, finer_anchor, normalise
 
 Floats = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ def solve_anchored(
             break
         c = min(c + step, ceiling)
     else:
-        raise ArithmeticError("the multiplier of the simplex was not found")
+        raise ArithmeticError(NOT_FOUND)
     for j in range(grid):
         growth = math.exp(rates[j] * step)
         for i in range(arms):

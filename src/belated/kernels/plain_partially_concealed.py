@@ -12,14 +12,15 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from belated.kernels.columns import spread_over_rates
 from belated.kernels.compile import compiled_apart
 from belated.kernels.multiplier import (
     MOST_STEPS,
-    exhausted,
+    NOT_FOUND,
+    advance,
+    begin_search,
     finer_anchor,
-    newton_step,
     normalise,
-    settled,
 )
 
 Floats = NDArray[np.float64]
@@ -88,13 +89,10 @@ def solve_anchored(
     ceiling = reach.min() - 1.0 / eta  # some q_i >= 1 there
     # a little left of where no q_i is above 1/K, which is the root if all losses are equal
     low = losses.min() - anchor - 1.000001 * (math.log(arms) / rates.min() + arms / eta)
-    high = ceiling
-    c = max(low, min(dual[0], ceiling))
+    search = begin_search(dual[0], low, ceiling)
     slopes = np.empty(arms)  # of ln q_i in c
-    excess = np.inf
-    for passes in range(1, MOST_STEPS):  # noqa: B007 (it is returned)
-        total = 0.0
-        slope = 0.0
+    for passes in range(1, MOST_STEPS):
+        c, total, slope = search.c, 0.0, 0.0
         for i in range(arms):
             u, mean_rate = solve_arm(
                 losses[i], anchor, log_prior[i], log_weight, rates, eta, c, reach[i], dual[1 + i]
@@ -104,22 +102,17 @@ def solve_anchored(
             total += q[i]
             slopes[i] = mean_rate / (1.0 + mean_rate * math.exp(u))
             slope += q[i] * slopes[i]
-        previous, excess = excess, total - 1.0
-        if exhausted(excess, previous):
-            break
-        before = c
-        c, low, high = newton_step(c, total, slope, low, high, ceiling)
-        if settled(before, c):
-            break
+        search, over = advance(search, total, slope)
+        if over:
+            normalise(q)
+            dual[0] = search.c
+            for i in range(arms):
+                y = search.c + math.exp(dual[1 + i])
+                spread_over_rates(losses[i] - anchor, log_weight, rates, y, q[i], p[i])
+            return passes
         for i in range(arms):
-            dual[1 + i] -= slopes[i] * (c - before)
-    else:
-        raise ArithmeticError("the multiplier of the simplex was not found")
-    normalise(q)
-    dual[0] = c
-    for i in range(arms):
-        spread_arm(losses[i], anchor, log_weight, rates, c + math.exp(dual[1 + i]), q[i], p[i])
-    return passes
+            dual[1 + i] -= slopes[i] * (search.c - c)
+    raise ArithmeticError(NOT_FOUND)
 
 
 @compiled_apart
@@ -171,23 +164,6 @@ def solve_arm(
 
 
 @compiled_apart
-def spread_arm(
-    losses: Floats, anchor: float, log_weight: Floats, rates: Floats, y: float, q: float, p: Floats
-) -> None:
-    """p(i, .) proportional to its closed form, with sum q."""
-    largest = -np.inf
-    for j in range(rates.shape[0]):
-        p[j] = log_weight[j] + rates[j] * (y - (losses[j] - anchor))
-        largest = max(largest, p[j])
-    total = 0.0
-    for j in range(rates.shape[0]):
-        p[j] = math.exp(p[j] - largest)
-        total += p[j]
-    for j in range(rates.shape[0]):
-        p[j] *= q / total
-
-
-@compiled_apart
 def solve_log_barrier(losses: Floats, eta: float, guess: float, q: Floats) -> tuple[float, int]:
     """The argmin without eq:banditreg2: q_i = 1/(eta (L_i - c)); returns c and the passes."""
     arms = losses.shape[0]
@@ -197,24 +173,16 @@ def solve_log_barrier(losses: Floats, eta: float, guess: float, q: Floats) -> tu
     least = losses.min()
     ceiling = -1.0 / eta
     low = -1.000001 * arms / eta
-    high = ceiling
-    c = max(low, min(guess - least, ceiling))
-    excess = np.inf
-    for passes in range(1, MOST_STEPS):  # noqa: B007 (it is returned)
+    search = begin_search(guess - least, low, ceiling)
+    for passes in range(1, MOST_STEPS):
         total = 0.0
         slope = 0.0
         for i in range(arms):
-            q[i] = 1.0 / (eta * (losses[i] - least - c))
+            q[i] = 1.0 / (eta * (losses[i] - least - search.c))
             total += q[i]
             slope += eta * q[i] * q[i]
-        previous, excess = excess, total - 1.0
-        if exhausted(excess, previous):
-            break
-        before = c
-        c, low, high = newton_step(c, total, slope, low, high, ceiling)
-        if settled(before, c):
-            break
-    else:
-        raise ArithmeticError("the multiplier of the simplex was not found")
-    normalise(q)
-    return float(c + least), passes
+        search, over = advance(search, total, slope)
+        if over:
+            normalise(q)
+            return float(search.c + least), passes
+    raise ArithmeticError(NOT_FOUND)

@@ -12,10 +12,10 @@ import numpy as np
 
 from belated.kernels.compile import compiled
 from belated.kernels.softmin import below_least, softmin
-from belated.learners.hints import OptimisticLearner, remember
+from belated.learners.hints import remember
 from belated.learners.learner import Counts, Floats, Prediction, Verbs
-from belated.learners.optimistic_hedge import FROZEN, WIDTH, WORK, fill_miss, freeze, predict
-from belated.learners.whole_rounds import LOSS, WEIGHT, gather
+from belated.learners.optimistic_hedge import FROZEN, OptimisticHedge, fill_miss, freeze, predict
+from belated.learners.whole_rounds import LOSS, WEIGHT, gather, withdraw
 
 LEADER, MIXED, TARGET, MISS = range(4)  # rows of the room to work in
 
@@ -39,11 +39,6 @@ class AdaHedgeDState(NamedTuple):
 def commit(state: AdaHedgeDState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Freeze w_t, G, h_t and lambda_t."""
     freeze(state, prediction, plays, state.temperature[0])
-
-
-@compiled
-def withdraw(state: AdaHedgeDState, play: Floats, arm: int) -> None:
-    """A round of which a loss is missing is never whole, and nothing is learned from it."""
 
 
 @compiled
@@ -113,20 +108,13 @@ def auxiliary(state: AdaHedgeDState, temperature: float, part: float, weights: F
 
 
 @dataclass(frozen=True)
-class AdaHedgeD(OptimisticLearner):
+class AdaHedgeD(OptimisticHedge):
     """AdaHedgeD, which must be told nothing beforehand."""
 
     name: ClassVar[str] = "adahedged"
-    guarantee: ClassVar[str] = (
-        "regret of order sqrt((d + 1) T ln K) if every loss is d rounds late, less with good hints"
-    )
-    play_width: ClassVar[int] = WIDTH
     state: ClassVar[type] = AdaHedgeDState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
     def start(self) -> AdaHedgeDState:
         room = np.full((4, self.arms), 1.0 / self.arms)
         return AdaHedgeDState(**self.nothing_told(), temperature=np.zeros(1), room=room)
-
-    def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, eta=1, work=WORK)

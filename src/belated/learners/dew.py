@@ -5,8 +5,9 @@ while a single loss is under way.
 """
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -59,19 +60,14 @@ def fixed_rate_bound(rate: float, arms: int, rounds: int, total_delay: float) ->
 
 
 @dataclass(frozen=True)
-class DelayedExponentialWeights(Learner):
-    """DEW, told beforehand how many rounds there are, how much is late, and how late at most."""
+class TunedWeights(Learner):
+    """Exponential weights at one rate, tuned to how many rounds there are and how much is late."""
 
     horizon: int = 1
     total_delay: int = 0
-    max_delay: int = 0
 
-    name: ClassVar[str] = "dew"
     setting: ClassVar[Setting] = Setting.CONCEALED
-    needs: ClassVar[tuple[Need, ...]] = (Need.HORIZON, Need.TOTAL_DELAY, Need.MAX_DELAY)
-    guarantee: ClassVar[str] = "expected regret at most ln K/eta + eta (KT + D)"
     covers: ClassVar[Covers] = Covers.SHARED
-    source: ClassVar[str] = "Thune et al. 2019, rates from memory; the bound is derived"
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = FixedRateState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
@@ -80,15 +76,13 @@ class DelayedExponentialWeights(Learner):
         super().__post_init__()
         self._check_count("horizon", 1)
         self._check_count("total_delay", 0)
-        self._check_count("max_delay", 0)
 
     @property
+    @abstractmethod
     def rate(self) -> float:
-        """min{sqrt(ln K / (e K T/2 + D)), 1/(4 e d_max)}."""
-        rate = tuned_rate(self.arms, self.horizon, self.total_delay)
-        return min(rate, 1.0 / (4.0 * math.e * self.max_delay)) if self.max_delay else rate
+        """eta."""
 
-    def start(self) -> FixedRateState:
+    def start(self) -> Any:
         return FixedRateState(
             losses=np.zeros(self.arms),
             rate=np.full(1, self.rate),
@@ -100,3 +94,25 @@ class DelayedExponentialWeights(Learner):
 
     def bound(self, facts: Facts) -> float:
         return fixed_rate_bound(self.rate, facts.arms, facts.rounds, facts.total_delay)
+
+
+@dataclass(frozen=True)
+class DelayedExponentialWeights(TunedWeights):
+    """DEW, told beforehand how many rounds there are, how much is late, and how late at most."""
+
+    max_delay: int = 0
+
+    name: ClassVar[str] = "dew"
+    needs: ClassVar[tuple[Need, ...]] = (Need.HORIZON, Need.TOTAL_DELAY, Need.MAX_DELAY)
+    guarantee: ClassVar[str] = "expected regret at most ln K/eta + eta (KT + D)"
+    source: ClassVar[str] = "Thune et al. 2019, rates from memory; the bound is derived"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_count("max_delay", 0)
+
+    @property
+    def rate(self) -> float:
+        """min{sqrt(ln K / (e K T/2 + D)), 1/(4 e d_max)}."""
+        rate = tuned_rate(self.arms, self.horizon, self.total_delay)
+        return min(rate, 1.0 / (4.0 * math.e * self.max_delay)) if self.max_delay else rate

@@ -12,10 +12,10 @@ import numpy as np
 
 from belated.kernels.compile import compiled
 from belated.kernels.importance import divisor
-from belated.learners.dew import fixed_rate_bound, predict, tuned_rate
+from belated.learners.dew import TunedWeights, fixed_rate_bound, predict, tuned_rate
 from belated.learners.exp3 import observe, withdraw
-from belated.learners.learner import Counts, Facts, Floats, Learner, Prediction, Verbs
-from belated.types import Covers, Need, Setting
+from belated.learners.learner import Counts, Facts, Floats, Prediction, Verbs
+from belated.types import Need
 
 
 class SkippingState(NamedTuple):
@@ -36,14 +36,10 @@ def commit(state: SkippingState, prediction: Prediction, arm: int, plays: Floats
 
 
 @dataclass(frozen=True)
-class DelayedExponentialWeightsSkipping(Learner):
+class DelayedExponentialWeightsSkipping(TunedWeights):
     """DEW with skipping, told beforehand how many rounds there are and how much is late."""
 
-    horizon: int = 1
-    total_delay: int = 0
-
     name: ClassVar[str] = "dew-skipping"
-    setting: ClassVar[Setting] = Setting.CONCEALED
     needs: ClassVar[tuple[Need, ...]] = (
         Need.HORIZON,
         Need.TOTAL_DELAY,
@@ -53,16 +49,9 @@ class DelayedExponentialWeightsSkipping(Learner):
         "expected regret at most D/beta + beta + 1 + ln K/eta + eta (KT + D), "
         "where eta = 1/(4 e beta)"
     )
-    covers: ClassVar[Covers] = Covers.SHARED
     source: ClassVar[str] = "Thune et al. 2019, from memory; threshold and bound are derived"
-    play_width: ClassVar[int] = 1
     state: ClassVar[type] = SkippingState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check_count("horizon", 1)
-        self._check_count("total_delay", 0)
 
     @property
     def rate(self) -> float:
@@ -81,9 +70,6 @@ class DelayedExponentialWeightsSkipping(Learner):
             threshold=np.full(1, self.threshold),
             round=np.ones(1, dtype=np.int64),
         )
-
-    def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, eta=1)
 
     def bound(self, facts: Facts) -> float:
         """Each skipped play is counted in D beta times, but for those of the last beta rounds."""

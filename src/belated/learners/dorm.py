@@ -14,7 +14,6 @@ from belated.learners.learner import Counts, Floats, Prediction, Verbs, fill_p
 from belated.learners.regret_matching import (
     HINTED,
     MATCHED,
-    WIDTH,
     RegretMatcher,
     fill_regret_hint,
     freeze_matched,
@@ -22,7 +21,7 @@ from belated.learners.regret_matching import (
     regret_told,
     tolerance,
 )
-from belated.learners.whole_rounds import gather
+from belated.learners.whole_rounds import gather, withdraw
 
 
 class DormState(NamedTuple):
@@ -63,11 +62,6 @@ def commit(state: DormState, prediction: Prediction, arm: int, plays: Floats) ->
 
 
 @compiled
-def withdraw(state: DormState, play: Floats, arm: int) -> None:
-    """A round of which a loss is missing is never whole, and nothing is learned from it."""
-
-
-@compiled
 def observe(state: DormState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """When round s is whole, add its regrets r_s = <g_s, w_s> 1 - g_s."""
     if gather(state, play, arm, loss):
@@ -81,10 +75,6 @@ class Dorm(RegretMatcher):
     """DORM with exponent 2, which must be told nothing beforehand."""
 
     name: ClassVar[str] = "dorm"
-    guarantee: ClassVar[str] = (
-        "regret of order sqrt((d + 1) T K) if every loss is d rounds late, less with good hints"
-    )
-    play_width: ClassVar[int] = WIDTH
     state: ClassVar[type] = DormState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 

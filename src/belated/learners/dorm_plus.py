@@ -14,7 +14,6 @@ from belated.learners.learner import Counts, Floats, Prediction, Verbs, fill_p
 from belated.learners.regret_matching import (
     HINTED,
     MATCHED,
-    WIDTH,
     RegretMatcher,
     fill_regret_hint,
     freeze_matched,
@@ -22,7 +21,7 @@ from belated.learners.regret_matching import (
     regret_told,
     tolerance,
 )
-from belated.learners.whole_rounds import gather
+from belated.learners.whole_rounds import gather, withdraw
 
 
 class DormPlusState(NamedTuple):
@@ -80,11 +79,6 @@ def commit(state: DormPlusState, prediction: Prediction, arm: int, plays: Floats
 
 
 @compiled
-def withdraw(state: DormPlusState, play: Floats, arm: int) -> None:
-    """A round of which a loss is missing is never whole, and nothing is learned from it."""
-
-
-@compiled
 def observe(state: DormPlusState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """When round s is whole, add one more step x -> max(0, x + r_s)."""
     if gather(state, play, arm, loss):
@@ -99,10 +93,6 @@ class DormPlus(RegretMatcher):
     """DORM+ with exponent 2, which must be told nothing beforehand."""
 
     name: ClassVar[str] = "dorm-plus"
-    guarantee: ClassVar[str] = (
-        "regret of order sqrt((d + 1) T K) if every loss is d rounds late, less with good hints"
-    )
-    play_width: ClassVar[int] = WIDTH
     state: ClassVar[type] = DormPlusState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 

@@ -11,10 +11,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from belated.kernels.compile import compiled
-from belated.learners.hints import OptimisticLearner, remember
+from belated.learners.hints import remember
 from belated.learners.learner import Counts, Floats, Prediction, Verbs
-from belated.learners.optimistic_hedge import FROZEN, WIDTH, WORK, fill_miss, freeze, predict
-from belated.learners.whole_rounds import gather
+from belated.learners.optimistic_hedge import FROZEN, OptimisticHedge, fill_miss, freeze, predict
+from belated.learners.whole_rounds import gather, withdraw
 
 
 class DubState(NamedTuple):
@@ -46,11 +46,6 @@ def commit(state: DubState, prediction: Prediction, arm: int, plays: Floats) -> 
 
 
 @compiled
-def withdraw(state: DubState, play: Floats, arm: int) -> None:
-    """A round of which a loss is missing is never whole, and nothing is learned from it."""
-
-
-@compiled
 def observe(state: DubState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """When round s is whole, add up its a_s and b_s; lambda follows.
 
@@ -72,14 +67,10 @@ def observe(state: DubState, play: Floats, arm: int, loss: float, missing: int) 
 
 
 @dataclass(frozen=True)
-class Dub(OptimisticLearner):
+class Dub(OptimisticHedge):
     """DUB, which must be told nothing beforehand."""
 
     name: ClassVar[str] = "dub"
-    guarantee: ClassVar[str] = (
-        "regret of order sqrt((d + 1) T ln K) if every loss is d rounds late, less with good hints"
-    )
-    play_width: ClassVar[int] = WIDTH
     state: ClassVar[type] = DubState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
@@ -92,6 +83,3 @@ class Dub(OptimisticLearner):
             pending=np.zeros(1),
             squares=np.zeros(1),
         )
-
-    def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, eta=1, work=WORK)

@@ -17,7 +17,7 @@ from belated.kernels.columns import (
     WEIGHED,
     cumulative,
     merge,
-    merge_arm,
+    merge_again,
     settle,
     spread_over_rates,
     unmerged,
@@ -276,16 +276,7 @@ def observe_late(state: FullInformationState, play: Floats, arm: int, loss: floa
         state.losses[j, arm] += loss + 4.0 * eta[j] * (loss * (1.0 + play[1]))
     state.dual[1] = np.inf
     if state.merged[0] > 0:
-        merge_arm(
-            state.losses,
-            state.log_prior,
-            state.log_weight,
-            state.rates[0],
-            int(state.merged[0]),
-            state.levels,
-            state.offsets,
-            arm,
-        )
+        merge_again(state, arm)
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
 """What AdaHedgeD and DUB share: Hedge on the losses told and hinted, at a temperature lambda."""
 
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from belated.kernels.compile import compiled
 from belated.kernels.softmin import softmin
-from belated.learners.hints import Hinted, fill_hint
+from belated.learners.hints import Hinted, OptimisticLearner, fill_hint
 from belated.learners.learner import Floats, Prediction, fill_p
 from belated.learners.whole_rounds import LOSS, ROUND, WEIGHT
 
@@ -67,3 +68,16 @@ def fill_miss(state: Tempered, miss: Floats) -> Sizes:
         largest = max(largest, state.gathered[LOSS, i])
         furthest = max(furthest, abs(miss[i]))
     return Sizes(largest, furthest)
+
+
+@dataclass(frozen=True)
+class OptimisticHedge(OptimisticLearner):
+    """Hedge with hints; a learner adds how its temperature grows."""
+
+    guarantee: ClassVar[str] = (
+        "regret of order sqrt((d + 1) T ln K) if every loss is d rounds late, less with good hints"
+    )
+    play_width: ClassVar[int] = WIDTH
+
+    def blank(self) -> Prediction:
+        return Prediction.blank(self.arms, eta=1, work=WORK)

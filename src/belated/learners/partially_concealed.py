@@ -19,7 +19,7 @@ from belated.kernels.columns import (
     chain_arm,
     cumulative,
     merge,
-    merge_arm,
+    merge_again,
     settle,
     spread_over_rates,
 )
@@ -258,16 +258,7 @@ def observe_late(
         correction = 4.0 * gamma[j] * estimate * missing if play[1] > 0.0 else 0.0
         state.losses[j, arm] += estimate + correction
     if state.merged[0] > 0:
-        merge_arm(
-            state.losses,
-            state.log_prior,
-            state.log_weight,
-            state.rates[0],
-            int(state.merged[0]),
-            state.levels,
-            state.offsets,
-            arm,
-        )
+        merge_again(state, arm)
         rates = state.rates[state.merged[0] - 1 :]
         if not chain_arm(rates, state.levels, state.offsets, state.ratios, arm):
             state.chained[0] = 0

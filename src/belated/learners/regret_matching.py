@@ -5,7 +5,7 @@ is not made yet when it is hinted, and the play before it stands in.
 """
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -142,6 +142,11 @@ def regret_told(state: Matches) -> None:
 @dataclass(frozen=True)
 class RegretMatcher(OptimisticLearner):
     """A learner whose weights are in proportion to its regrets, told and hinted."""
+
+    guarantee: ClassVar[str] = (
+        "regret of order sqrt((d + 1) T K) if every loss is d rounds late, less with good hints"
+    )
+    play_width: ClassVar[int] = WIDTH
 
     def nothing_told(self) -> dict[str, Any]:
         return {

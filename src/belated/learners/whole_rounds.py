@@ -51,6 +51,11 @@ def gather(state: Gathers, play: Floats, arm: int, loss: float) -> bool:
     return True
 
 
+@compiled
+def withdraw(state: Gathers, play: Floats, arm: int) -> None:
+    """A round of which a loss is missing is never whole, and nothing is learned from it."""
+
+
 def nothing_gathered(arms: int, width: int) -> dict[str, Floats | Counts]:
     """These parts of a state before the first round, for plays of so many columns."""
     return {
