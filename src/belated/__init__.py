@@ -21,6 +21,7 @@ from belated.types import (
 
 if TYPE_CHECKING:
     from belated.bandits import ConcealedBandit, PartiallyConcealedBandit
+    from belated.chosen import Bandit, Experts
     from belated.environments.environment import Environment
     from belated.environments.files import environment_from_arrays, environment_from_file
     from belated.environments.scenarios import scenario, scenarios
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Bandit",
     "BelatedError",
     "BelatedWarning",
     "ClosedTicketError",
@@ -41,6 +43,7 @@ __all__ = [
     "ConflictError",
     "DelayedExperts",
     "Environment",
+    "Experts",
     "Feedback",
     "HorizonExceededError",
     "MissingExceededError",
@@ -64,10 +67,12 @@ __all__ = [
 
 # The learners bring numba with them, so they are loaded on first use.
 _HOMES = {
+    "Bandit": "belated.chosen",
     "Comparison": "belated.simulation.comparison",
     "ConcealedBandit": "belated.bandits",
     "DelayedExperts": "belated.experts",
     "Environment": "belated.environments.environment",
+    "Experts": "belated.chosen",
     "PartiallyConcealedBandit": "belated.bandits",
     "compare": "belated.simulation.compare",
     "environment_from_arrays": "belated.environments.files",

@@ -10,16 +10,18 @@ import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, SupportsFloat
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from belated.kernels.steps import BANDIT, EXPERTS, LOOK, REGARDLESS, USUAL, Hand, hand_of
+from belated.holding import NOBODY, HeldBack, Turn, Turns
+from belated.kernels.steps import LOOK, REGARDLESS, USUAL, Hand, hand_of
 from belated.kernels.stream import seeded
-from belated.learners.learner import Learner
+from belated.learners.learner import NOTHING_CAME, Learner
+from belated.terms import DOUBLING, Terms
 from belated.tickets import Closed, Reports, TicketBook, Told
 from belated.types import (
+    PRACTICAL,
     Arm,
     BelatedError,
     BelatedWarning,
@@ -32,55 +34,19 @@ from belated.types import (
     TicketState,
     UnknownTicketError,
 )
-from belated.values import MOST_ROUNDS, LossRange, as_arms, as_count, as_range
+from belated.values import MOST_ROUNDS, as_arms, as_count
 
-DOUBLING = "doubling"
-
-
-@dataclass(frozen=True)
-class Terms:
-    """How a learner is used, beside what it is: the options that all learners share."""
-
-    loss_range: LossRange
-    expire_after: int | None
-    default_loss: float | None
-    strict: bool
-
-    @classmethod
-    def checked(
-        cls,
-        loss_range: Sequence[float],
-        expire_after: int | None,
-        default_loss: SupportsFloat | None,
-        strict: bool,
-    ) -> "Terms":
-        """The terms a user gave, in the learner's own units."""
-        bounds = as_range(loss_range)
-        if expire_after is None and default_loss is None:
-            return cls(bounds, None, None, bool(strict))
-        if expire_after is None or default_loss is None:
-            raise ValueError(
-                f"expire_after is {expire_after!r} and default_loss is {default_loss!r}; "
-                "give both or neither"
-            )
-        rounds = as_count(expire_after, "expire_after", 0)
-        return cls(bounds, rounds, bounds.loss(default_loss, "default_loss"), bool(strict))
-
-    def in_unit_range(self, loss: SupportsFloat | None, reward: SupportsFloat | None) -> float:
-        """A loss or a reward of the user's, exactly one of them given, as a loss in [0, 1]."""
-        if loss is not None and reward is None:
-            return self.loss_range.loss(loss)
-        if reward is not None and loss is None:
-            return self.loss_range.reward(reward)
-        found = "neither" if loss is None else "both"
-        raise ValueError(f"{found} of loss and reward are given; tell takes exactly one of them")
+ROUNDS_AT_ONCE = 32  # for so many rounds at a time a state that grows is given room
 
 
 class AskTell(ABC):
     """What all learners in the hand share; a subclass says how a round is played and told."""
 
-    kind: ClassVar[type[Learner]]
+    kind: type[Learner]
+    practical: ClassVar[type[Learner]]  # in the place of `kind` if that variant is asked for
     is_bandit: ClassVar[bool]
+    steps: str
+    steps_of_any: ClassVar[str]
 
     def __init__(
         self,
@@ -93,15 +59,26 @@ class AskTell(ABC):
         self.arms = as_arms(arms)
         self._options = dict(options)
         self._terms = terms
+        if options.get("variant") == PRACTICAL:
+            self.kind, self.steps = self.practical, self.steps_of_any
         stream = seeded(None if seed is None else as_count(seed, "seed", 0))
-        origin = repr((type(self).__name__, self.arms, stream.tolist()))
+        origin = repr((self._called, self.arms, stream.tolist()))
         key = hashlib.sha256(origin.encode()).hexdigest()[:8]
         places = 1 if self.is_bandit else len(self.arms)
         self._book = TicketBook(key, as_count(remember, "remember", 0), places)
         self._warned: set[str] = set()
         self._spare: Hand | None = None
         learner = self._learner_of_epoch(0)
-        self._adopt(0, learner, self._hand_of(learner, learner.start(), stream))
+        self._held = HeldBack.by(learner)
+        self._patience, self._default = terms.expire_after, terms.default_loss
+        if learner.window is not None:
+            if terms.expire_after is not None:
+                raise ValueError(
+                    f"window is {learner.window!r} and expire_after is {terms.expire_after!r}; "
+                    "a window ends the wait by itself, so give only one of them"
+                )
+            self._patience, self._default = learner.window, NOTHING_CAME
+        self._adopt(0, learner, self._hand_of(learner, self._start(learner), stream), 1)
 
     @abstractmethod
     def ask(self) -> Ticket:
@@ -117,14 +94,20 @@ class AskTell(ABC):
             raise ClosedTicketError(
                 f"ticket {name!r} is {state}; only a pending ticket can be cancelled"
             )
+        finished = NOBODY
         if round_ >= self._first_round:
-            self._withdraw(entry)
+            told = self._told(entry)
+            if self._held is None or np.isnan(told.losses).all():
+                self._withdraw(entry)
+            else:
+                finished = {round_: Turn(entry, told)}
         self._close(round_, entry, TicketState.CANCELLED)
+        self._hand_over(finished)
         return Feedback(name, counted=False, state=TicketState.CANCELLED)
 
     def weights(self) -> dict[Arm, float]:
         """The weights that the next `ask` will use; nothing changes."""
-        _, _, hand = self._coming(self._book.due(self._terms.expire_after))
+        _, _, hand = self._coming(self._book.due(self._patience))
         hand.ask(hand.address, LOOK)
         return self._by_arm(hand.table.prediction.q)
 
@@ -139,7 +122,11 @@ class AskTell(ABC):
 
     def __repr__(self) -> str:
         played = f"{self.round} rounds played, {len(self._book.open)} tickets pending"
-        return f"<{type(self).__name__} of {len(self.arms)} arms: {played}>"
+        return f"<{self._called} of {len(self.arms)} arms: {played}>"
+
+    @property
+    def _called(self) -> str:
+        return type(self).__name__
 
     def to_json(self) -> str:
         """The whole learner as text, from which `belated.from_json` goes on exactly."""
@@ -160,6 +147,18 @@ class AskTell(ABC):
     @abstractmethod
     def _learn(self, hand: Hand, entry: Any, new: Reports) -> None:
         """Learn reports of an open ticket that was handed out in the present epoch."""
+
+    @abstractmethod
+    def _teach(self, hand: Hand, turn: Turn) -> None:
+        """Learn all that is known of a finished round, which was held back."""
+
+    @abstractmethod
+    def _heed(self, new: Reports) -> None:
+        """See whether reports that will be learned keep what was promised."""
+
+    @abstractmethod
+    def _at_expiry(self, entry: Any) -> Told:
+        """What an open ticket is told with when it expires."""
 
     @abstractmethod
     def _expire(self, hand: Hand, entry: Any) -> None:
@@ -185,50 +184,68 @@ class AskTell(ABC):
     def _learner_of_epoch(self, epoch: int) -> Learner:
         """The learner; with horizon="doubling" the one whose horizon is 2^epoch."""
         options = dict(self._options)
+        if options.get("variant") == PRACTICAL:
+            del options["variant"]
         if options.get("horizon") == DOUBLING:
             options["horizon"] = 2**epoch
         if options.get("max_missing", 0) is None:
             options["max_missing"] = 1  # doubled when exceeded
         return self.kind(arms=len(self.arms), **options)
 
+    def _start(self, learner: Learner) -> Any:
+        return learner.reserved(learner.start(), ROUNDS_AT_ONCE)
+
     def _hand_of(self, learner: Learner, state: Any, stream: Any) -> Hand:
-        return hand_of(learner, state, stream, BANDIT if self.is_bandit else EXPERTS)
+        return hand_of(learner, state, stream, self.steps)
 
     def _epoch_of(self, round_: int) -> int:
         """The epoch that a round belongs to: doubling, each has twice the rounds of the last."""
         return round_.bit_length() - 1 if self._options.get("horizon") == DOUBLING else 0
 
-    def _adopt(self, epoch: int, learner: Learner, hand: Hand) -> None:
-        """Go on with this learner in this hand."""
+    def _adopt(self, epoch: int, learner: Learner, hand: Hand, round_: int) -> None:
+        """Go on with this learner in this hand, which has room for the round, to be played next.
+
+        Room is always made for whole portions of rounds, so that the saved state says how much.
+        """
         self._epoch, self._learner, self._hand = epoch, learner, hand
+        self._first_round = 2**epoch if self._options.get("horizon") == DOUBLING else 1
+        self._last_with_room = MOST_ROUNDS
+        if type(learner).reserved is not Learner.reserved:
+            portions = (round_ - self._first_round) // ROUNDS_AT_ONCE + 1
+            self._last_with_room = self._first_round - 1 + portions * ROUNDS_AT_ONCE
         self._note_the_usual()
 
     def _note_the_usual(self) -> None:
         """Note what `ask` and `tell` compare with, to see that nothing special is to be done."""
-        doubling = self._options.get("horizon") == DOUBLING
-        self._first_round = 2**self._epoch if doubling else 1
-        self._last_usual_round = MOST_ROUNDS
-        if doubling:
-            self._last_usual_round = 2 ** (self._epoch + 1) - 1
+        last = self._last_with_room
+        if self._options.get("horizon") == DOUBLING:
+            last = min(last, 2 ** (self._epoch + 1) - 1)
         elif not self._knows_of(HorizonExceededError):
-            self._last_usual_round = getattr(self._learner, "horizon", MOST_ROUNDS)
+            last = min(last, getattr(self._learner, "horizon", MOST_ROUNDS))
+        if self._learner.window is not None:
+            last = min(last, self._first_round + self._learner.window)
+        self._last_usual_round = last
         is_unit = (self._terms.loss_range.low, self._terms.loss_range.high) == (0.0, 1.0)
         self._least = 0.0 if is_unit else math.inf  # a loss from here to 1 needs no conversion
-        lifetime = self._terms.expire_after
-        self._lifetime = MOST_ROUNDS if lifetime is None else lifetime + 1
+        self._lifetime = MOST_ROUNDS if self._patience is None else self._patience + 1
         finds_out = self._options.get("max_missing", 0) is None
         heeds = finds_out or not self._knows_of(MissingExceededError)
         self._how = USUAL if heeds else REGARDLESS
 
     def _ask_unusually(self) -> Any:
         """Play a round in which something expires, starts anew, doubles or breaks a promise."""
-        due = self._book.due(self._terms.expire_after)
+        due = self._book.due(self._patience)
         epoch, learner, hand = self._coming(due)
         self._watch_promises(learner, hand)
         drawn = hand.ask(hand.address, REGARDLESS)
         if hand is not self._hand:
             self._spare = self._hand if self._hand.is_like(hand) else None
-        self._adopt(epoch, learner, hand)
+        if self._held is not None and epoch == self._epoch:
+            finished, ready = self._overdue(due)
+            self._held.keep(finished, ready, self._book)
+        elif self._held is not None:
+            self._held.start_anew(self._book.next_round)
+        self._adopt(epoch, learner, hand, self._book.next_round)
         for round_ in due:
             self._close(round_, self._book.open[round_], TicketState.EXPIRED)
         return drawn
@@ -239,14 +256,37 @@ class AskTell(ABC):
         if epoch != self._epoch:
             learner = self._learner_of_epoch(epoch)
             stream = self._hand.table.stream.copy()
-            return epoch, learner, self._hand_of(learner, learner.start(), stream)
-        if not due:
-            return epoch, self._learner, self._hand
-        hand = self._another_hand()
+            return epoch, learner, self._hand_of(learner, self._start(learner), stream)
+        hand = self._hand
+        if self._held is not None:
+            _, ready = self._overdue(due)
+            hand = self._another_hand() if ready else hand
+            for turn in ready.values():
+                self._teach(hand, turn)
+        elif due:
+            hand = self._another_hand()
+            for round_ in due:
+                if round_ >= self._first_round:
+                    self._expire(hand, self._book.open[round_])
+        if self._book.next_round > self._last_with_room:
+            hand = self._with_room(hand)
+        return epoch, self._learner, hand
+
+    def _overdue(self, due: list[int]) -> tuple[Turns, Turns]:
+        """The rounds that expire, finished, and what then is to be learned; the book stays."""
+        held, finished = cast(HeldBack, self._held), {}
         for round_ in due:
             if round_ >= self._first_round:
-                self._expire(hand, self._book.open[round_])
-        return epoch, self._learner, hand
+                entry = self._book.open[round_]
+                finished[round_] = Turn(entry, self._at_expiry(entry))
+        return finished, held.ready(finished, self._book)
+
+    def _with_room(self, hand: Hand) -> Hand:
+        """The same situation with room for the next rounds, in the same hand if it has that."""
+        state = self._learner.reserved(hand.table.state, ROUNDS_AT_ONCE)
+        if state is hand.table.state:
+            return hand
+        return self._hand_of(self._learner, state, hand.table.stream)
 
     def _another_hand(self) -> Hand:
         """The present situation in a hand that may be tried out, and thrown away if it fails."""
@@ -260,8 +300,9 @@ class AskTell(ABC):
 
     def _watch_promises(self, learner: Learner, hand: Hand) -> None:
         """Whether the coming round keeps what was promised at construction."""
-        horizon = getattr(learner, "horizon", None)
-        if horizon is not None and int(hand.table.state.round[0]) > horizon:
+        horizon = getattr(learner, "horizon", MOST_ROUNDS)
+        doubling = self._options.get("horizon") == DOUBLING
+        if self._book.next_round > horizon and not doubling:
             text = f"round {self._book.next_round} is beyond horizon={horizon}"
             self._broken(text, HorizonExceededError)
 
@@ -308,16 +349,27 @@ class AskTell(ABC):
             )
         if closed is not None:
             return self._record_late(round_, closed, told.with_more(new))
-        current = round_ >= self._first_round
-        if current:
-            self._learn(self._hand, entry, new)
-        told = told.with_more(new)
+        current, told = round_ >= self._first_round, told.with_more(new)
         state = TicketState.PENDING if np.isnan(told.losses).any() else TicketState.TOLD
+        if current and self._held is None:
+            self._learn(self._hand, entry, new)
+        elif current:
+            self._heed(new)
+            if state is TicketState.TOLD:
+                self._hand_over({round_: Turn(entry, told)})
         if state is TicketState.TOLD:
             self._close(round_, entry, state, told)
         else:
             self._keep(entry, told)
         return Feedback(name, counted=len(new.places) > 0 and current, state=state)
+
+    def _hand_over(self, finished: Turns) -> None:
+        """Learn what no longer has to wait, now that these rounds are finished, too."""
+        if self._held is not None:
+            ready = self._held.ready(finished, self._book)
+            for turn in ready.values():
+                self._teach(self._hand, turn)
+            self._held.keep(finished, ready, self._book)
 
     def _record_late(self, round_: int, closed: Closed, told: Told) -> Feedback:
         """A report for a closed ticket: kept if it had expired, never learned."""
@@ -335,18 +387,3 @@ def _levels_to_the_user() -> int:
     while frame.f_globals.get("__name__", "").startswith("belated.") and frame.f_back is not None:
         level, frame = level + 1, frame.f_back
     return level
-
-
-def as_horizon(horizon: int | str) -> int | str:
-    """A number of rounds, or "doubling"."""
-    if horizon == DOUBLING:
-        return DOUBLING
-    if horizon is None or isinstance(horizon, str):
-        raise ValueError(f"horizon is {horizon!r}; it must be a number of rounds or 'doubling'")
-    return as_count(horizon, "horizon", 1, MOST_ROUNDS)
-
-
-def refuse_missing(missing: object) -> None:
-    """Missing counts belong to the partially concealed setting only."""
-    if missing is not None:
-        raise ValueError(f"missing is {missing!r}; only a partially concealed bandit is told it")

@@ -5,21 +5,34 @@ from typing import Any, SupportsFloat
 
 import numpy as np
 
-from belated.asktell import DOUBLING, AskTell, Terms, as_horizon, refuse_missing
-from belated.kernels.steps import NONE, NOTHING, REGARDLESS, Drawn, Hand, hand_of
+from belated.asktell import AskTell
+from belated.holding import Turn
+from belated.kernels.steps import (
+    ANY_BANDIT,
+    BANDIT,
+    NONE,
+    NOTHING,
+    REGARDLESS,
+    Drawn,
+    Hand,
+    hand_of,
+)
 from belated.learners.concealed import Concealed, GammaWeight
 from belated.learners.grouped import GROUPED, ROWS, is_full, room_for_touched
 from belated.learners.learner import Learner
 from belated.learners.partially_concealed import PartiallyConcealed
+from belated.learners.practical_bandit import PracticalBandit
+from belated.terms import DOUBLING, Terms, as_horizon, as_practical, refuse_missing
 from belated.tickets import UNTOLD, Reports, Told
 from belated.types import (
+    PRACTICAL,
+    AnyVariant,
     Arm,
     BelatedError,
     Feedback,
     MissingExceededError,
     Ticket,
     TicketState,
-    Variant,
 )
 from belated.values import MOST_ROUNDS, as_arms, as_count, as_weights
 
@@ -30,10 +43,14 @@ FIRST = np.zeros(1, dtype=np.int64)  # the only place in a bandit's ticket
 _made = tuple.__new__  # a record from its parts, three times as fast as by its own constructor
 
 
-class Bandit(AskTell):
-    """What the two bandits share: one arm is drawn, and only its loss is told."""
+class BanditInHand(AskTell):
+    """What all bandits share: one arm is drawn, and only its loss is told."""
 
     is_bandit = True
+    steps = BANDIT
+    steps_of_any = ANY_BANDIT
+    practical = PracticalBandit
+    _groups = True  # very many arms, most of them alike; off only to measure and to test
 
     def outstanding(self) -> dict[Arm, int]:
         """How many own plays of each arm are unanswered, of the present epoch if doubling."""
@@ -87,18 +104,31 @@ class Bandit(AskTell):
                 return _made(Feedback, (handed_out.id, True, TOLD))
         return self._receive(self._found(ticket), Reports(FIRST, np.full(1, loss), missing))
 
+    def _checked_missing(self, ticket: Ticket | str, missing: int | None) -> int:
+        """A missing count, which cannot be more than the rounds before the ticket's."""
+        round_ = self._found(ticket)
+        if missing is None:
+            raise ValueError("missing is None; in this setting it must be told with every loss")
+        return as_count(missing, "missing", 0, round_ - 1)
+
     def _learn(self, hand: Hand, entry: OpenPlay, new: Reports) -> None:
-        self._watch_report(new.missing)
+        self._heed(new)
         hand.tell(hand.address, entry[1], float(new.losses[0]), new.missing, REGARDLESS)
 
+    def _teach(self, hand: Hand, turn: Turn) -> None:
+        loss, missing = float(turn.told.losses[0]), turn.told.missing
+        hand.tell(hand.address, turn.entry[1], loss, missing, REGARDLESS)
+
+    def _at_expiry(self, entry: OpenPlay) -> Told:
+        return Told(np.full(1, self._default), self._missing_at_expiry(entry[1]))
+
     def _expire(self, hand: Hand, entry: OpenPlay) -> None:
-        drawn = entry[1]
-        missing = self._missing_at_expiry(drawn)
-        hand.tell(hand.address, drawn, self._terms.default_loss, missing, REGARDLESS)
+        self._teach(hand, Turn(entry, self._at_expiry(entry)))
 
     def _withdraw(self, entry: OpenPlay) -> None:
-        """A play that is withdrawn teaches what a loss of zero teaches: nothing."""
-        self._hand.tell(self._hand.address, entry[1], 0.0, 0, REGARDLESS)
+        """A play that is withdrawn teaches nothing: of the paper's learners, a loss of zero."""
+        loss = UNTOLD if self.steps == ANY_BANDIT else 0.0
+        self._hand.tell(self._hand.address, entry[1], loss, 0, REGARDLESS)
 
     def _keep(self, entry: OpenPlay, told: Told) -> None:
         raise AssertionError("a bandit's ticket is told all at once")
@@ -110,17 +140,22 @@ class Bandit(AskTell):
         self._book.close(round_, (state, entry[1][0], loss, missing))
 
     def _missing_at_expiry(self, drawn: Drawn) -> int:
-        """The missing count that an expired play is learned with, where one is needed."""
-        return -1
+        """The missing count that an expired play is learned with, where one is needed.
+
+        Nobody told it: the learner's own unanswered plays are the best there is.
+        """
+        return int(drawn[2][2]) if issubclass(self.kind, PartiallyConcealed) else -1
 
     # -- max_missing, promised or (if None) found out
 
     @property
     def _finds_out(self) -> bool:
-        return self._options["max_missing"] is None
+        return self._options.get("max_missing", 0) is None
 
     def _coming(self, due: list[int]) -> tuple[int, Learner, Hand]:
         epoch, learner, hand = super()._coming(due)
+        if is_full(hand.table.touched):
+            hand = self._hand_of(learner, hand.table.state, hand.table.stream)
         if self._finds_out:
             before = int(self._hand.table.state.max_missing[0])
             most = doubled_to(before, hand.most_outstanding())
@@ -131,7 +166,8 @@ class Bandit(AskTell):
 
     def _watch_promises(self, learner: Learner, hand: Hand) -> None:
         super()._watch_promises(learner, hand)
-        self._watch_missing(hand, hand.most_outstanding())
+        if "max_missing" in self._options:
+            self._watch_missing(hand, hand.most_outstanding())
 
     def _watch_missing(self, hand: Hand, missing: int) -> None:
         most = int(hand.table.state.max_missing[0])
@@ -139,15 +175,33 @@ class Bandit(AskTell):
             text = f"{missing} losses of one arm are missing, more than max_missing={most}"
             self._broken(text, MissingExceededError)
 
-    def _watch_report(self, missing: int) -> None:
-        """Whether a report that is about to be learned keeps what was promised."""
+    def _heed(self, new: Reports) -> None:
+        if "max_missing" not in self._options:
+            return
         if not self._finds_out:
-            self._watch_missing(self._hand, missing)
-        elif missing > int(self._hand.table.state.max_missing[0]):
-            self._hand.promise(doubled_to(int(self._hand.table.state.max_missing[0]), missing))
+            self._watch_missing(self._hand, new.missing)
+        elif new.missing > int(self._hand.table.state.max_missing[0]):
+            self._hand.promise(doubled_to(int(self._hand.table.state.max_missing[0]), new.missing))
+
+    # -- very many arms
+
+    def _hand_of(self, learner: Learner, state: Any, stream: Any) -> Hand:
+        can_group = self._groups and isinstance(learner, Concealed)
+        touched = room_for_touched(state) if can_group else NONE
+        if touched.size > 0:
+            return hand_of(learner, state, stream, GROUPED, touched, ROWS)
+        return super()._hand_of(learner, state, stream)
+
+    def _group(self, wanted: bool) -> None:
+        """Whether arms without a loss are kept as one group; all that changes is the time taken."""
+        self._groups = wanted
+        table = self._hand.table
+        hand = self._hand_of(self._learner, table.state, table.stream)
+        self._spare = None
+        self._adopt(self._epoch, self._learner, hand, max(1, self._book.opened))
 
 
-class PartiallyConcealedBandit(Bandit):
+class PartiallyConcealedBandit(BanditInHand):
     """A bandit that is told, with each loss, how many losses of its arm were missing.
 
     Args:
@@ -157,7 +211,8 @@ class PartiallyConcealedBandit(Bandit):
         max_missing: a bound on the losses of one arm that are missing at a time; None starts at 1
             and doubles when exceeded, which works but has no guarantee.
         prior: the weight of each arm before the first round; uniform if None.
-        variant: "paper", or "repaired" for the guarded rate.
+        variant: "paper"; "repaired" for the guarded rate; "practical" for a learner that needs no
+            promise and no prior, has no proof, and does better where the proofs are slow.
         loss_range: the (low, high) that losses and rewards lie in.
         expire_after: the rounds after which an untold play counts as `default_loss`.
         default_loss: see `expire_after`; in the units of `loss_range`.
@@ -175,7 +230,7 @@ class PartiallyConcealedBandit(Bandit):
         horizon: int | str = DOUBLING,
         max_missing: int | None = None,
         prior: Sequence[float] | Mapping[Arm, float] | None = None,
-        variant: Variant = "paper",
+        variant: AnyVariant = "paper",
         loss_range: Sequence[float] = (0.0, 1.0),
         expire_after: int | None = None,
         default_loss: float | None = None,
@@ -183,12 +238,14 @@ class PartiallyConcealedBandit(Bandit):
         seed: int | None = None,
         remember: int = 1000,
     ) -> None:
-        options = {
+        options: dict[str, Any] = {
             "horizon": as_horizon(horizon),
             "max_missing": as_bound(max_missing),
             "prior": as_weights(prior, as_arms(arms)),
             "variant": variant,
         }
+        if variant == PRACTICAL:
+            options = as_practical(horizon=horizon, max_missing=max_missing, prior=prior)
         terms = Terms.checked(loss_range, expire_after, default_loss, strict)
         super().__init__(arms, options, terms, seed, remember)
 
@@ -212,26 +269,16 @@ class PartiallyConcealedBandit(Bandit):
             return self._tell(ticket, loss, missing)
         return self._tell(ticket, loss, self._checked_missing(ticket, missing))
 
-    def _checked_missing(self, ticket: Ticket | str, missing: int | None) -> int:
-        """A missing count, which cannot be more than the rounds before the ticket's."""
-        round_ = self._found(ticket)
-        if missing is None:
-            raise ValueError("missing is None; in this setting it must be told with every loss")
-        return as_count(missing, "missing", 0, round_ - 1)
 
-    def _missing_at_expiry(self, drawn: Drawn) -> int:
-        """Nobody told the missing count: the learner's own unanswered plays are the best it has."""
-        return int(drawn[2][2])
-
-
-class ConcealedBandit(Bandit):
+class ConcealedBandit(BanditInHand):
     """A bandit that is told losses and nothing else (th:concealed).
 
     Args:
         arms: their names, or how many there are.
         max_missing: a bound on the losses of one arm that are missing at a time; None starts at 1
             and doubles when exceeded, which works but has no guarantee.
-        variant: "paper", or "repaired" for the exploration that makes the theorem true.
+        variant: "paper"; "repaired" for the exploration that makes the theorem true; "practical"
+            for a learner that needs no promise, has no proof, and does better where they are slow.
         gamma_weight: "q" or "q+eps", the weights in eq:censoredgamma; None as the variant has it.
         loss_range: the (low, high) that losses and rewards lie in.
         expire_after: the rounds after which an untold play counts as `default_loss`.
@@ -242,14 +289,13 @@ class ConcealedBandit(Bandit):
     """
 
     kind = Concealed
-    _groups = True  # very many arms, most of them alike; off only to measure and to test
 
     def __init__(
         self,
         arms: Sequence[Arm] | int,
         *,
         max_missing: int | None = None,
-        variant: Variant = "paper",
+        variant: AnyVariant = "paper",
         gamma_weight: GammaWeight | None = None,
         loss_range: Sequence[float] = (0.0, 1.0),
         expire_after: int | None = None,
@@ -258,11 +304,13 @@ class ConcealedBandit(Bandit):
         seed: int | None = None,
         remember: int = 1000,
     ) -> None:
-        options = {
+        options: dict[str, Any] = {
             "max_missing": as_bound(max_missing),
             "variant": variant,
             "gamma_weight": gamma_weight,
         }
+        if variant == PRACTICAL:
+            options = as_practical(max_missing=max_missing, gamma_weight=gamma_weight)
         terms = Terms.checked(loss_range, expire_after, default_loss, strict)
         super().__init__(arms, options, terms, seed, remember)
 
@@ -280,26 +328,6 @@ class ConcealedBandit(Bandit):
         if reward is not None or type(loss) is not float or not self._least <= loss <= 1.0:
             loss = self._terms.in_unit_range(loss, reward)
         return self._tell(ticket, loss, -1)
-
-    def _hand_of(self, learner: Learner, state: Any, stream: Any) -> Hand:
-        touched = room_for_touched(state) if self._groups else NONE
-        if touched.size > 0:
-            return hand_of(learner, state, stream, GROUPED, touched, ROWS)
-        return super()._hand_of(learner, state, stream)
-
-    def _coming(self, due: list[int]) -> tuple[int, Learner, Hand]:
-        epoch, learner, hand = super()._coming(due)
-        if is_full(hand.table.touched):
-            hand = self._hand_of(learner, hand.table.state, hand.table.stream)
-        return epoch, learner, hand
-
-    def _group(self, wanted: bool) -> None:
-        """Whether arms without a loss are kept as one group; all that changes is the time taken."""
-        self._groups = wanted
-        table = self._hand.table
-        hand = self._hand_of(self._learner, table.state, table.stream)
-        self._spare = None
-        self._adopt(self._epoch, self._learner, hand)
 
 
 def doubled_to(most: int, needed: int) -> int:

@@ -3,15 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, SupportsFloat
+from typing import Any, SupportsFloat, cast
 
 import numpy as np
 
-from belated.asktell import DOUBLING, AskTell, Terms, as_horizon, refuse_missing
-from belated.kernels.steps import NO_ARM, Hand
+from belated.asktell import AskTell
+from belated.holding import Turn
+from belated.kernels.steps import ANY_EXPERTS, EXPERTS, NO_ARM, Hand
 from belated.learners.full_information import FullInformation
+from belated.learners.practical_experts import PracticalExperts
+from belated.terms import DOUBLING, Terms, as_horizon, as_practical, refuse_missing
 from belated.tickets import UNTOLD, Counts, Floats, Reports, Told
-from belated.types import Arm, Feedback, Ticket, TicketState, Variant
+from belated.types import PRACTICAL, AnyVariant, Arm, Feedback, Ticket, TicketState
 from belated.values import as_arms, as_weights, in_order
 
 
@@ -24,47 +27,13 @@ class OpenRound:
     losses: Floats
 
 
-class DelayedExperts(AskTell):
-    """Experts whose losses arrive at different times (full information, th:fullinfobound).
+class ExpertsInHand(AskTell):
+    """What all experts share: they are weighed, and the losses of all are told, piece by piece."""
 
-    Args:
-        experts: their names, or how many there are.
-        horizon: the number of rounds to be played; "doubling" if unknown: the learner then starts
-            anew at rounds 2, 4, 8, ..., and what is told of an earlier epoch is not learned.
-        prior: the weight of each expert before the first round; uniform if None.
-        variant: "paper", or "repaired" for the grid that makes the theorem true.
-        loss_range: the (low, high) that losses and rewards lie in.
-        expire_after: the rounds after which an untold loss counts as `default_loss`.
-        default_loss: see `expire_after`; in the units of `loss_range`.
-        strict: raise, instead of warning once, when more than `horizon` rounds are played.
-        seed: fixes the ids of the tickets; nothing else is random here.
-        remember: how many closed tickets are kept to recognise repeated reports.
-    """
-
-    kind = FullInformation
     is_bandit = False
-
-    def __init__(
-        self,
-        experts: Sequence[Arm] | int,
-        *,
-        horizon: int | str = DOUBLING,
-        prior: Sequence[float] | Mapping[Arm, float] | None = None,
-        variant: Variant = "paper",
-        loss_range: Sequence[float] = (0.0, 1.0),
-        expire_after: int | None = None,
-        default_loss: float | None = None,
-        strict: bool = False,
-        seed: int | None = None,
-        remember: int = 1000,
-    ) -> None:
-        options = {
-            "horizon": as_horizon(horizon),
-            "prior": as_weights(prior, as_arms(experts)),
-            "variant": variant,
-        }
-        terms = Terms.checked(loss_range, expire_after, default_loss, strict)
-        super().__init__(experts, options, terms, seed, remember)
+    steps = EXPERTS
+    steps_of_any = ANY_EXPERTS
+    practical = PracticalExperts
 
     def ask(self) -> Ticket:
         """Play one round: a ticket with the weights of all experts."""
@@ -98,10 +67,6 @@ class DelayedExperts(AskTell):
         losses = self._in_unit_range(word, arms, values)
         return self._receive(self._found(ticket), Reports(arms, losses))
 
-    def missing(self) -> dict[Arm, int]:
-        """How many losses of each expert are still to come, of the present epoch if doubling."""
-        return self._by_arm(self._hand.table.state.missing)
-
     @cached_property
     def _positions(self) -> dict[Arm, int]:
         return {arm: i for i, arm in enumerate(self.arms)}
@@ -112,6 +77,10 @@ class DelayedExperts(AskTell):
         losses = np.full(len(self.arms), UNTOLD)
         losses.flags.writeable = False
         return losses
+
+    @cached_property
+    def _all(self) -> Counts:
+        return np.arange(len(self.arms), dtype=np.int64)
 
     def _named(self, told: Any) -> tuple[Counts, Sequence[Any]]:
         """The experts of which something is told, by their places, and what is told of them."""
@@ -141,6 +110,14 @@ class DelayedExperts(AskTell):
         named = zip(arms.tolist(), values, strict=True)
         return np.array([convert(v, f"the {word} of {self.arms[i]!r}") for i, v in named])
 
+    def missing(self) -> dict[Arm, int]:
+        """How many losses of each expert are still to come, of the present epoch if doubling."""
+        counts = np.zeros(len(self.arms), dtype=np.int64)
+        for round_, entry in self._book.open.items():
+            if round_ >= self._first_round:
+                counts += np.isnan(entry.losses)
+        return self._by_arm(counts)
+
     # -- tickets
 
     def _ticket_of(self, round_: int, entry: OpenRound) -> Ticket:
@@ -155,13 +132,21 @@ class DelayedExperts(AskTell):
         losses = np.ascontiguousarray(new.losses, dtype=np.float64)
         hand.tell(hand.address, places, entry.plays, losses)
 
+    def _teach(self, hand: Hand, turn: Turn) -> None:
+        hand.tell(hand.address, self._all, turn.entry.plays, turn.told.losses)
+
+    def _heed(self, new: Reports) -> None:
+        """Reports of experts say nothing of what was promised."""
+
+    def _at_expiry(self, entry: OpenRound) -> Told:
+        return Told(np.where(np.isnan(entry.losses), cast(float, self._default), entry.losses))
+
     def _expire(self, hand: Hand, entry: OpenRound) -> None:
-        assert self._terms.default_loss is not None
-        self._settle(hand, entry, self._terms.default_loss)
+        self._settle(hand, entry, cast(float, self._default))
 
     def _withdraw(self, entry: OpenRound) -> None:
-        """A play that is withdrawn teaches what a loss of zero teaches: nothing."""
-        self._settle(self._hand, entry, 0.0)
+        """A play that is withdrawn teaches nothing: of the paper's learner, a loss of zero."""
+        self._settle(self._hand, entry, UNTOLD if self.steps == ANY_EXPERTS else 0.0)
 
     def _settle(self, hand: Hand, entry: OpenRound, loss: float) -> None:
         """One loss for all that is untold."""
@@ -176,6 +161,51 @@ class DelayedExperts(AskTell):
     ) -> None:
         losses = entry.losses if told is None else told.losses
         self._book.close(round_, (state, NO_ARM, losses, -1))
+
+
+class DelayedExperts(ExpertsInHand):
+    """Experts whose losses arrive at different times (full information, th:fullinfobound).
+
+    Args:
+        experts: their names, or how many there are.
+        horizon: the number of rounds to be played; "doubling" if unknown: the learner then starts
+            anew at rounds 2, 4, 8, ..., and what is told of an earlier epoch is not learned.
+        prior: the weight of each expert before the first round; uniform if None.
+        variant: "paper"; "repaired" for the grid that makes the theorem true; "practical" for a
+            learner that needs no horizon and no prior, and does better where the proofs are slow.
+        loss_range: the (low, high) that losses and rewards lie in.
+        expire_after: the rounds after which an untold loss counts as `default_loss`.
+        default_loss: see `expire_after`; in the units of `loss_range`.
+        strict: raise, instead of warning once, when more than `horizon` rounds are played.
+        seed: fixes the ids of the tickets; nothing else is random here.
+        remember: how many closed tickets are kept to recognise repeated reports.
+    """
+
+    kind = FullInformation
+
+    def __init__(
+        self,
+        experts: Sequence[Arm] | int,
+        *,
+        horizon: int | str = DOUBLING,
+        prior: Sequence[float] | Mapping[Arm, float] | None = None,
+        variant: AnyVariant = "paper",
+        loss_range: Sequence[float] = (0.0, 1.0),
+        expire_after: int | None = None,
+        default_loss: float | None = None,
+        strict: bool = False,
+        seed: int | None = None,
+        remember: int = 1000,
+    ) -> None:
+        options: dict[str, Any] = {
+            "horizon": as_horizon(horizon),
+            "prior": as_weights(prior, as_arms(experts)),
+            "variant": variant,
+        }
+        if variant == PRACTICAL:
+            options = as_practical(horizon=horizon, prior=prior)
+        terms = Terms.checked(loss_range, expire_after, default_loss, strict)
+        super().__init__(experts, options, terms, seed, remember)
 
 
 def _plain_numbers(values: Sequence[Any]) -> Floats | None:

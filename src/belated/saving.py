@@ -12,10 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from belated.asktell import DOUBLING, AskTell, Terms
+from belated.asktell import ROUNDS_AT_ONCE, AskTell
 from belated.bandits import ConcealedBandit, OpenPlay, PartiallyConcealedBandit
+from belated.chosen import Bandit, Experts, kind_named
 from belated.experts import DelayedExperts, OpenRound
+from belated.holding import Turn
 from belated.kernels.steps import NO_ARM
+from belated.learners.learner import Learner
+from belated.terms import DOUBLING, Terms
 from belated.tickets import UNTOLD, Closed, TicketBook, Told
 from belated.types import StateFormatError, Ticket, TicketState
 from belated.values import LossRange, as_count
@@ -25,8 +29,10 @@ VERSION = 3
 KINDS: dict[str, type[AskTell]] = {
     kind.__name__: kind for kind in (DelayedExperts, PartiallyConcealedBandit, ConcealedBandit)
 }
+CHOSEN: dict[str, type[AskTell]] = {kind.__name__: kind for kind in (Bandit, Experts)}
 
 Json = dict[str, Any]
+AnyInHand = DelayedExperts | PartiallyConcealedBandit | ConcealedBandit | Bandit | Experts
 
 
 def dumps(learner: AskTell) -> str:
@@ -47,16 +53,27 @@ def dumps(learner: AskTell) -> str:
         },
         "tickets": _book_out(learner),
     }
+    if isinstance(learner, Bandit | Experts):
+        content["learner"] = learner.kind.name
+        content["shapes"] = {name: part.shape for name, part in table.state._asdict().items()}
+        content["held"] = _held_out(learner)
     return json.dumps({**content, "checksum": _checksum(content)}, allow_nan=False)
 
 
-def from_json(text: str | bytes) -> DelayedExperts | PartiallyConcealedBandit | ConcealedBandit:
+def from_json(text: str | bytes) -> AnyInHand:
     """A learner saved by its `to_json`, to go on exactly where it stood."""
     content = _checked(text)
     try:
-        learner: DelayedExperts | PartiallyConcealedBandit | ConcealedBandit = _rebuilt(content)
+        learner: AnyInHand = _rebuilt(content)
         return learner
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        OverflowError,
+        MemoryError,
+    ) as error:
         raise StateFormatError(f"the saved learner does not fit together: {error!r}") from error
 
 
@@ -84,10 +101,7 @@ def _checksum(content: Json) -> str:
 
 
 def _rebuilt(content: Json) -> Any:
-    kind = KINDS.get(content["class"])
-    if kind is None:
-        raise StateFormatError(f"the saved learner is of the unknown class {content['class']!r}")
-    learner = kind.__new__(kind)
+    learner = _unmade(content)
     terms = content["terms"]
     AskTell.__init__(
         learner,
@@ -100,10 +114,28 @@ def _rebuilt(content: Json) -> Any:
     epoch = _epoch_in(content)
     kind_then = learner._learner_of_epoch(epoch)
     stream = _stream_in(content["stream"])
-    state = _state_in(content["state"], kind_then.start())
+    fresh = kind_then.start()
+    if isinstance(learner, Bandit | Experts):
+        fresh = _grown(fresh, content["shapes"], kind_then)
+    state = _state_in(content["state"], fresh)
     learner._warned = set(content["warned"])
-    learner._adopt(epoch, kind_then, learner._hand_of(kind_then, state, stream))
+    played = max(1, int(content["tickets"]["opened"]))
+    learner._adopt(epoch, kind_then, learner._hand_of(kind_then, state, stream), played)
     learner._book = _book_in(content["tickets"], learner)
+    if isinstance(learner, Bandit | Experts):
+        _check_room(learner, state)
+        _hold_again(learner, content["held"])
+    return learner
+
+
+def _unmade(content: Json) -> Any:
+    """A learner of the class that was saved, with nothing in it but the kind that was chosen."""
+    kind = {**KINDS, **CHOSEN}.get(content["class"])
+    if kind is None:
+        raise StateFormatError(f"the saved learner is of the unknown class {content['class']!r}")
+    learner = kind.__new__(kind)
+    if isinstance(learner, Bandit | Experts):
+        learner._choose(kind_named(content["learner"], learner.is_bandit))
     return learner
 
 
@@ -121,6 +153,25 @@ def _stream_in(words: list[str]) -> Any:
     if len(words) != 4 or not all(re.fullmatch("[0-9a-f]{16}", word) for word in words):
         raise ValueError(f"the random stream is {words!r}")
     return np.array([int(word, 16) for word in words], dtype=np.uint64)
+
+
+def _grown(fresh: Any, shapes: Mapping[str, Any], kind: Learner) -> Any:
+    """A fresh state as large as the saved one; it may differ only where room is made."""
+    roomy, parts = kind.reserved(fresh, 2 * ROUNDS_AT_ONCE), {}
+    for name, part in fresh._asdict().items():
+        shape = tuple(as_count(size, "size", 0) for size in shapes[name])
+        least = zip(shape, part.shape, getattr(roomy, name).shape, strict=True)
+        if any(size < small or (size > small and small == large) for size, small, large in least):
+            raise ValueError(f"the part {name!r} of the state has the shape {shape}")
+        parts[name] = np.empty(shape, dtype=part.dtype)
+    return type(fresh)(**parts)
+
+
+def _check_room(learner: AskTell, state: Any) -> None:
+    """Make sure that the state has room up to where the learner will ask for more."""
+    left = learner._last_with_room - learner._book.opened
+    if learner._learner.reserved(state, min(left, ROUNDS_AT_ONCE)) is not state:
+        raise ValueError("the state has too little room for the rounds to come")
 
 
 def _state_in(saved: Mapping[str, Any], fresh: Any) -> Any:
@@ -162,15 +213,50 @@ def _book_out(learner: AskTell) -> Json:
     }
 
 
+def _held_out(learner: AskTell) -> list[Json]:
+    """The rounds that are held back, beside their tickets."""
+    rounds = {} if learner._held is None else learner._held.rounds
+    return [_round_out(learner, round_, *turn) for round_, turn in sorted(rounds.items())]
+
+
+def _hold_again(learner: AskTell, saved: list[Json]) -> None:
+    book, held = learner._book, learner._held
+    if held is None:
+        if saved:
+            raise ValueError(f"{len(saved)} rounds are held back, but this learner holds none")
+        return
+    for entry in saved:
+        round_ = as_count(entry["round"], "round", learner._first_round, book.opened)
+        if round_ in book.open or round_ in held.rounds:
+            raise ValueError(f"round {round_} is held back and is not finished")
+        held.rounds[round_] = Turn(*_round_in(learner, book.id_of(round_), round_, entry))
+    held.turn = learner._first_round
+    held.go_on(book)
+
+
+def _unlearned(learner: AskTell, told: Told) -> list[int]:
+    """The experts of which something is to be learned: all, if their losses are held back."""
+    if learner._held is not None:
+        return list(range(len(learner.arms)))
+    untold: list[int] = np.flatnonzero(np.isnan(told.losses)).tolist()
+    return untold
+
+
 def _open_out(learner: AskTell, round_: int, entry: Any) -> Json:
-    ticket, told = learner._ticket_of(round_, entry), learner._told(entry)
+    told = learner._told(entry)
+    return _round_out(learner, round_, entry, told)
+
+
+def _round_out(learner: AskTell, round_: int, entry: Any, told: Told) -> Json:
+    """A round of which something is still to be learned: what was in force, and what was told."""
+    ticket = learner._ticket_of(round_, entry)
     if learner.is_bandit:
         _, (arm, _, play) = entry
-        plays, about = [[arm, list(play)]], [arm]
+        rows, about = {arm: play}, [arm]
     else:
         about = list(range(len(learner.arms)))
-        untold = np.flatnonzero(np.isnan(told.losses)).tolist()
-        plays = [[arm, entry.plays[arm].tolist()] for arm in untold]
+        rows = {arm: entry.plays[arm].tolist() for arm in _unlearned(learner, told)}
+    plays = [[arm, [_number_out(value) for value in row]] for arm, row in rows.items()]
     return {
         "round": round_,
         "arm": ticket.arm,
@@ -198,28 +284,37 @@ def _book_in(saved: Json, learner: AskTell) -> TicketBook:
     opened = as_count(saved["opened"], "opened", 0)
     remember = as_count(saved["remember"], "remember", 0)
     book = TicketBook(saved["key"], remember, learner._book.places, opened)
-    oldest = 1 if learner._terms.expire_after is None else opened - learner._terms.expire_after
+    oldest = 1 if learner._patience is None else opened - learner._patience
     for entry in saved["open"]:
         last = next(reversed(book.open), 0)
         round_ = as_count(entry["round"], "round", max(last + 1, oldest), opened)
-        if entry["epoch"] != learner._epoch_of(round_):
-            raise ValueError(f"the epoch of round {round_} is {entry['epoch']!r}")
-        plays = dict(_play_in(arm, play, learner) for arm, play in entry["plays"])
-        opened_in = _play_opened_in if learner.is_bandit else _round_opened_in
-        book.open[round_] = opened_in(learner, book.id_of(round_), round_, entry, plays)
+        name = book.id_of(round_)
+        book.open[round_], told = _round_in(learner, name, round_, entry)
+        if learner.is_bandit and entry["told"]:
+            raise ValueError(f"the ticket {name!r} is open and {entry['told']!r} is told")
     for round_, state, about, told in saved["closed"]:
         book.closed[round_] = tuple(_closed_in(learner, TicketState(state), about, told))
         book.order.append(round_)
     return book
 
 
+def _round_in(learner: AskTell, name: str, round_: int, saved: Json) -> tuple[Any, Told]:
+    """A round of which something is still to be learned, and what was told of it."""
+    if saved["epoch"] != learner._epoch_of(round_):
+        raise ValueError(f"the epoch of round {round_} is {saved['epoch']!r}")
+    plays = dict(_play_in(arm, play, learner) for arm, play in saved["plays"])
+    if learner.is_bandit:
+        told = _told_in(saved["told"], list(plays))
+        return _play_opened_in(learner, name, round_, saved, plays), told
+    entry = _round_opened_in(learner, name, round_, saved, plays)
+    return entry, Told(entry.losses)
+
+
 def _play_opened_in(learner: AskTell, name: str, round_: int, saved: Json, plays: Any) -> OpenPlay:
-    """A bandit's pending ticket: one play, and nothing told."""
+    """A bandit's ticket: one play."""
     [(arm, play)] = plays.items()
-    if saved["told"] or saved["arm"] != learner.arms[arm]:
-        raise ValueError(
-            f"the ticket {name!r} is of {saved['arm']!r} and {saved['told']!r} is told"
-        )
+    if saved["arm"] != learner.arms[arm]:
+        raise ValueError(f"the ticket {name!r} is of {saved['arm']!r}")
     probability = float(_number_in(saved["probability"]))
     ticket = Ticket(name, round_, learner.arms[arm], probability)
     return ticket, (arm, probability, play)
@@ -228,12 +323,11 @@ def _play_opened_in(learner: AskTell, name: str, round_: int, saved: Json, plays
 def _round_opened_in(
     learner: AskTell, name: str, round_: int, saved: Json, plays: Any
 ) -> OpenRound:
-    """A pending ticket of experts: of each either what was in force, or what was told."""
+    """A ticket of experts: of each what was in force, or what was told, or if held back both."""
     arms = len(learner.arms)
     weights = np.array([_number_in(weight) for weight in saved["weights"]], dtype=np.float64)
     told = _told_in(saved["told"], list(range(arms)))
-    untold = np.flatnonzero(np.isnan(told.losses)).tolist()
-    if weights.shape != (arms,) or sorted(plays) != untold:
+    if weights.shape != (arms,) or sorted(plays) != _unlearned(learner, told):
         raise ValueError(f"the ticket {name!r} does not say one thing of each expert")
     rows = np.zeros((arms, learner.kind.play_width))
     for arm, play in plays.items():

@@ -6,6 +6,8 @@ from typing import Any, Literal, NamedTuple
 Arm = str | int
 Variant = Literal["paper", "repaired"]
 VARIANTS: tuple[Variant, ...] = ("paper", "repaired")
+AnyVariant = Literal["paper", "repaired", "practical"]
+PRACTICAL: AnyVariant = "practical"  # another learner, in the place of the paper's
 
 
 Delivery = Literal["own", "padded", "in order"]

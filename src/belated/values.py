@@ -1,7 +1,8 @@
 """What users hand in, checked and brought to the learner's own terms: one sentence on bad input."""
 
+import difflib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, SupportsFloat
 
@@ -94,7 +95,8 @@ def as_weights(prior: Any, arms: tuple[Arm, ...]) -> list[float] | None:
     if prior is None:
         return None
     if isinstance(prior, Mapping):
-        odd = [name for name in prior if name not in arms] + [a for a in arms if a not in prior]
+        known = set(arms)
+        odd = [name for name in prior if name not in known] + [a for a in arms if a not in prior]
         if odd:
             raise ValueError(f"prior and arms differ at {odd[0]!r}; prior must name each arm once")
         prior = [prior[arm] for arm in arms]
@@ -125,6 +127,13 @@ def as_count(value: Any, name: str, least: int, most: int | None = None) -> int:
     if not whole or value < least or (most is not None and value > most):
         raise ValueError(f"{name} is {value!r}; it must be {rule}")
     return int(value)
+
+
+def listed(names: Iterable[str], given: object) -> str:
+    """All names, and the one that was perhaps meant."""
+    known = list(names)
+    close = difflib.get_close_matches(str(given), known, 1)
+    return ", ".join(known) + (f"; did you mean {close[0]!r}?" if close else "")
 
 
 def named_options(text: str) -> tuple[str, dict[str, int | float | str]]:

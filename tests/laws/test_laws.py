@@ -19,10 +19,12 @@ from belated.learners.concealed import Concealed
 from belated.learners.full_information import FullInformation
 from belated.learners.learner import Learner, PaperLearner
 from belated.learners.partially_concealed import PartiallyConcealed
+from belated.learners.practical_experts import PracticalExperts
 from belated.learners.registry import registered
 from belated.simulation.delivery import Courier
 from belated.simulation.game import Stretch
 from belated.simulation.play import UNTOLD, committed
+from belated.simulation.practical_certificate import practical_certificate
 from belated.types import VARIANTS, Setting
 from tests.games import assert_certified
 
@@ -151,6 +153,8 @@ def played(
             learner.observe(state, play, i, float(handed.losses[s, i]), absent)
     if isinstance(learner, FullInformation) and learner.prior is not None and start is None:
         assert_certified(game.losses, game.delays, predictions, learner.prior)
+    if isinstance(learner, PracticalExperts) and start is None:
+        assert practical_certificate(game.losses, predictions).holds
     return q
 
 

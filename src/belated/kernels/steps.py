@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.kernels.compile import compiled_step
-from belated.kernels.dispatch import VERBS, commit, observe, predict
+from belated.kernels.dispatch import VERBS, commit, observe, predict, withdraw
 from belated.kernels.handle import Handle, Step, arrays_in, frozen, in_one_block, opened, types
 from belated.kernels.stream import draw
 
@@ -26,8 +26,10 @@ class Table(NamedTuple):
     """What a learner in the hand works with.
 
     `over` counts the arms with more outstanding plays than max_missing, so that no step has to
-    look at all arms (experts have none). `touched` is for learners that treat arms without a loss
-    as one group: how many arms have one, and which. Prediction, plays and room are to work in.
+    look at all arms (it is empty where no max_missing is promised). `touched` is for learners that
+    treat arms without a loss as one group: how many arms have one, and which. Prediction, plays and
+    room are to work in; a learner that must know delays at once finds those of the coming round, by
+    arm, in the room.
     """
 
     state: Any
@@ -96,8 +98,55 @@ def tell_experts(handle: Any, arms: Counts, plays: Floats, losses: Floats) -> No
         observe(state, plays[arms[k]], arms[k], losses[k], -1)
 
 
+@compiled_step
+def ask_any_bandit(handle: Any, how: int) -> Drawn:
+    """As `ask_bandit` for learners without a promise; the delay of the arm is told if known."""
+    table = opened(handle)
+    state, prediction, plays, room = table.state, table.prediction, table.plays, table.room
+    predict(state, prediction)
+    if how == LOOK:
+        return NOTHING, 0.0, frozen(handle, plays[0])
+    arm = draw(table.stream, prediction.q)
+    if room.shape[0] > 0:
+        plays[0, 0] = room[0, arm]
+    commit(state, prediction, arm, plays)
+    return arm, float(prediction.q[arm]), frozen(handle, plays[0])
+
+
+@compiled_step
+def tell_any_bandit(handle: Any, drawn: Drawn, loss: float, missing: int, how: int) -> bool:
+    """Learn a loss; NaN withdraws the play."""
+    table = opened(handle)
+    plays, arm, play = table.plays, drawn[0], drawn[2]
+    for k in range(len(play)):
+        plays[0, k] = play[k]
+    if np.isnan(loss):
+        withdraw(table.state, plays[0], arm)
+    else:
+        observe(table.state, plays[0], arm, loss, missing)
+    return True
+
+
+@compiled_step
+def tell_any_experts(handle: Any, arms: Counts, plays: Floats, losses: Floats) -> None:
+    """As `tell_experts`; NaN withdraws the play of an expert."""
+    state = opened(handle).state
+    for k in range(arms.shape[0]):
+        if np.isnan(losses[k]):
+            withdraw(state, plays[arms[k]], arms[k])
+        else:
+            observe(state, plays[arms[k]], arms[k], losses[k], -1)
+
+
 BANDIT, EXPERTS = "bandit", "experts"
-STEPS = {BANDIT: Steps(ask_bandit, tell_bandit), EXPERTS: Steps(ask_experts, tell_experts)}
+ANY_BANDIT, ANY_EXPERTS = "any bandit", "any experts"
+STEPS = {
+    BANDIT: Steps(ask_bandit, tell_bandit),
+    EXPERTS: Steps(ask_experts, tell_experts),
+    ANY_BANDIT: Steps(ask_any_bandit, tell_any_bandit),
+    ANY_EXPERTS: Steps(ask_experts, tell_any_experts),
+}
+WITHOUT_PROMISE = (EXPERTS, ANY_BANDIT, ANY_EXPERTS)
 
 
 class Hand:
@@ -124,7 +173,7 @@ class Hand:
             types.int64,
             how,
         )
-        if steps == EXPERTS:
+        if steps in (EXPERTS, ANY_EXPERTS):
             told = (types.int64[::1], types.float64[:, ::1], types.float64[::1])
         ours = all(verb.__module__.startswith("belated.") for verb in VERBS[type(state)])
         self.ask = handle.entry(STEPS[steps].ask, how, keep=ours)
@@ -168,12 +217,16 @@ def hand_of(
     touched: Counts = NONE,
     rows: int = 0,
 ) -> Hand:
-    """A learner in the hand, from a state on; with so many rows of room to work in."""
-    experts = steps == EXPERTS
+    """A learner in the hand, from a state on; with so many rows of room to work in.
+
+    They are as long as the touched arms, or as all arms where there is no group.
+    """
+    experts = steps in (EXPERTS, ANY_EXPERTS)
     plays = np.zeros((learner.arms if experts else 1, learner.play_width))
-    over = np.zeros(0 if experts else 1, dtype=np.int64)
-    room = np.zeros((rows, touched.size + 1 if rows else 0))
+    over = np.zeros(0 if steps in WITHOUT_PROMISE else 1, dtype=np.int64)
+    width = touched.size + 1 if touched.size > 0 else learner.arms
+    room = np.zeros((rows, width if rows else 0))
     hand = Hand(Table(state, learner.blank().brief(), stream, plays, over, touched, room), steps)
-    if not experts:
+    if over.size > 0:
         hand.promise(int(state.max_missing[0]))
     return hand

@@ -22,6 +22,8 @@ from belated.values import MOST_ROUNDS, as_count
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
+NOTHING_CAME = 1.0  # the loss of a play whose window is over
+
 
 class Prediction(NamedTuple):
     """One round's answer: the weights, the rates behind them, and the solver's multipliers.
@@ -115,6 +117,7 @@ class Learner(ABC):
     guarantee: ClassVar[str]
     covers: ClassVar[Covers] = Covers.NOTHING
     source: ClassVar[str]
+    dissected: ClassVar[tuple[str, ...]] = ()  # options that switch off one of its parts each
     play_width: ClassVar[int] = 2
     state: ClassVar[type]
     verbs: ClassVar[Verbs]

@@ -3,10 +3,13 @@
 import functools
 import importlib
 import pkgutil
+from collections.abc import Iterable
+from dataclasses import fields
 from typing import Any
 
 from belated import learners
 from belated.learners.learner import Learner
+from belated.values import listed
 
 
 @functools.cache
@@ -15,6 +18,28 @@ def registered() -> dict[str, type[Learner]]:
     for module in pkgutil.iter_modules(learners.__path__):
         importlib.import_module(f"{learners.__name__}.{module.name}")
     return {kind.name: kind for kind in sorted(descendants(Learner), key=_by_name)}
+
+
+def learner_named(name: str) -> type[Learner]:
+    """A registered learner, or a clear error."""
+    kinds = registered()
+    if name not in kinds:
+        raise ValueError(f"learner is {name!r}; it must be one of {listed(kinds, name)}")
+    return kinds[name]
+
+
+def option_names(kind: type[Learner]) -> list[str]:
+    """The names of all options of a learner."""
+    return [each.name for each in fields(kind) if each.name != "arms"]
+
+
+def check_options(kind: type[Learner], options: Iterable[str]) -> None:
+    """Make sure that a learner has all options of these names."""
+    known = option_names(kind)
+    for option in options:
+        if option not in known:
+            has = listed(known, option)
+            raise ValueError(f"{kind.name} has no option {option!r}; it has {has}")
 
 
 def descendants(parent: Any) -> list[type[Learner]]:
