@@ -155,10 +155,9 @@ def test_an_arm_far_beyond_the_resolution_of_the_others(solve: Solver, scale: fl
 def bisected(excess: Callable[[np.longdouble], np.longdouble], low: float, high: float) -> Floats:
     """The root of an increasing function by bisection in extended precision."""
     a, b = np.longdouble(low), np.longdouble(high)
-    for _ in range(140):
-        middle = (a + b) / 2
+    while (middle := (a + b) / 2) not in (a, b):
         a, b = (a, middle) if excess(middle) > 0 else (middle, b)
-    return (a + b) / 2
+    return middle
 
 
 def full_information_by_bisection(state: State) -> Floats:

@@ -67,6 +67,12 @@ def played(learner: Learner, table: Table, state: Any = None) -> Played:
     return Played(np.array([moment.prediction.q for moment in moments]), np.array(arms))
 
 
+def softmin(losses: Floats, eta: float) -> Floats:
+    """Weights in proportion to exp(-eta losses)."""
+    weights: Floats = np.exp(-eta * (losses - losses.min()))
+    return weights / weights.sum()
+
+
 def told_after(learner: Learner, table: Table, arms: Counts) -> Floats:
     """By round, at the end of which it is told: with its last loss, or the played arm's own."""
     index = np.arange(len(table.draws))

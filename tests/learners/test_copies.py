@@ -36,15 +36,11 @@ from tests.learners.games import (
     played,
     random_table,
     shared_delay,
+    softmin,
     told_after,
 )
 
 Distribution = Callable[[Table, Played, Sequence[int], int], Floats]
-
-
-def softmin(losses: Floats, eta: float) -> Floats:
-    weights = np.exp(-eta * (losses - losses.min()))
-    return weights / weights.sum()
 
 
 def hedge(table: Table, run: Played, told: Sequence[int], count: int) -> Floats:

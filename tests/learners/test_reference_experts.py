@@ -25,6 +25,7 @@ from belated.simulation.bounds import bound_for
 from belated.simulation.contenders import Contender
 from belated.simulation.game import Game, Stretch
 from belated.simulation.play import rounds_of
+from tests.learners.games import softmin
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -67,12 +68,6 @@ def arrived(delays: Counts, t: int, arm: int) -> list[int]:
 def observed_sums(losses: Floats, delays: Counts, t: int) -> Floats:
     arms = range(losses.shape[1])
     return np.array([math.fsum(losses[s, i] for s in arrived(delays, t, i)) for i in arms])
-
-
-def softmin(sums: Floats, eta: float) -> Floats:
-    powers = np.exp(-eta * (sums - sums.min()))
-    softened: Floats = powers / powers.sum()
-    return softened
 
 
 def hedge_twin(losses: Floats, delays: Counts, eta: float) -> Floats:

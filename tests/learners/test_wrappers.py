@@ -21,14 +21,9 @@ from tests.learners.games import (
     played,
     random_table,
     shared_delay,
+    softmin,
     told_after,
 )
-
-
-def softmin(losses: Floats, eta: float) -> Floats:
-    weights = np.exp(-eta * (losses - losses.min()))
-    return weights / weights.sum()
-
 
 # -- MsMwC
 

@@ -5,7 +5,12 @@ Slow, general and readable; the compiled learners are checked against it.
 
 from belated.ftrl.argmin import Solution, argmin
 from belated.ftrl.framework import DelayedFTRL, State
-from belated.ftrl.instances import concealed, full_information, partially_concealed
+from belated.ftrl.instances import (
+    concealed,
+    full_information,
+    partially_concealed,
+    practical_bandit,
+)
 from belated.ftrl.regularizers import (
     Hybrid,
     LogBarrierOnMarginals,
@@ -31,4 +36,5 @@ __all__ = [
     "concealed",
     "full_information",
     "partially_concealed",
+    "practical_bandit",
 ]

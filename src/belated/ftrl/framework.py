@@ -14,6 +14,7 @@ from belated.ftrl.regularizers import Floats, Hybrid, Regularizer
 from belated.types import Setting
 
 Hint = Callable[[Ledger], Floats]
+Explore = Callable[[Ledger, Floats], Floats]
 
 
 @dataclass
@@ -40,7 +41,8 @@ class DelayedFTRL:
 
     psi and phi give the regularizers Psi_t and Phi_t from what is known before round t; `rates` are
     those of the pseudo-experts, frozen with each play for its correction. The hint is added to
-    Lhat_t^av for the prediction only; the paper has none. A regularizer may be any convex function
+    Lhat_t^av for the prediction only, and `explore` changes the argmin before it is played; the
+    paper has neither. A regularizer may be any convex function
     with value, gradient and Hessian, as long as Psi_t + Phi_t is Legendre on the positive cone.
     """
 
@@ -53,6 +55,7 @@ class DelayedFTRL:
     estimate: Estimator
     correct: Correction
     hint: Hint | None = None
+    explore: Explore | None = None
 
     def start(self) -> State:
         """The state before the first round."""
@@ -68,6 +71,8 @@ class DelayedFTRL:
         regularizer = self.regularizer(state)
         hint = self.hint(state.ledger) if self.hint else 0.0
         p = argmin(regularizer, state.losses + hint).p
+        if self.explore:
+            p = self.explore(state.ledger, p)
         return Forecast(p, p.sum(axis=1), regularizer, self.rates(state.ledger))
 
     def commit(self, state: State, forecast: Forecast, arm: int = -1) -> list[Play]:
@@ -92,6 +97,10 @@ class DelayedFTRL:
         """A loss arrives: Lhat^av(i') grows by lhat_s(i') = ltil_s(i') + a_s(i')."""
         state.ledger.receive(play, arm, loss)
         state.losses[arm] += sum(self.charge(play, arm, loss, missing))
+
+    def withdraw(self, state: State, play: Play, arm: int) -> None:
+        """The loss is not waited for any longer, and nothing is learned from it."""
+        state.ledger.withdraw(play, arm)
 
     def charge(self, play: Play, arm: int, loss: float, missing: int) -> tuple[float, Floats]:
         """ltil_s(i) and the corrections a_s(i, .), whose sum is lhat_s(i, .)."""

@@ -1,12 +1,14 @@
-"""The paper's three learners, each a choice of parts for Algorithm 1."""
+"""The paper's three learners and the practical bandit, each a choice of parts for Algorithm 1."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from belated.ftrl import corrections, estimators, rates
 from belated.ftrl.framework import DelayedFTRL
+from belated.ftrl.hints import Imputing
 from belated.ftrl.ledger import Ledger, Play
 from belated.ftrl.regularizers import (
     LogBarrierOnMarginals,
@@ -72,18 +74,25 @@ def partially_concealed(
 
 
 def concealed(
-    arms: int, max_missing: int, gamma_weight: str | None = None, variant: Variant = "paper"
+    arms: int,
+    max_missing: int | Callable[[Ledger], int],
+    gamma_weight: str | None = None,
+    variant: Variant = "paper",
 ) -> DelayedFTRL:
-    """th:concealed: eq:regunknown1 to eq:censoredgamma; repaired, it explores less."""
+    """th:concealed: eq:regunknown1 to eq:censoredgamma; repaired, it explores less.
+
+    max_missing may be learned from the ledger.
+    """
     spread = 1 if variant == "paper" else arms
     plain = (gamma_weight or ("q" if variant == "paper" else "q+eps")) == "q"
+    most = max_missing if callable(max_missing) else lambda ledger: max_missing
 
     def weight(play: Play) -> float:
         assert play.arm is not None
         extra = 0.0 if plain else rates.exploration(play.round, spread)
         return 1.0 / (float(play.q[play.arm]) + extra)
 
-    gamma = rates.entropy_schedule(arms, max_missing, spread, weight)
+    gamma = rates.entropy_schedule(arms, most, spread, weight)
 
     def entropy(ledger: Ledger) -> Regularizer:
         rate = gamma(ledger)
@@ -100,6 +109,32 @@ def concealed(
         estimate=estimators.implicit_exploration(spread),
         correct=corrections.none,
     )
+
+
+def practical_bandit(
+    arms: int,
+    rate: float = 6.0,
+    width: float = 0.85,
+    checks: float = 1.5,
+    patience: float = 8.0,
+    forgets: bool = True,
+    levels: bool = True,
+) -> DelayedFTRL:
+    """The repaired concealed bandit, which knows the most plays of one arm that were outstanding.
+
+    While its hint is trusted there is no entropy, eta_t is rate/sqrt(t), and arms are checked upon.
+    """
+    repaired = concealed(arms, Ledger.most_waiting, variant="repaired")
+    imputing = Imputing(repaired.estimate, width, checks, patience, forgets, levels)
+
+    def psi(ledger: Ledger) -> Regularizer:
+        trusted = imputing.is_trusted(ledger)
+        return Tsallis(rate / math.sqrt(ledger.round)) if trusted else repaired.psi(ledger)
+
+    def phi(ledger: Ledger) -> Regularizer:
+        return Nothing() if imputing.is_trusted(ledger) else repaired.phi(ledger)
+
+    return replace(repaired, psi=psi, phi=phi, hint=imputing.hint, explore=imputing.checked)
 
 
 def given_or_uniform(prior: Sequence[float] | None, arms: int) -> Sequence[float]:

@@ -31,14 +31,18 @@ class Play:
         return range(arms) if self.arm is None else (self.arm,)
 
 
-@dataclass
+@dataclass(eq=False)
 class Ledger:
-    """All plays so far, and the losses that have arrived, by (round, arm)."""
+    """All plays so far, and the losses that have arrived, by (round, arm).
+
+    `ended` has the last round played when a loss arrived or was withdrawn.
+    """
 
     arms: int
     plays: list[Play] = field(default_factory=list)
     pending: set[tuple[int, int]] = field(default_factory=set)
     arrived: dict[tuple[int, int], float] = field(default_factory=dict)
+    ended: dict[tuple[int, int], int] = field(default_factory=dict)
 
     @property
     def round(self) -> int:
@@ -60,6 +64,10 @@ class Ledger:
         """The largest number of pending losses at the start of any round s <= t."""
         return max(int(m.sum()) for m in [self.missing(), *(play.missing for play in self.plays)])
 
+    def most_waiting(self) -> int:
+        """The largest number of pending plays of one arm, right after any of the plays."""
+        return max((1 + len(play.waiting) for play in self.plays), default=0)
+
     def observed_loss(self) -> float:
         """The sum of the losses that have arrived, as they are (in eq:banditeta)."""
         return float(sum(self.arrived.values()))
@@ -78,6 +86,7 @@ class Ledger:
         if (play.round, arm) not in self.pending:
             raise ValueError(f"the loss of arm {arm} in round {play.round} is not pending")
         self.pending.remove((play.round, arm))
+        self.ended[play.round, arm] = len(self.plays)
 
     def receive(self, play: Play, arm: int, loss: float) -> None:
         """A loss has arrived."""

@@ -90,12 +90,12 @@ def exploration(round_: int, spread: int = 1) -> float:
 
 
 def entropy_schedule(
-    arms: int, max_missing: int, spread: int, weight: Callable[[Play], float]
+    arms: int, max_missing: Callable[[Ledger], int], spread: int, weight: Callable[[Play], float]
 ) -> Schedule:
     """eq:censoredgamma, with the weight of an outstanding play; infinite if its cost is zero."""
 
     def rate(ledger: Ledger) -> float:
-        cost = max_missing / exploration(ledger.round, spread)
+        cost = max_missing(ledger) / exploration(ledger.round, spread)
         for play in ledger.plays:
             cost += sum(weight(ledger.plays[s - 1]) for s in play.waiting)
         return math.sqrt(math.log(arms) / cost) if cost > 0.0 else math.inf

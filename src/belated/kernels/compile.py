@@ -12,6 +12,7 @@ import os
 import re
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -134,10 +135,25 @@ def _interpreted(function: Function) -> Function:
 
     @functools.wraps(function)
     def run(*arguments: Any) -> Any:
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
+        if interpreter.is_silent:  # a kernel calls another
             return function(*arguments)
+        interpreter.is_silent = True
+        try:
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
+                return function(*arguments)
+        finally:
+            interpreter.is_silent = False
 
     return cast(Function, run)
+
+
+class Interpreter(threading.local):
+    """Whether this thread runs a kernel as plain Python just now."""
+
+    is_silent = False
+
+
+interpreter = Interpreter()
 
 
 # -- a line of text while something is compiled for the first time

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.kernels.compile import compiled
+from belated.kernels.compile import compiled, inlined
+from belated.kernels.lanes import LANES, Lanes, load_whole, store_whole
 
 Floats = NDArray[np.float64]
 
@@ -16,3 +17,20 @@ def add_exactly(sums: Floats, arm: int, value: float) -> None:
     seen = after - before
     sums[1, arm] += (before - (after - seen)) + (value - seen)
     sums[0, arm] = after
+
+
+@inlined
+def add_lanes_exactly(sums: Floats, place: int, values: Lanes) -> None:
+    """The same for lanes, whose sums and what these round away lie one behind the other."""
+    before = load_whole(sums, place)
+    after = before + values
+    seen = after - before
+    lost = (before - (after - seen)) + (values - seen)
+    store_whole(sums, place + LANES, load_whole(sums, place + LANES) + lost)
+    store_whole(sums, place, after)
+
+
+@inlined
+def lanes_sum(sums: Floats, place: int) -> Lanes:
+    """Such sums, rounded once."""
+    return load_whole(sums, place) + load_whole(sums, place + LANES)

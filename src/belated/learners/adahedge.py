@@ -13,7 +13,7 @@ import numpy as np
 from belated.kernels.compile import compiled
 from belated.kernels.softmin import below_least, softmin
 from belated.learners.learner import Counts, Floats, Learner, Prediction, Verbs, fill_p
-from belated.learners.whole_rounds import LOSS, ROUND, WEIGHT, gather, nothing_gathered
+from belated.learners.whole_rounds import LOSS, ROUND, WEIGHT, gather, nothing_gathered, withdraw
 from belated.types import Covers, Delivery, Setting
 
 LOSSES, LAMBDA = 2, 3  # more columns of a play: L(i) and 1/eta as they were
@@ -49,11 +49,6 @@ def commit(state: AdaHedgeState, prediction: Prediction, arm: int, plays: Floats
         plays[i, LOSSES] = state.losses[i]
         plays[i, LAMBDA] = state.temperature[0]
     state.round[0] += 1
-
-
-@compiled
-def withdraw(state: AdaHedgeState, play: Floats, arm: int) -> None:
-    """A round of which a loss is missing is never whole, and nothing is learned from it."""
 
 
 @compiled

@@ -7,7 +7,7 @@ the delays that it can see.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,6 +26,37 @@ from belated.types import Need, Setting
 from belated.values import MOST_ROUNDS, as_count
 
 GammaWeight = Literal["q", "q+eps"]
+
+
+class Concealing(Protocol):
+    """The parts of a state that the concealed bandit's verbs work on; others may have more."""
+
+    @property
+    def losses(self) -> Floats: ...
+
+    @property
+    def outstanding(self) -> Counts: ...
+
+    @property
+    def waiting(self) -> Floats: ...
+
+    @property
+    def overlap(self) -> Floats: ...
+
+    @property
+    def max_missing(self) -> Counts: ...
+
+    @property
+    def round(self) -> Counts: ...
+
+    @property
+    def dual(self) -> Floats: ...
+
+    @property
+    def exploration(self) -> Floats: ...
+
+    @property
+    def weight_with_epsilon(self) -> Counts: ...
 
 
 class ConcealedState(NamedTuple):
@@ -47,13 +78,13 @@ class ConcealedState(NamedTuple):
 
 
 @compiled
-def epsilon_now(state: ConcealedState) -> float:
+def epsilon_now(state: Concealing) -> float:
     """epsilon_t = 1/sqrt(t) of th:concealed; 1/sqrt(K t) when repaired."""
     return 1.0 / math.sqrt(state.exploration[0] * state.round[0])
 
 
 @compiled
-def entropy_rate(state: ConcealedState) -> float:
+def entropy_rate(state: Concealing) -> float:
     """eq:censoredgamma; infinite, which is no entropy at all, while nothing can be missing."""
     cost = state.max_missing[0] / epsilon_now(state) + state.overlap[0]
     if cost == 0.0:
@@ -62,7 +93,7 @@ def entropy_rate(state: ConcealedState) -> float:
 
 
 @compiled
-def predict(state: ConcealedState, prediction: Prediction) -> None:
+def predict(state: Concealing, prediction: Prediction) -> None:
     """q_t, the argmin of eq:frameworkprediction with eta_t = 1/(2 sqrt(t))."""
     prediction.eta[0] = 0.5 / math.sqrt(state.round[0])
     prediction.gamma[0] = entropy_rate(state)
@@ -79,7 +110,7 @@ def predict(state: ConcealedState, prediction: Prediction) -> None:
 
 
 @compiled
-def commit(state: ConcealedState, prediction: Prediction, arm: int, plays: Floats) -> None:
+def commit(state: Concealing, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Freeze q_t(i_t) + epsilon_t and the play's weight in eq:censoredgamma; it is outstanding."""
     commit_play(state, prediction.q[arm], arm, plays)
     for i in range(state.dual.shape[0]):
@@ -87,7 +118,7 @@ def commit(state: ConcealedState, prediction: Prediction, arm: int, plays: Float
 
 
 @compiled
-def commit_play(state: ConcealedState, q: float, arm: int, plays: Floats) -> None:
+def commit_play(state: Concealing, q: float, arm: int, plays: Floats) -> None:
     """The same without the dual."""
     plays[0, 0] = q + epsilon_now(state)
     plays[0, 1] = 1.0 / plays[0, 0] if state.weight_with_epsilon[0] == 1 else 1.0 / q
@@ -98,7 +129,7 @@ def commit_play(state: ConcealedState, q: float, arm: int, plays: Floats) -> Non
 
 
 @compiled
-def withdraw(state: ConcealedState, play: Floats, arm: int) -> None:
+def withdraw(state: Concealing, play: Floats, arm: int) -> None:
     """The play is no longer outstanding."""
     state.outstanding[arm] -= 1
     add_exactly(state.waiting, arm, -play[1])
@@ -107,7 +138,7 @@ def withdraw(state: ConcealedState, play: Floats, arm: int) -> None:
 
 
 @compiled
-def observe(state: ConcealedState, play: Floats, arm: int, loss: float, missing: int) -> None:
+def observe(state: Concealing, play: Floats, arm: int, loss: float, missing: int) -> None:
     """Add ltil_s = l / (q_s + epsilon_s); there are no corrections (th:concealed)."""
     withdraw(state, play, arm)
     state.losses[arm] += loss / play[0]

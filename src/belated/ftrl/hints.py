@@ -1,0 +1,83 @@
+"""Hints: what Algorithm 1 adds to Lhat_t^av for the prediction of round t only."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from belated.ftrl.estimators import Estimator
+from belated.ftrl.imputation import SLOW, Told, history_of, renewals
+from belated.ftrl.ledger import Ledger
+from belated.ftrl.regularizers import Floats
+
+FORGIVEN = 0.5  # of the excess of squared errors, for every recent play that is outstanding
+
+
+@dataclass(frozen=True)
+class Imputing:
+    """h_t(i) = t worth_t(i) - Lhat_t^av(i): all that is missing, of every arm, is imputed.
+
+    The worth of an arm is its estimated mean loss less `width` standard deviations of it. It stands
+    until the arm is played, a loss of it is told or withdrawn, or all arms are renewed.
+    """
+
+    estimate: Estimator
+    width: float
+    checks: float
+    patience: float
+    forgets: bool
+    levels: bool
+
+    def hint(self, ledger: Ledger) -> Floats:
+        """h_t, if it is trusted, else none."""
+        if not self.is_trusted(ledger):
+            return np.zeros((ledger.arms, 1))
+        available = np.zeros(ledger.arms)
+        for (s, arm), loss in ledger.arrived.items():
+            available[arm] += self.estimate(ledger.plays[s - 1], arm, loss)
+        worth = np.array([self.worth(ledger, arm) for arm in range(ledger.arms)])
+        return (ledger.round * worth - available)[:, None]
+
+    def worth(self, ledger: Ledger, arm: int) -> float:
+        """As of round t = u + 1, where u is the last round at or after which anything changed."""
+        u = self._last_change(ledger, arm)
+        t, history = u + 1, history_of(ledger, self.forgets, self.levels)
+        told, standing = Told.until(ledger, ledger.round), history.standing(u)
+        estimates, counts = history.estimates(arm, told, u, standing.overall)
+        believed = (1.0 - standing.level_share) * history.shares(arm, told)
+        shares = np.append(believed, standing.level_share)
+        mean, count = float(shares @ estimates), float(shares @ counts)
+        count += sum((s / t) ** 2 for s in ledger.outstanding_rounds(arm))
+        share = min(1.0, max(0.0, (mean * (count + 1.0) + 1.0) / (count + 3.0)))
+        growth = 1.0 + max(0.0, math.log(t / (ledger.arms * (count + 1.0))))
+        return mean - self.width * math.sqrt(share * (1.0 - share) * growth / (count + 1.0))
+
+    def _last_change(self, ledger: Ledger, arm: int) -> int:
+        played = [play.round for play in ledger.plays if play.arm == arm]
+        ended = [after for (_, i), after in ledger.ended.items() if i == arm]
+        return max([0, *played, *ended, *renewals(ledger.round - 1)])
+
+    def is_trusted(self, ledger: Ledger) -> bool:
+        """Whether what was expected of plays was not worse than the mean of all arms, by too much.
+
+        Both are taken as they stood when the play was chosen, and judged when its loss is told.
+        """
+        history, excess = history_of(ledger, self.forgets, self.levels), 0.0
+        history.standing(ledger.round - 1)
+        for (s, arm), loss in ledger.arrived.items():
+            standing = history.standings[s - 1]
+            excess += (loss - standing.expected(arm)) ** 2 - (loss - standing.overall[SLOW]) ** 2
+        recent = sum((s / ledger.round) ** 2 for s, _ in ledger.pending)
+        return excess <= self.patience + FORGIVEN * recent
+
+    def checked(self, ledger: Ledger, p: Floats) -> Floats:
+        """p_t with no arm below a share that falls as t^(-2/3) and with the overall mean loss."""
+        if not self.is_trusted(ledger):
+            return p
+        share, last = 0.5, max([0, *renewals(ledger.round - 1)])
+        if last > 0:
+            overall = history_of(ledger, self.forgets, self.levels).standing(last).overall[SLOW]
+            share = min(0.5, self.checks * float(overall) * last ** (-2.0 / 3.0))
+        raised: Floats = np.maximum(p, share / ledger.arms)
+        raised /= raised.sum()
+        return raised

@@ -1,0 +1,158 @@
+"""Four estimates of each arm's mean loss, as they stood after every round of a ledger.
+
+Steady counts every loss of the arm alike, slow and fast let it fade with every round since it was
+made, and level counts it alike, less the common level when it was told. An arm's own losses weigh
+the first three against each other, those of all arms the fourth against them: by the squares of
+what each was off by. Nothing is kept incrementally but what stood after earlier rounds, which
+nothing that comes later can change.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.ftrl.ledger import Ledger
+from belated.ftrl.regularizers import Floats
+
+STEADY, SLOW, FAST, LEVEL, MIXTURE = range(5)
+FADING = np.array([1.0, 0.998, 0.99, 1.0])  # by estimate, for every round since the play
+LEVEL_FADING = 0.95  # for every loss told since, but not for those of the same round
+SHARPNESS, DOUBT = 4.0, 4.0
+
+
+@dataclass(frozen=True)
+class Told:
+    """The losses that had been told before some round, in columns."""
+
+    round: NDArray[np.int64]  # in which the play was made
+    arm: NDArray[np.int64]
+    loss: Floats
+    after: NDArray[np.int64]  # the round at whose end it was told
+
+    @classmethod
+    def until(cls, ledger: Ledger, round_: int) -> "Told":
+        """What was told before this round was played."""
+        rows = [(s, i, loss, ledger.ended[s, i]) for (s, i), loss in ledger.arrived.items()]
+        rows = [row for row in rows if row[3] < round_]
+        columns = np.array(rows, dtype=np.float64).reshape(-1, 4).T
+        round_made, arm, after = columns[[0, 1, 3]].astype(np.int64)
+        return cls(round_made, arm, columns[2], after)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What stands from the commit of a round on: losses told later are judged by it.
+
+    overall has the mean over all arms by estimate; said has the estimates by arm, and in the last
+    row the mixture of an arm's own three.
+    """
+
+    level: float
+    level_share: float
+    overall: Floats
+    said: Floats
+
+    def expected(self, arm: int) -> float:
+        """The loss of a play of this arm in the next round, as all estimates have it together."""
+        with_level = self.said[LEVEL, arm] + self.level
+        own = self.said[MIXTURE, arm]
+        return float((1.0 - self.level_share) * own + self.level_share * with_level)
+
+
+def renewals(rounds: int) -> list[int]:
+    """The rounds up to this one whose commits renew what is said of all arms.
+
+    All of the first sixteen, then every second, and so on; from round 240 on, every sixteenth.
+    """
+    found = [1]
+    while found[-1] <= rounds:
+        found.append(found[-1] + min(16, 1 + found[-1] // 16))
+    return found[:-1]
+
+
+def logistic(against: float) -> float:
+    """1/(1 + exp(against)), without overflow."""
+    return 0.5 * (1.0 - math.tanh(0.5 * against))
+
+
+class History:
+    """The standings after the rounds of a ledger; what uses them asks for the last one first."""
+
+    def __init__(self, ledger: Ledger, forgets: bool = True, levels: bool = True) -> None:
+        self.ledger = ledger
+        doubt = DOUBT if forgets else math.inf
+        self.doubts = np.array([0.0, doubt, 2.0 * doubt])
+        self.level_doubt = DOUBT if levels else math.inf
+        half = np.full((5, ledger.arms), 0.5)
+        self.standings = [Standing(0.0, logistic(self.level_doubt), half[:4, 0], half)]
+
+    def standing(self, round_: int) -> Standing:
+        """What stands from the commit of this round on; of round 0, before the first."""
+        for u in range(len(self.standings), round_ + 1):
+            self.standings.append(self._after_commit(u))
+        return self.standings[round_]
+
+    def shares(self, arm: int, told: Told) -> Floats:
+        """How much an arm's own estimates are believed: exp(-evidence against each), normalised."""
+        evidence = self.doubts.copy()
+        for loss, after in zip(
+            told.loss[told.arm == arm], told.after[told.arm == arm], strict=True
+        ):
+            evidence += SHARPNESS * (loss - self.standings[after].said[:LEVEL, arm]) ** 2
+        weights: Floats = np.exp(evidence.min() - evidence)
+        shares: Floats = weights / weights.sum()
+        return shares
+
+    def estimates(
+        self, arm: int, told: Told, round_: int, overall: Floats
+    ) -> tuple[Floats, Floats]:
+        """The four estimates of an arm, seen from a round, and how many losses back each."""
+        sums, counts = self._sums(told, round_, told.arm == arm)
+        return (sums + overall) / (counts + 1.0), counts
+
+    def _after_commit(self, u: int) -> Standing:
+        told, before = Told.until(self.ledger, u), self.standings[u - 1]
+        overall, said = before.overall, before.said.copy()
+        arms = [self.ledger.plays[u - 1].arm]
+        if u in renewals(u):
+            sums, counts = self._sums(told, u, np.ones(told.arm.size, dtype=bool))
+            overall, arms = (sums + 0.5) / (counts + 1.0), list(range(self.ledger.arms))
+        for arm in arms:
+            assert arm is not None
+            said[:MIXTURE, arm], _ = self.estimates(arm, told, u, overall)
+            said[MIXTURE, arm] = self.shares(arm, told) @ said[:LEVEL, arm]
+        return Standing(self._level(told), logistic(self._against_level(told)), overall, said)
+
+    def _sums(self, told: Told, round_: int, of: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """Sums and counts of some losses by estimate, as they have faded until this round."""
+        weights = FADING[:, None] ** (round_ - told.round[of])
+        losses = np.tile(told.loss[of], (4, 1))
+        losses[LEVEL] -= [self.standings[after].level for after in told.after[of]]
+        return (weights * losses).sum(axis=1), weights.sum(axis=1)
+
+    def _level(self, told: Told) -> float:
+        """By how much losses were above what was said of their arms without the level, of late."""
+        told_since = np.array([(told.after > after).sum() for after in told.after])
+        weights = LEVEL_FADING**told_since if told_since.size else np.zeros(0)
+        return float((weights * self._above(told, LEVEL)).sum() / (weights.sum() + 1.0))
+
+    def _against_level(self, told: Told) -> float:
+        """The evidence against a common level, over all arms."""
+        levels = np.array([self.standings[after].level for after in told.after])
+        with_level = (self._above(told, LEVEL) - levels) ** 2
+        without = self._above(told, MIXTURE) ** 2
+        return self.level_doubt + SHARPNESS * float((with_level - without).sum())
+
+    def _above(self, told: Told, kind: int) -> Floats:
+        """Losses less what one estimate said of their arms when they were told."""
+        rows = zip(told.arm, told.loss, told.after, strict=True)
+        return np.array([loss - self.standings[after].said[kind, arm] for arm, loss, after in rows])
+
+
+@lru_cache(maxsize=2)
+def history_of(ledger: Ledger, forgets: bool, levels: bool) -> History:
+    """The history of a ledger; that of one played on is only extended."""
+    return History(ledger, forgets, levels)

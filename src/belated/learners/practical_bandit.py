@@ -1,0 +1,267 @@
+"""The practical bandit: everything that is missing is imputed, and the rates are those of no delay.
+
+Algorithm 1 predicts from Lhat^av + h_t. Here the hint h_t stands for all that the learner has not
+seen, the losses on their way and those of arms it did not play, so that together they are t times
+an estimate of each arm's mean loss (`kernels.estimates`), lowered by its uncertainty. If what was
+imputed turns out worse than knowing nothing, the hint is dropped, and the learner is the repaired
+concealed bandit until that is no longer so; its max_missing is the most plays of one arm that were
+ever outstanding.
+
+In a round: q_t from what stands. The commit freezes what is expected of the play, then the level
+settles, then what is said of the arm played and its worth are renewed, or, in some rounds, of all
+arms. Losses that arrive after it are judged by what was said then; each renews its arm's worth.
+`belated.ftrl.practical_bandit` is the same from the records, without any running sum.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from belated.kernels.compile import compiled
+from belated.kernels.concealed import WORK
+from belated.kernels.estimates import (
+    NEXT,
+    SLOW,
+    add_loss,
+    expected,
+    fade_all,
+    faded_since,
+    judge,
+    mixture_of,
+    nothing_known,
+    say,
+    settle_level,
+)
+from belated.kernels.tsallis import solve_tsallis
+from belated.learners import concealed
+from belated.learners.learner import Counts, Floats, Learner, Prediction, Verbs, fill_p
+from belated.types import Covers, Setting
+from belated.values import as_number
+
+PER_PENDING = 0.5  # how much more surprise is forgiven for each recent play
+MOST = 1e9  # of an option: beyond, products would overflow
+RATE, WIDTH, CHECKS, PATIENCE = range(4)
+PROPENSITY, WEIGHT, ROUND, EXPECTED, OVERALL = range(5)  # what is frozen in a play
+SURPRISE, RECENT, CHECKED = range(3)
+
+
+class PracticalBanditState(NamedTuple):
+    """What the repaired concealed bandit keeps (first nine parts), estimates, and trust in them.
+
+    worth is h_t + Lhat^av by arm and round. recent is the sum of s^2 over the rounds s of an arm's
+    outstanding plays: over t^2, their number, where old ones hardly count. trust has the excess of
+    squared errors over those of the overall mean, recent over all arms, and the share of checks.
+    """
+
+    losses: Floats
+    outstanding: Counts
+    waiting: Floats
+    overlap: Floats
+    max_missing: Counts
+    round: Counts
+    dual: Floats
+    exploration: Floats
+    weight_with_epsilon: Counts
+    sums: Floats
+    counts: Floats
+    evidence: Floats
+    shares: Floats
+    said: Floats
+    pooled: Floats
+    overall: Floats
+    level: Floats
+    renewed: Counts
+    worth: Floats
+    recent: Floats
+    trust: Floats
+    multiplier: Floats
+    options: Floats
+
+
+@compiled
+def is_trusted(state: PracticalBanditState) -> bool:
+    """Whether imputing has not done worse than knowing nothing, by more than chance might.
+
+    Over all plays of which the loss l was told, (l - expected)^2 - (l - overall)^2 adds up to no
+    more than `patience`, and half of (s/t)^2 for every outstanding play, of round s.
+    """
+    recent = state.trust[RECENT] / float(state.round[0]) ** 2
+    return bool(state.trust[SURPRISE] <= state.options[PATIENCE] + PER_PENDING * recent)
+
+
+@compiled
+def predict(state: PracticalBanditState, prediction: Prediction) -> None:
+    """q_t = argmin <q, Lhat^av + h_t> - (1/eta_t) sum sqrt(q); without trust, th:concealed's."""
+    if is_trusted(state):
+        predict_imputing(state, prediction)
+    else:
+        concealed.predict(state, prediction)
+
+
+@compiled
+def predict_imputing(state: PracticalBanditState, prediction: Prediction) -> None:
+    """The Tsallis argmin, in which every arm is checked upon once in a while.
+
+    Weights below the share of checks over K are raised to it, and then all are divided by their
+    sum. The share is 1/2 at first; the renewal of all arms in round t makes it `checks` times the
+    slow overall mean times t^(-2/3), but no more than 1/2.
+    """
+    q, root = prediction.q, math.sqrt(state.round[0])
+    prediction.eta[0] = state.options[RATE] / root
+    prediction.gamma[0] = np.inf
+    prediction.sums[0, 0], prediction.passes[0] = solve_tsallis(
+        state.worth, 2.0 * state.options[RATE] * root, state.multiplier[0], q
+    )
+    least = state.trust[CHECKED] / q.shape[0]
+    sum_ = 0.0
+    for i in range(q.shape[0]):
+        q[i] = max(q[i], least)
+        sum_ += q[i]
+    for i in range(q.shape[0]):
+        q[i] /= sum_
+    fill_p(prediction)
+
+
+@compiled
+def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """Freeze the probability, and what is expected of the play and of any; renew the estimates."""
+    if is_trusted(state):
+        state.multiplier[0] = prediction.sums[0, 0]
+    else:
+        for i in range(state.dual.shape[0]):
+            state.dual[i] = prediction.dual[i]
+    round_ = state.round[0]
+    plays[0, ROUND] = round_
+    plays[0, EXPECTED] = expected(state, arm)
+    plays[0, OVERALL] = state.overall[SLOW]
+    concealed.commit_play(state, prediction.q[arm], arm, plays)
+    state.max_missing[0] = max(state.max_missing[0], state.outstanding[arm])
+    state.recent[arm] += plays[0, ROUND] ** 2
+    state.trust[RECENT] += plays[0, ROUND] ** 2
+    settle_level(state)
+    if round_ >= state.renewed[NEXT]:
+        fade_all(state, round_)
+        checks = state.options[CHECKS] * state.overall[SLOW] * round_ ** (-2.0 / 3.0)
+        state.trust[CHECKED] = min(0.5, checks)
+        for i in range(state.worth.shape[0]):
+            say(state, i, 1.0, 1.0)
+            value(state, i)
+    else:
+        slow, fast = faded_since(state, round_)
+        say(state, arm, slow, fast)
+        value(state, arm)
+
+
+@compiled
+def value(state: PracticalBanditState, arm: int) -> None:
+    """An arm's mean loss less its uncertainty, in which recent plays count as if told.
+
+    Of a mixture with mean m and count n, to which every outstanding play adds (s/t)^2, the worth is
+    m - width sqrt(p (1 - p) g / (n + 1)), where p = (m (n + 1) + 1)/(n + 3) within [0, 1] and
+    g = 1 + ln(t / (K (n + 1))), but at least 1. It stands until it is renewed, as of that round.
+    """
+    t, (slow, fast) = float(state.round[0]), faded_since(state, state.round[0] - 1)
+    mean, count = mixture_of(state, arm, slow, fast)
+    count += state.recent[arm] / (t * t)
+    share = min(1.0, max(0.0, (mean * (count + 1.0) + 1.0) / (count + 3.0)))
+    rarity = t / (state.worth.shape[0] * (count + 1.0))
+    growth = 1.0 + math.log(rarity) if rarity > 1.0 else 1.0
+    deviation = math.sqrt(share * (1.0 - share) * growth / (count + 1.0))
+    state.worth[arm] = mean - state.options[WIDTH] * deviation
+
+
+@compiled
+def withdraw(state: PracticalBanditState, play: Floats, arm: int) -> None:
+    """The play is no longer outstanding."""
+    forget_play(state, play, arm)
+    value(state, arm)
+
+
+@compiled
+def forget_play(state: PracticalBanditState, play: Floats, arm: int) -> None:
+    """The same without the arm's worth, which is to change once more."""
+    concealed.withdraw(state, play, arm)
+    state.recent[arm] -= play[ROUND] ** 2
+    state.trust[RECENT] -= play[ROUND] ** 2
+
+
+@compiled
+def observe(state: PracticalBanditState, play: Floats, arm: int, loss: float, missing: int) -> None:
+    """Judge what was imputed, and learn; Lhat^av too, for when it is needed."""
+    forget_play(state, play, arm)
+    state.losses[arm] += loss / play[PROPENSITY]
+    state.trust[SURPRISE] += (loss - play[EXPECTED]) ** 2 - (loss - play[OVERALL]) ** 2
+    judge(state, arm, loss)
+    add_loss(state, arm, loss, int(play[ROUND]))
+    value(state, arm)
+
+
+@dataclass(frozen=True)
+class PracticalBandit(Learner):
+    """The practical bandit, which must be told nothing beforehand.
+
+    Its options are for those who want to see what each part does: `rate` is eta_t sqrt(t), twelve
+    times the paper's; `width` the standard deviations that an estimate is lowered by; `checks`
+    times t^(-2/3) the share of rounds, at losses of 1, that go to arms given up; `patience` the
+    excess of squared errors from which on the hint is dropped, with infinity for never; `forgets`
+    and `levels` whether there are estimates that forget, and one that takes out a common level.
+    """
+
+    rate: float = 6.0
+    width: float = 0.85
+    checks: float = 1.5
+    patience: float = 8.0
+    forgets: bool = True
+    levels: bool = True
+
+    name: ClassVar[str] = "practical-bandit"
+    setting: ClassVar[Setting] = Setting.CONCEALED
+    guarantee: ClassVar[str] = "none in numbers; falls back to the repaired concealed bandit"
+    covers: ClassVar[Covers] = Covers.NOTHING
+    dissected: ClassVar[tuple[str, ...]] = (
+        "rate",
+        "width",
+        "checks",
+        "patience",
+        "forgets",
+        "levels",
+    )
+    source: ClassVar[str] = "ours, on the frame of the paper's Algorithm 1"
+    play_width: ClassVar[int] = 5
+    state: ClassVar[type] = PracticalBanditState
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for option, least in (("rate", 1e-9), ("width", 0.0), ("checks", 0.0)):
+            number = as_number(getattr(self, option), option)
+            if not least <= number <= MOST:
+                raise ValueError(
+                    f"{option} is {number!r}; it must be at least {least:g} and at most {MOST:g}"
+                )
+            object.__setattr__(self, option, number)
+        forever = self.patience == math.inf
+        patience = math.inf if forever else as_number(self.patience, "patience")
+        if not patience >= 0.0:
+            raise ValueError(f"patience is {patience!r}; it must be at least 0, or infinite")
+        object.__setattr__(self, "patience", patience)
+
+    def start(self) -> PracticalBanditState:
+        repaired = concealed.Concealed(self.arms, variant="repaired").start()
+        state = PracticalBanditState(
+            **repaired._asdict(),
+            **nothing_known(self.arms, bool(self.forgets), bool(self.levels)),
+            worth=np.zeros(self.arms),
+            recent=np.zeros(self.arms),
+            trust=np.array([0.0, 0.0, 0.5]),
+            multiplier=np.full(1, np.inf),
+            options=np.array([self.rate, self.width, self.checks, self.patience]),
+        )
+        for i in range(self.arms):
+            value(state, i)
+        return state
+
+    def blank(self) -> Prediction:
+        return Prediction.blank(self.arms, eta=1, gamma=1, dual=1 + self.arms, work=WORK)

@@ -1,0 +1,141 @@
+"""The practical learner for experts: every q_t against its literal twin, and what it promises."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from belated.environments.missing import NEVER
+from belated.kernels.drift import DRIFT, LOST, MOST, PLACES
+from belated.learners.learner import Floats, Prediction
+from belated.learners.practical_experts import (
+    GUESS,
+    IMPUTED,
+    MIXING,
+    STEADY,
+    STRATEGIES,
+    PracticalExperts,
+)
+from belated.simulation.game import Stretch
+from belated.simulation.play import rounds_of
+from tests.learners.games import ARMS, Table, random_table, shared_delay
+from tests.learners.practical_experts_twin import GAMMA, Made, twin
+
+CLOSE = 1e-10
+
+
+def predictions(table: Table) -> list[Prediction]:
+    """What is predicted in each round of a table."""
+    learner = PracticalExperts(table.losses.shape[1])
+    stretch = Stretch(0, len(table.losses), table.losses, table.delays, table.delays)
+    moments = rounds_of(learner, learner.start(), [stretch], lambda t, q: -1)
+    return [moment.prediction for moment in moments]
+
+
+def assert_alike(found: Prediction, made: Made) -> None:
+    """Weights of all strategies and the mixture, guesses, and both drift accounts."""
+    pairs = {
+        "q": (found.q, made.q),
+        "strategies": (found.work[:STRATEGIES], made.strategies),
+        "mu": (found.work[GUESS], made.guesses),
+        "G": (found.work[IMPUTED], made.imputed),
+    }
+    for which, name in ((STEADY, "steady"), (MIXING, "mixing")):
+        account = found.dual[which * PLACES :]
+        lost = made.lost[0] if which == STEADY else made.mixture_lost
+        expected = [made.drifts[which], made.most[which], lost]
+        pairs[name] = (account[[DRIFT, MOST, LOST]], np.array(expected))
+    for name, (one, other) in pairs.items():
+        np.testing.assert_allclose(
+            one, other.astype(np.float64), rtol=CLOSE, atol=CLOSE, err_msg=name
+        )
+
+
+@pytest.mark.parametrize("arms", ARMS)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_weight_equals_that_of_the_literal_twin(arms: int, seed: int) -> None:
+    """Along random games whose delays differ from arm to arm, some of them without end."""
+    table = random_table(100 * seed + arms, 70, arms, never=0.1 * arms)
+    for found, made in zip(predictions(table), twin(table.losses, table.delays), strict=True):
+        assert_alike(found, made)
+
+
+@pytest.mark.parametrize("delay", [0, 1, 8, NEVER])
+def test_so_it_does_where_all_delays_are_alike(delay: int) -> None:
+    """Without delay, with some, and where nothing ever comes."""
+    table = shared_delay(random_table(4, 60, 3), delay)
+    for found, made in zip(predictions(table), twin(table.losses, table.delays), strict=True):
+        assert_alike(found, made)
+
+
+def test_what_was_lost_long_ago_is_forgotten_at_the_pace_of_each_tracker() -> None:
+    """A loss told late counts by its age: 100 rounds on, 0.998^100 or 0.98^100 of it are left."""
+    delays = np.zeros((120, 2), dtype=np.int64)
+    delays[:15, 1] = 99
+    losses = np.random.default_rng(3).random((120, 2))
+    found = predictions(Table(losses, delays, np.zeros(120)))[-1]
+    assert_alike(found, twin(losses, delays)[-1])
+    assert float(GAMMA[1]) ** 100 < 0.2 < 0.8 < float(GAMMA[0]) ** 100
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, 0.3])
+@pytest.mark.parametrize("arms", ARMS)
+def test_equal_losses_leave_the_weights_even(arms: int, value: float) -> None:
+    """All losses alike, at delays alike: nothing to choose, no NaN, however many rounds."""
+    table = shared_delay(random_table(1, 400, arms), 3)
+    for found in predictions(table._replace(losses=np.full((400, arms), value))):
+        np.testing.assert_allclose(found.q, 1.0 / arms, rtol=0, atol=1e-12)
+
+
+def test_rates_never_rise() -> None:
+    """Neither of the steady strategy nor of the mixture: the certificate stands on it."""
+    rates = np.array([found.eta for found in predictions(random_table(7, 300, 4))])
+    assert (np.diff(rates, axis=0) <= 0.0).all()
+    assert (rates[-1] < rates[0]).all()
+
+
+def told(learner: PracticalExperts, losses: Floats) -> Any:
+    """The state after rounds whose losses were told at once."""
+    state = learner.start()
+    for row in losses:
+        plays = learner.commit(state, learner.predict(state))
+        for i, loss in enumerate(row):
+            learner.observe(state, plays[i], i, float(loss))
+    return state
+
+
+def test_a_loss_withdrawn_from_one_expert_stands_at_its_mean() -> None:
+    """It is worth no more and no less than one that is still missing: withdrawing is no favour."""
+    learner = PracticalExperts(3)
+    state = told(learner, np.random.default_rng(2).random((20, 3)))
+    plays = learner.commit(state, learner.predict(state))
+    missing = learner.predict(state)
+    learner.withdraw(state, plays[1], 1)
+    withdrawn = learner.predict(state)
+    np.testing.assert_array_equal(withdrawn.work[IMPUTED], missing.work[IMPUTED])
+    assert withdrawn.q.sum() == pytest.approx(1.0)
+
+
+def test_a_round_withdrawn_from_all_is_as_if_never_played() -> None:
+    """The steady strategy plays on as before; the trackers only grow a round older."""
+    learner = PracticalExperts(3)
+    state = told(learner, np.random.default_rng(2).random((20, 3)))
+    before = learner.predict(state)
+    plays = learner.commit(state, before)
+    for i in range(3):
+        learner.withdraw(state, plays[i], i)
+    after = learner.predict(state)
+    for row in (IMPUTED, STEADY):
+        np.testing.assert_allclose(after.work[row], before.work[row], rtol=0, atol=1e-12)
+    assert not state.waiting.any()
+
+
+def test_nothing_waits_once_all_losses_have_come() -> None:
+    """In whatever order they come: the weights that waited are taken off to the last bit."""
+    learner = PracticalExperts(2)
+    state, random = learner.start(), np.random.default_rng(0)
+    kept = [learner.commit(state, learner.predict(state)) for _ in range(50)]
+    for s in random.permutation(50):
+        for i in range(2):
+            learner.observe(state, kept[s][i], i, float(random.random()))
+    assert not state.waiting.any()
