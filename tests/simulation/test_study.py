@@ -2,14 +2,19 @@
 
 import math
 
+import numpy as np
 import pytest
 
-from belated.environments.delays import PerArm
+from belated.environments.changing_losses import RotatingLeaders
+from belated.environments.delays import Constant, PerArm
 from belated.environments.environment import Environment
+from belated.environments.given import GivenLosses
 from belated.environments.losses import Bernoulli
 from belated.learners.registry import registered
 from belated.simulation.compare import compare
 from belated.simulation.study import (
+    BEST_ARM,
+    BEST_OF_EACH,
     GUESSED,
     NOTHING,
     TOLD,
@@ -62,6 +67,7 @@ def test_the_table_has_shares_and_ranks(table: Table) -> None:
         rows = [row for row in table if row["scenario"] == place]
         uniform = next(row for row in rows if row["learner"] == "uniform")
         assert uniform["of uniform"] == 1.0
+        assert uniform["against"] == BEST_ARM
         for told in {row["is told"] for row in rows}:
             alike = sorted((row["regret"], row["rank"]) for row in rows if row["is told"] == told)
             assert alike[0][1] == 1
@@ -69,6 +75,28 @@ def test_the_table_has_shares_and_ranks(table: Table) -> None:
         for row in rows:
             assert row["of uniform"] == pytest.approx(row["regret"] / uniform["regret"])
             assert math.isfinite(row["±"])
+
+
+def test_where_chance_is_as_good_as_any_arm_the_goal_changes_with_the_leader() -> None:
+    """Leaders that take turns lose nothing: shares are then parts of uniform play's whole loss."""
+    game = Environment("turns", RotatingLeaders(4, 20), Constant(10), 400)
+    chosen = [each for each in entrants() if each.contender.name in FEW]
+    result = compare([each.contender for each in chosen], game, 2, seed=2)
+    found = study_table(chosen, [result])
+    for row in found:
+        assert row["against"] == BEST_OF_EACH
+        assert row["of uniform"] == pytest.approx((row["regret"] + 300.0) / 300.0)
+    shares = dict(zip(found.column("learner"), found.column("of uniform"), strict=True))
+    assert shares["uniform"] == pytest.approx(1.0)
+    assert shares["leading-expert"] > 1.1
+
+
+def test_where_all_arms_are_always_alike_there_is_no_share() -> None:
+    """Nothing can be gained, and nothing is divided by rounding errors."""
+    game = Environment("alike", GivenLosses(np.full((60, 3), 0.3)), Constant(1), 60)
+    chosen = [each for each in entrants() if each.contender.name in ("uniform", "hedge")]
+    result = compare([each.contender for each in chosen], game, 2, seed=2)
+    assert set(study_table(chosen, [result]).column("of uniform")) == {None}
 
 
 def test_standings_are_means_over_scenarios(table: Table) -> None:

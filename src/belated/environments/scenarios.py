@@ -1,6 +1,5 @@
 """Scenarios: environments with a name, options, and a sentence on what one sees by playing them."""
 
-import difflib
 import functools
 import importlib
 import inspect
@@ -9,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from belated.environments.environment import DelayProcess, Environment, LossProcess
-from belated.values import as_count, as_number
+from belated.values import as_count, as_number, listed
 
 MODULES = ("synthetic", "counterexamples", "stocks", "training", "trial", "ads")
 
@@ -85,7 +84,7 @@ class Scenario:
     def _checked(self, name: str, value: Any) -> Option:
         if name not in self._parameters:
             raise ValueError(
-                f"{self.name} has no option {name!r}; it has {_listed(self.options, name)}"
+                f"{self.name} has no option {name!r}; it has {listed(self.options, name)}"
             )
         kind = self._parameters[name].annotation
         if kind is str:
@@ -104,7 +103,7 @@ def scenario(name: str, /, **options: Option) -> Environment:
     """The environment of a scenario, its options changed as said."""
     known = _registered()
     if name not in known:
-        raise ValueError(f"scenario is {name!r}; it must be one of {_listed(known, name)}")
+        raise ValueError(f"scenario is {name!r}; it must be one of {listed(known, name)}")
     return known[name].environment(**options)
 
 
@@ -120,9 +119,3 @@ def _registered() -> dict[str, Scenario]:
         module = importlib.import_module(f"belated.environments.{name}")
         found |= {s.name: s for s in vars(module).values() if isinstance(s, Scenario)}
     return found
-
-
-def _listed(names: Mapping[str, object], given: str) -> str:
-    """All names, and the one that was perhaps meant."""
-    close = difflib.get_close_matches(str(given), names, 1)
-    return ", ".join(names) + (f"; did you mean {close[0]!r}?" if close else "")

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from belated.environments.changing_delays import GrowingLate, Unbalanced
 from belated.environments.changing_losses import (
     BlockConstant,
     ConstrainedAdversary,
     RotatingLeaders,
+    Switching,
 )
 from belated.environments.delays import Constant, Geometric, PacketLoss, Pareto, PerArm
 from belated.environments.losses import Bernoulli, Drifting, FirstOrder
@@ -25,6 +28,64 @@ def late_best(rounds: int = 20_000, arms: int = 5, gap: float = 0.1, delay: int 
     labels = ["late best", "prompt good", *(f"prompt bad {n}" for n in range(1, arms - 1))]
     means = [0.3, 0.3 + gap, *[0.7] * (arms - 2)]
     return Parts(Bernoulli(means), PerArm([delay] + [0] * (arms - 1)), rounds, labels)
+
+
+@scenario_named(
+    "late-worst",
+    shows="The best arm answers at once and all others late: whoever leaves out what is missing "
+    "takes the late arms for good ones.",
+)
+def late_worst(rounds: int = 20_000, arms: int = 5, gap: float = 0.2, delay: int = 300) -> Parts:
+    """The mirror image of late-best: mean losses 0.3 (prompt) and 0.3 + gap (late)."""
+    means = _one_better(arms, 0.3, 0.3 + gap)
+    delays = PerArm([0] + [delay] * (arms - 1))
+    return Parts(Bernoulli(means), delays, rounds, _first_named("prompt best", arms))
+
+
+@scenario_named(
+    "mixed-delays",
+    shows="Delays from none to many hundred rounds that have nothing to do with how good an arm "
+    "is: neither trust nor distrust of slow arms helps.",
+)
+def mixed_delays(
+    rounds: int = 20_000, arms: int = 8, slowest: int = 600, shuffle: int = 1
+) -> Parts:
+    """Mean losses evenly from 0.25 to 0.6, delays rising with the arm; `shuffle` is a seed."""
+    means = np.linspace(0.25, 0.6, as_count(arms, "arms", 2, MOST_ARMS))
+    np.random.default_rng(shuffle).shuffle(means)
+    delays = np.round(slowest * np.linspace(0.0, 1.0, arms) ** 2).astype(int)
+    return Parts(Bernoulli(means.tolist()), PerArm(delays.tolist()), rounds)
+
+
+@scenario_named(
+    "switching",
+    shows="The best arm changes every quarter of the game, and slow arms are the good ones, or "
+    "(slow_good=0) the bad ones: what was learned must be forgotten in time.",
+)
+def switching(
+    rounds: int = 20_000, arms: int = 4, gap: float = 0.2, delay: int = 200, slow_good: int = 1
+) -> Parts:
+    """Mean loss 0.3 for the best of the first two arms in turn, 0.3 + gap for all others."""
+    as_count(arms, "arms", 3, MOST_ARMS)
+    other = 0.3 + gap
+    phases = [[0.3 if i == leader else other for i in range(arms)] for leader in (0, 1)]
+    slow = [delay, delay // 2] + [0] * (arms - 2)
+    prompt = [0, 0] + [delay] * (arms - 2)
+    length = max(1, as_count(rounds, "rounds", 1) // 4)
+    return Parts(Switching(phases, length), PerArm(slow if slow_good else prompt), rounds)
+
+
+@scenario_named(
+    "reversing",
+    shows="Two arms swap good and bad just when news of them arrives: what is known of them is "
+    "always the contrary of what is so.",
+)
+def reversing(rounds: int = 20_000, arms: int = 4, gap: float = 1.0, delay: int = 100) -> Parts:
+    """Mean losses 1/2 -+ gap/2 of the two, swapped every delay + 1 rounds; 1/2 for the others."""
+    as_count(arms, "arms", 2, MOST_ARMS)
+    low, high, others = 0.5 - gap / 2.0, 0.5 + gap / 2.0, [0.5] * (arms - 2)
+    phases = [[low, high, *others], [high, low, *others]]
+    return Parts(Switching(phases, delay + 1), Constant(delay), rounds)
 
 
 @scenario_named(

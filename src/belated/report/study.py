@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 
 from belated.report.look import FAINT, INK, PAPER, Drawing, in_this_look
 from belated.report.words import short
-from belated.simulation.study import standings
+from belated.simulation.study import BEST_OF_EACH, standings
 from belated.simulation.table import Table
 
 ROW, COLUMN = 0.205, 0.42  # inches
 LABELS, HEAD, MARGIN = 3.0, 1.75, 0.6
 GOOD, EVEN, BAD = "#0b5d6b", "#f4f4ef", "#c0562b"
+SCALE = "0: as good as the best arm; below 0: better than any arm; 100: no better than chance"
+CHANGING = "; *: chance is as good as any arm, and 0 stands for the best of each stretch"
 NAMES = {True: "experts", False: "bandits"}
 
 
@@ -22,6 +24,7 @@ def study_figure(table: Table, experts: bool) -> Drawing:
     """Regret as a part of uniform play's, learners from the best mean to the worst."""
     learners = standings(table, experts).column("learner")
     places = list(dict.fromkeys(table.column("scenario")))
+    changing = {row["scenario"] for row in table if row["against"] == BEST_OF_EACH}
     shares = _shares(table, learners, places)
     wide, high = LABELS + COLUMN * len(places) + MARGIN, HEAD + ROW * len(learners) + 0.35
     figure = Drawing(figsize=(wide, high), facecolor=PAPER)
@@ -42,7 +45,8 @@ def study_figure(table: Table, experts: bool) -> Drawing:
             color=INK if light else PAPER,
         )
     axes.set_yticks(range(len(learners)), [short(name, 48) for name in learners], fontsize=7.5)
-    axes.set_xticks(range(len(places)), places, fontsize=7.5, rotation=55, ha="left")
+    marked = [f"{place} *" if place in changing else place for place in places]
+    axes.set_xticks(range(len(places)), marked, fontsize=7.5, rotation=55, ha="left")
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     for spine in axes.spines.values():
@@ -59,7 +63,7 @@ def study_figure(table: Table, experts: bool) -> Drawing:
     figure.text(
         0.012,
         0.08 / high,
-        "0: as good as the best arm; below 0: better than any arm; 100: no better than chance",
+        SCALE + (CHANGING if changing else ""),
         fontsize=7.5,
         color=FAINT,
     )

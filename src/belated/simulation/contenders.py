@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from typing import Any
 
 from belated.learners.learner import Learner
-from belated.learners.registry import registered
+from belated.learners.registry import check_options, learner_named, registered
 from belated.simulation.accounts import Account
 from belated.simulation.play import Plays
 from belated.simulation.waits import Waits
@@ -69,15 +68,7 @@ def contender(given: "str | Contender | Learner | Plays") -> Contender:
         name = getattr(given, "name", type(given).__name__)
         return Contender(str(name), ready=given)
     name, options = named_options(given)
-    kinds = registered()
-    if name not in kinds:
-        close = get_close_matches(name, kinds, 1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"learner is {name!r}; it must be one of {', '.join(kinds)}{hint}")
-    known = [each.name for each in fields(kinds[name]) if each.name != "arms"]
-    for option in options:
-        if option not in known:
-            raise ValueError(f"{name} has no option {option!r}; it has {', '.join(known)}")
+    check_options(learner_named(name), options)
     return Contender(name, options)
 
 

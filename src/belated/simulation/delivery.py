@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.environments.missing import NEVER
-from belated.learners.learner import Learner
+from belated.learners.learner import NOTHING_CAME, Learner
 from belated.simulation.game import Stretch
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-NOTHING_CAME = 1.0  # the loss of a play whose window is over
 NO_ROUND = 2**62  # what is due then never comes
 
 

@@ -4,7 +4,6 @@ What was found in them is known as a number or only as a shape; `belated.simulat
 them and compares.
 """
 
-import difflib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from belated.environments.environment import Environment
 from belated.environments.losses import Bernoulli
 from belated.environments.scenarios import scenario
 from belated.simulation.contenders import Contender
-from belated.values import MOST_ROUNDS, as_count, named_options
+from belated.values import MOST_ROUNDS, as_count, listed, named_options
 
 Measure = Literal["ratio", "exponent"]
 
@@ -166,11 +165,7 @@ def experiment_named(text: str) -> Experiment:
     """An experiment from text such as "heavy-tails" or "heavy-tails:rounds=1000000"."""
     name, options = named_options(text)
     if name not in EXPERIMENTS:
-        close = difflib.get_close_matches(name, EXPERIMENTS, 1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(
-            f"experiment is {name!r}; it must be one of {', '.join(EXPERIMENTS)}{hint}"
-        )
+        raise ValueError(f"experiment is {name!r}; it must be one of {listed(EXPERIMENTS, name)}")
     for option in options:
         if option != "rounds":
             raise ValueError(f"{name} has no option {option!r}; it has rounds")

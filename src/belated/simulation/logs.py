@@ -2,12 +2,13 @@
 
 A log has the columns round, arm, probability, loss and arrival (the round at whose end the loss
 was known; empty for never), and for the partially concealed learner also missing. A bandit's log
-has one row a round, an experts' log one for each expert and round.
+has one row a round, an experts' log one for each expert and round. It may have a column outcome: a
+play that is "cancelled" there is withdrawn at its arrival, and has no loss.
 """
 
 import csv
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from belated.types import Setting
 from belated.values import as_count, as_number
 
 CUT_SHORT = "\0"  # stands for fields that a row has too few or too many of
-COLUMNS = ("round", "arm", "probability", "loss", "arrival", "missing")
+COLUMNS = ("round", "arm", "probability", "loss", "arrival", "missing", "outcome")
 REQUIRED = ("round", "arm", "loss", "arrival")
 
 
@@ -34,6 +35,7 @@ class Row:
     loss: float
     arrival: int | None
     missing: int
+    withdrawn: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,15 +59,15 @@ class Log:
         return max(row.missing for rows in self.rounds for row in rows)
 
 
-def read_log(path: Path, setting: Setting) -> Log:
-    """A log from a CSV or Parquet file."""
+def read_log(path: Path, setting: Setting, arms: Sequence[str] = ()) -> Log:
+    """A log from a CSV or Parquet file; arms that are not given come as the log names them."""
     records = _parquet(path) if path.suffix.lower() == ".parquet" else _csv(path)
     required = list(REQUIRED)
     if setting is not Setting.FULL_INFORMATION:
         required.append("probability")
     if setting is Setting.PARTIALLY_CONCEALED:
         required.append("missing")
-    names: dict[str, int] = {}
+    names = {arm: place for place, arm in enumerate(arms)}
     rows = []
     for line, record in enumerate(records, 2):
         try:
@@ -84,7 +86,7 @@ def replay_log(
     log: Log, learner: Learner, progress: Callable[[], None] = lambda: None
 ) -> NDArray[np.float64]:
     """q_t of a learner that was fed the log; its estimates use the probabilities of the log."""
-    state = learner.start()
+    state = learner.reserved(learner.start(), len(log.rounds))
     weights = np.empty((len(log.rounds), len(log.arms)))
     arrivals: dict[int, list[tuple[Row, Any]]] = {}
     for t, rows in enumerate(log.rounds, 1):
@@ -100,7 +102,10 @@ def replay_log(
             if row.arrival is not None:
                 arrivals.setdefault(row.arrival, []).append((row, play))
         for row, play in arrivals.pop(t, ()):
-            learner.observe(state, play, row.arm, row.loss, row.missing)
+            if row.withdrawn:
+                learner.withdraw(state, play, row.arm)
+            else:
+                learner.observe(state, play, row.arm, row.loss, row.missing)
         progress()
     return weights
 
@@ -134,8 +139,8 @@ def _row(record: dict[str, Any], required: list[str], names: dict[str, int]) -> 
     arrival = None
     if not _empty(record["arrival"]):
         arrival = as_count(_number(record["arrival"], "arrival"), "arrival", round_)
-    loss = 0.0
-    if arrival is not None or not _empty(record["loss"]):
+    loss, withdrawn = 0.0, record.get("outcome") == "cancelled"
+    if (arrival is not None and not withdrawn) or not _empty(record["loss"]):
         loss = _number(record["loss"], "loss")
         if not 0.0 <= loss <= 1.0:
             raise ValueError(f"loss is {loss!r}; it must be in [0, 1]")
@@ -145,12 +150,12 @@ def _row(record: dict[str, Any], required: list[str], names: dict[str, int]) -> 
         if not 0.0 < probability <= 1.0:
             raise ValueError(f"probability is {probability!r}; it must be above 0 and at most 1")
     missing = -1
-    if "missing" in required and arrival is not None:
+    if "missing" in required and arrival is not None and not withdrawn:
         missing = as_count(_number(record["missing"], "missing"), "missing", 0, round_ - 1)
     if _empty(record["arm"]):
         raise ValueError("arm is empty; it must be a name")
     arm = names.setdefault(str(record["arm"]), len(names))
-    return Row(round_, arm, probability, loss, arrival, missing)
+    return Row(round_, arm, probability, loss, arrival, missing, withdrawn)
 
 
 def _by_round(rows: list[Row], setting: Setting) -> list[list[Row]]:

@@ -7,7 +7,7 @@ made for one delay for all arms play with losses padded too, as their theorems a
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from belated.types import Covers, Need, Setting
 REFERENCE = "uniform"
 LEFT_OUT = ("many-arms",)  # 40 million losses a game: a study of its own
 WINDOW = 30  # rounds, of the learners that wait for a whole window
+WORTH = 0.01  # of what the best arm of each stretch saves: a best arm that saves less is no goal
+ROUNDING = 1e-9  # a round: what is smaller may be none
+BEST_ARM, BEST_OF_EACH = "best arm", "best arm of each stretch"
 CLOSE = 1.05  # a regret up to here times the smallest counts as the smallest
 
 GUESSES: dict[Need, Any] = {
@@ -54,6 +57,9 @@ class Entrant:
         parts += [str(options[name]) for name in ("variant", "delivery") if name in options]
         if "window" in options:
             parts.append(f"after {options['window']} rounds")
+        parts += [
+            f"{name}={value}" for name, value in options.items() if name in self.kind.dissected
+        ]
         if self.knows == GUESSED:
             parts.append("guessing")
         return ", ".join(parts)
@@ -87,12 +93,45 @@ def games_of_the_study() -> list[Environment]:
     ]
 
 
+class Unit(NamedTuple):
+    """What regret is counted in: uniform play's, whole, against a goal.
+
+    The goal loses less than the best arm by `further`.
+    """
+
+    against: str
+    further: float
+    whole: float
+
+    def share(self, regret: float) -> float | None:
+        """A regret against the best arm in this unit; None if all arms are always alike."""
+        return (regret + self.further) / self.whole if self.whole > 0.0 else None
+
+
+def unit_of(comparison: Comparison, uniform: float) -> Unit:
+    """The unit of a scenario in which uniform play has this regret against the best arm.
+
+    If that is next to nothing, the goal is the best arm of each stretch between two checkpoints.
+    """
+    apart = [np.diff(each.losses_at, axis=0, prepend=0.0) for each in comparison.accounts]
+    best = np.array([each.losses.min() for each in comparison.accounts])
+    further = float((best - [each.min(axis=1).sum() for each in apart]).mean())
+    whole = uniform + further
+    if whole <= ROUNDING * comparison.environment.rounds:
+        return Unit(BEST_ARM, 0.0, 0.0)
+    if uniform > WORTH * whole:
+        return Unit(BEST_ARM, 0.0, uniform)
+    return Unit(BEST_OF_EACH, further, whole)
+
+
 def study_table(chosen: Sequence[Entrant], comparisons: Sequence[Comparison]) -> Table:
     """A row for each learner in each scenario, by scenario, those who see the same together.
 
     `of uniform` is the regret as a part of that of uniform play: below 0 the learner did better
-    than any arm, above 1 worse than chance. `rank` counts from the smallest regret among all who
-    are told the same.
+    than any arm, above 1 worse than chance. Where chance is as good as any single arm, both regrets
+    are, as `against` says, those against the best arm of each stretch between two checkpoints.
+    `95 %` and `worst run` are of the regrets of single games.
+    `rank` counts from the smallest regret among all who are told the same.
     """
     return Table.of([row for each in comparisons for row in _rows(chosen, each)])
 
@@ -100,6 +139,7 @@ def study_table(chosen: Sequence[Entrant], comparisons: Sequence[Comparison]) ->
 def _rows(chosen: Sequence[Entrant], comparison: Comparison) -> Iterator[dict[str, Any]]:
     labels = [each.contender.label for each in chosen]
     reference = float(comparison.regret(labels.index(REFERENCE)).mean())
+    unit = unit_of(comparison, reference)
     means = np.array([comparison.regret(k).mean() for k in range(len(chosen))])
     experts = np.array([each.kind.setting is Setting.FULL_INFORMATION for each in chosen])
     for k in sorted(range(len(chosen)), key=lambda k: (not experts[k], means[k])):
@@ -114,7 +154,10 @@ def _rows(chosen: Sequence[Entrant], comparison: Comparison) -> Iterator[dict[st
             "knows": chosen[k].knows,
             "regret": float(own.mean),
             "±": float(own.half_width),
-            "of uniform": float(own.mean) / reference if reference > 0.0 else None,
+            "95 %": float(np.quantile(comparison.regret(k), 0.95)),
+            "worst run": float(comparison.regret(k).max()),
+            "against": unit.against,
+            "of uniform": unit.share(float(own.mean)),
             "rank": 1 + int(((means < means[k]) & (experts == experts[k])).sum()),
             "repetitions": len(comparison.repetitions),
             "us per round": 1e6 * float(seconds) / comparison.environment.rounds,
