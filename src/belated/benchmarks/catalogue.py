@@ -13,6 +13,7 @@ from belated.benchmarks.measures import (
     solver_passes,
     startup,
     step_interface,
+    store,
 )
 
 MEASURES = (
@@ -113,6 +114,15 @@ MEASURES = (
         "A whole simulated round of every other learner against a round of Exp3; Thompson "
         "sampling, which has to integrate, for information.",
         rivals.rivals,
+    ),
+    Measure(
+        14,
+        "the service's store",
+        "at most 2 times bare inserts",
+        "A durable transaction of 100 events, with all checks and what is derived from them, "
+        "against bare inserts of the same records into the same database; plain texts for "
+        "information.",
+        store.stores,
     ),
 )
 

@@ -1,0 +1,1 @@
+"""The decision service: ask now, tell later, lose nothing."""

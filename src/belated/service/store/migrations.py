@@ -1,0 +1,92 @@
+"""The schema by numbered steps: step n brings a database from version n-1 to version n.
+
+A step is never edited once it was released; what changes comes as a further step. The same
+statements serve both databases; the few words that differ stand in `WORDS`.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import Connection, insert, inspect, select, update
+
+from belated.service.store.schema import FACTS
+
+Step = Sequence[str]
+
+WORDS: Mapping[str, Mapping[str, str]] = {
+    "sqlite": {
+        "order": "turn bigint not null default 0, seq integer primary key",
+        "sequence": "",
+        "blob": "blob",
+        "clustered": "without rowid",
+    },
+    "postgresql": {
+        "order": "turn bigint, seq bigint, primary key (turn, seq)",
+        "sequence": "create sequence journal_seq",
+        "blob": "bytea",
+        "clustered": "",
+    },
+}
+
+STEPS: Sequence[Step] = (
+    (
+        "{sequence}",
+        "create table problems (name text primary key, spec text not null,"
+        " at double precision not null)",
+        "create table journal (kind text not null, problem text not null,"
+        " at double precision not null, ticket text, arm text, round bigint,"
+        " probability double precision, weights text, state_version text, key text, digest text,"
+        " expires_at double precision, expires_round bigint, loss double precision,"
+        " missing bigint, raw double precision, payload text, {order})",
+        "create unique index journal_decision on journal (ticket) where kind = 'decided'",
+        "create unique index journal_key on journal (problem, key) where key is not null",
+        "create unique index journal_outcome on journal (ticket, arm) where kind <> 'decided'",
+        "create index journal_note on journal (problem, seq) where ticket is null",
+        "create table open_tickets (ticket text primary key, problem text not null, arm text,"
+        " at double precision not null, expires_at double precision, expires_round bigint,"
+        " awaiting bigint not null) {clustered}",
+        "create index open_until on open_tickets (expires_at) where expires_at is not null",
+        "create index open_rounds on open_tickets (problem, expires_round)"
+        " where expires_round is not null",
+        "create table tallies (problem text, arm text, kind text, slot bigint,"
+        " count bigint not null, primary key (problem, arm, kind, slot)) {clustered}",
+        "create table snapshots (problem text, position text, code_version text not null,"
+        " checksum text not null, blob {blob} not null, primary key (problem, position))",
+        "create table api_keys (hash text primary key, label text not null,"
+        " scopes text not null, at double precision not null, revoked_at double precision)",
+    ),
+)
+
+
+def schema_version(connection: Connection) -> int:
+    """The version of a database's schema; 0 if it holds no store yet."""
+    if not inspect(connection).has_table("facts"):
+        return 0
+    found = connection.scalar(select(FACTS.c.value).where(FACTS.c.name == "schema_version"))
+    return int(found or 0)
+
+
+def migrate(connection: Connection, steps: Sequence[Step] = STEPS) -> int:
+    """Bring a database to the newest version, within the caller's transaction.
+
+    Returns the version it had. A database that a newer belated wrote is refused.
+    """
+    version = schema_version(connection)
+    if version > len(steps):
+        raise ValueError(
+            f"the store has schema version {version}, and this belated knows versions up to "
+            f"{len(steps)}; use the newer belated that wrote it"
+        )
+    if version == 0:
+        connection.exec_driver_sql(
+            "create table facts (name text primary key, value text not null)"
+        )
+        connection.execute(insert(FACTS).values(name="schema_version", value="0"))
+    words = WORDS[connection.dialect.name]
+    for step in steps[version:]:
+        for template in step:
+            if statement := template.format(**words):
+                connection.exec_driver_sql(statement)
+    known = FACTS.c.name == "schema_version"
+    if version < len(steps):
+        connection.execute(update(FACTS).where(known).values(value=str(len(steps))))
+    return version

@@ -1,0 +1,240 @@
+"""The store in PostgreSQL: any number of processes append to it and tail it.
+
+Numbers of a sequence are taken before the transactions that use them commit, so that a reader who
+goes by them alone misses what commits late. Here each event carries its transaction's number
+(`turn`), and only events of transactions before the oldest one under way are read: nothing can
+come before them any more. Their order (turn, seq) is the canonical one.
+
+Transaction numbers belong to a database server. If a backup is restored to a server that has
+counted less far, `turn_base` moves up, so that new events still come after all earlier ones.
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import psycopg
+from sqlalchemy import (
+    URL,
+    ColumnElement,
+    Connection,
+    Engine,
+    create_engine,
+    event,
+    literal_column,
+    tuple_,
+)
+from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.types import BigInteger
+
+from belated.service.store.migrations import migrate
+from belated.service.store.records import Decision, Note, Outcome
+from belated.service.store.schema import JOURNAL
+from belated.service.store.store import Store
+from belated.service.store.transactions import Transactions, reason
+
+OLDEST_VERSION = 15
+LOCK = 0x62_65_6C_44  # held while the schema is made
+SLOTS = 64  # tallies are kept apart for each connection, so that no worker waits for another
+SYNCHRONOUS = {"full": "on", "normal": "off", "off": "off"}
+
+# Every statement finds its few rows by an index. A planner that does not know how the tables have
+# grown must not get the idea of reading them whole, nor think anew about the same statement.
+SETTINGS = """
+set idle_in_transaction_session_timeout = '10s'; set enable_seqscan = off;
+set plan_cache_mode = force_generic_plan"""
+
+BASE = "(select value::bigint from facts where name = 'turn_base')"
+TURN = f"{BASE} + pg_current_xact_id()::text::bigint"
+HORIZON = f"{BASE} + pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+BEYOND = f"{BASE} + pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
+
+REBASE = f"""
+update facts set value = (select max(turn) + 1 from journal)::text
+where name = 'turn_base' and (select max(turn) from journal) >= {BEYOND}"""
+
+TALLIED = f"""
+insert into tallies as kept (problem, arm, kind, slot, count)
+select problem, coalesce(arm, ''), kind, pg_backend_pid() %% {SLOTS}, count(*)
+from written group by 1, 2, 3 order by 1, 2, 3
+on conflict (problem, arm, kind, slot) do update set count = kept.count + excluded.count"""
+
+DECISION_TYPES = {
+    "round": "bigint",
+    "probability": "float8",
+    "at": "float8",
+    "expires_at": "float8",
+    "expires_round": "bigint",
+}
+OUTCOME_TYPES = {"loss": "float8", "at": "float8", "missing": "bigint", "raw": "float8"}
+
+
+def given(record: type[Decision] | type[Outcome], types: Mapping[str, str]) -> str:
+    """A table of numbered records out of a JSON text, in which doubles are exact.
+
+    That is several times faster than an array for each field.
+    """
+    fields = [
+        f"(item->>{place})::{types.get(name, 'text')} as {name}"
+        for place, name in enumerate(record._fields)
+    ]
+    return (
+        f"select nextval('journal_seq') as seq, {', '.join(fields)}"
+        " from json_array_elements(%s::json) as item"
+    )
+
+
+# Rows are inserted in the order of their unique keys, so that two workers with the same keys wait
+# for each other in turn instead of both at once.
+INSERT_DECISIONS = f"""
+with given as ({given(Decision, DECISION_TYPES)}), written as (
+  insert into journal (turn, seq, kind, problem, at, ticket, arm, round, probability, weights,
+    state_version, key, digest, expires_at, expires_round)
+  select {TURN}, seq, 'decided', problem, at, ticket, arm, round, probability, weights,
+    state_version, key, digest, expires_at, expires_round from given order by problem, key, seq
+  on conflict (problem, key) where key is not null do nothing
+  returning *
+), opened as (
+  insert into open_tickets
+  select ticket, problem, arm, at, expires_at, expires_round, case when arm is not null then 1
+    else (select count(*) from json_object_keys(weights::json)) end from written
+), tallied as ({TALLIED})
+select ticket from written"""
+
+INSERT_OUTCOMES = f"""
+with given as ({given(Outcome, OUTCOME_TYPES)}), written as (
+  insert into journal (turn, seq, kind, problem, at, ticket, arm, loss, missing, raw)
+  select {TURN}, seq, kind, waiting.problem, given.at, given.ticket, given.arm, loss, missing, raw
+  from given cross join lateral (  -- offset 0: one look into the index for each of them
+    select problem, arm from open_tickets where ticket = given.ticket offset 0) as waiting
+  where coalesce(waiting.arm = given.arm, (select jsonb_exists(decision.weights::jsonb, given.arm)
+    from journal as decision where decision.kind = 'decided' and decision.ticket = given.ticket))
+  order by given.ticket, given.arm, seq
+  on conflict (ticket, arm) where kind <> 'decided' do nothing
+  returning *
+), closed as (
+  delete from open_tickets
+  where ticket = any(array(select ticket from written)) and arm is not null returning ticket
+), tallied as ({TALLIED})
+select ticket, arm from written union all select ticket, null from closed"""
+
+ANSWER_EXPERTS = """
+update open_tickets as waiting set awaiting = awaiting - (
+  select count(*) from unnest(%s::text[]) as told (ticket) where told.ticket = waiting.ticket)
+where ticket = any(%s) and arm is null"""
+
+CLOSE_ANSWERED = "delete from open_tickets where ticket = any(%s) and awaiting <= 0"
+
+INSERT_NOTE = f"""
+insert into journal (turn, seq, kind, problem, at, payload)
+values ({TURN}, nextval('journal_seq'), %s, %s, %s, %s)"""
+
+
+class PostgresStore(Store):
+    """A store in a PostgreSQL database."""
+
+    one_owner = False
+    _order = (JOURNAL.c.turn, JOURNAL.c.seq)
+
+    def __init__(self, url: URL, durability: str = "full") -> None:
+        engine = engine_to(url, durability)
+        super().__init__(Transactions(engine, engine))
+        try:
+            self._version: str = self._transactions.write(prepare)
+        except BaseException as error:
+            self.close()
+            if isinstance(error, ProgrammingError):
+                raise ValueError(f"the database cannot hold a store: {reason(error)}") from error
+            raise
+        event.listen(engine, "connect", rebase)
+
+    @property
+    def library(self) -> str:
+        """The version of the server when the store was opened."""
+        return f"PostgreSQL {self._version}"
+
+    def _settled_after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
+        place = tuple_(JOURNAL.c.turn, JOURNAL.c.seq)
+        horizon = literal_column(f"({HORIZON})", BigInteger)
+        return [place > tuple_(turn, seq), JOURNAL.c.turn < horizon]
+
+    def _insert(
+        self,
+        connection: Connection,
+        decisions: Sequence[Decision],
+        outcomes: Sequence[Outcome],
+    ) -> tuple[Collection[int], Collection[int]]:
+        # Outcomes first: the transaction has no number yet, so it comes after every decision that
+        # it can see. Those of its own decisions follow at the end.
+        given = dict(enumerate(outcomes))
+        counted = count_outcomes(connection, given)
+        placed = place_decisions(connection, decisions)
+        own = {decision.ticket for decision in decisions}
+        left = {n: each for n, each in given.items() if each.ticket in own and n not in counted}
+        return placed, counted | count_outcomes(connection, left)
+
+    def _insert_notes(self, connection: Connection, notes: Sequence[Note]) -> None:
+        for note in notes:
+            row = (note.kind, note.problem, note.at, json.dumps(note.payload))
+            connection.exec_driver_sql(INSERT_NOTE, row)
+
+
+def place_decisions(connection: Connection, decisions: Sequence[Decision]) -> set[int]:
+    """Insert decisions with new keys; returns the indices of those that were."""
+    if not decisions:
+        return set()
+    rows = connection.exec_driver_sql(INSERT_DECISIONS, (json.dumps(decisions),))
+    placed = set(rows.scalars())
+    first = {each.ticket: index for index, each in reversed(list(enumerate(decisions)))}
+    return {first[ticket] for ticket in placed}
+
+
+def count_outcomes(connection: Connection, outcomes: Mapping[int, Outcome]) -> set[int]:
+    """Insert the first outcomes of open tickets; returns the indices of those that were."""
+    if not outcomes:
+        return set()
+    text = json.dumps(list(outcomes.values()))
+    rows = connection.exec_driver_sql(INSERT_OUTCOMES, (text,)).all()
+    closed = {ticket for ticket, arm in rows if arm is None}
+    if experts := [ticket for ticket, _ in rows if ticket not in closed]:
+        connection.exec_driver_sql(ANSWER_EXPERTS, (experts, experts))
+        connection.exec_driver_sql(CLOSE_ANSWERED, (experts,))
+    first = {(each.ticket, each.arm): n for n, each in reversed(list(outcomes.items()))}
+    return {first[ticket, arm] for ticket, arm in rows if arm is not None}
+
+
+def engine_to(url: URL, durability: str) -> Engine:
+    """Connections that give up on a silent server, and do not hold up others when they hang."""
+    engine = create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        pool_size=4,
+        hide_parameters=True,
+        connect_args={"connect_timeout": 5, "tcp_user_timeout": 15_000},
+    )
+
+    @event.listens_for(engine, "connect")
+    def configure(connection: psycopg.Connection[Any], _record: object) -> None:
+        connection.execute(f"{SETTINGS}; set synchronous_commit = {SYNCHRONOUS[durability]}")
+        connection.commit()
+
+    return engine
+
+
+def prepare(connection: Connection) -> str:
+    """Bring the database to the newest version, one process at a time; returns the server's."""
+    version = str(connection.exec_driver_sql("show server_version").scalar_one()).split()[0]
+    if int(version.partition(".")[0]) < OLDEST_VERSION:
+        raise ValueError(
+            f"the server is PostgreSQL {version}; it must be {OLDEST_VERSION} or newer"
+        )
+    connection.exec_driver_sql("select pg_advisory_xact_lock(%s)", (LOCK,))
+    if migrate(connection) == 0:
+        connection.exec_driver_sql("insert into facts values ('turn_base', '0')")
+    connection.exec_driver_sql(REBASE)
+    return version
+
+
+def rebase(connection: psycopg.Connection[Any], _record: object) -> None:
+    """After a new connection: the server may be another one, restored from a backup."""
+    connection.execute(REBASE)
+    connection.commit()

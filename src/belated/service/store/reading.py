@@ -1,0 +1,178 @@
+"""What is read from the tables, as records; each function works within the caller's transaction."""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, case, func, literal_column, select, tuple_
+
+from belated.service.store.records import (
+    DECIDED,
+    START,
+    Counts,
+    Decision,
+    Event,
+    Note,
+    OpenTicket,
+    Outcome,
+    Position,
+    Problem,
+    TicketRecord,
+)
+from belated.service.store.schema import JOURNAL, OPEN_TICKETS, PROBLEMS, TALLIES
+
+COLUMNS = JOURNAL.c
+# Written out, not as a parameter: only then can indexes on a part of the journal be used.
+IS_DECISION = COLUMNS.kind == literal_column(f"'{DECIDED}'")
+IS_NO_DECISION = COLUMNS.kind != literal_column(f"'{DECIDED}'")
+DIGITS = 16
+
+
+def position_of(turn: int, seq: int) -> Position:
+    """A place in the journal as text; of equal length, so that it compares as the numbers do."""
+    return f"{turn:0{DIGITS}x}-{seq:0{DIGITS}x}"
+
+
+def place_of(position: Position) -> tuple[int, int]:
+    """The numbers of a position, or a clear error."""
+    if position == START:
+        return 0, 0
+    turn, dash, seq = position.partition("-")
+    try:
+        if not (dash and len(turn) == len(seq) == DIGITS):
+            raise ValueError
+        return int(turn, 16), int(seq, 16)
+    except ValueError:
+        raise ValueError(f"{position!r} is no position of the journal") from None
+
+
+def event_of(row: Sequence[Any]) -> Event:
+    """A row of the journal as an event."""
+    (
+        turn, seq, kind, problem, at, ticket, arm, round_, probability, weights, version, key,
+        digest, expires_at, expires_round, loss, missing, raw, payload,
+    ) = row  # fmt: skip
+    body: Decision | Outcome | Note
+    if kind == DECIDED:
+        shares = None if weights is None else json.loads(weights)
+        body = Decision(
+            ticket, problem, round_, arm, probability, shares, version, at, key, digest,
+            expires_at, expires_round,
+        )  # fmt: skip
+    elif ticket is not None:
+        body = Outcome(ticket, arm, kind, loss, at, missing, raw)
+    else:
+        body = Note(problem, kind, json.loads(payload), at)
+    return Event(position_of(turn, seq), problem, body)
+
+
+def events(
+    connection: Connection,
+    conditions: Iterable[ColumnElement[bool]],
+    order: Iterable[ColumnElement[Any]],
+    limit: int | None = None,
+) -> list[Event]:
+    """The events that meet the conditions."""
+    found = select(JOURNAL).where(*conditions).order_by(*order).limit(limit)
+    return [event_of(row) for row in connection.execute(found).all()]
+
+
+def decisions_by_key(
+    connection: Connection, keys: Collection[tuple[str, str]]
+) -> dict[tuple[str, str | None], Decision]:
+    """The decisions made under these (problem, key)."""
+    where = COLUMNS.key.is_not(None) & tuple_(COLUMNS.problem, COLUMNS.key).in_(keys)
+    found = [event.body for event in events(connection, [where], [])]
+    return {(body.problem, body.key): body for body in found if isinstance(body, Decision)}
+
+
+def outcomes_of(connection: Connection, tickets: Collection[str]) -> dict[str, list[Outcome]]:
+    """The outcomes of these tickets so far, oldest first."""
+    where = [IS_NO_DECISION, COLUMNS.ticket.in_(tickets)]
+    found: dict[str, list[Outcome]] = {}
+    for event in events(connection, where, [COLUMNS.turn, COLUMNS.seq]):
+        if isinstance(event.body, Outcome):
+            found.setdefault(event.body.ticket, []).append(event.body)
+    return found
+
+
+def records_of(connection: Connection, decided: Iterable[Event]) -> list[TicketRecord]:
+    """Decisions joined with their outcomes."""
+    decisions = [event.body for event in decided if isinstance(event.body, Decision)]
+    outcomes = outcomes_of(connection, [decision.ticket for decision in decisions])
+    return [
+        TicketRecord(decision, tuple(outcomes.get(decision.ticket, ()))) for decision in decisions
+    ]
+
+
+def tickets(connection: Connection, ids: Collection[str]) -> dict[str, TicketRecord]:
+    """What is known of these tickets; those that were never handed out are left out."""
+    where = [IS_DECISION, COLUMNS.ticket.in_(ids)]
+    records = records_of(connection, events(connection, where, []))
+    return {record.decision.ticket: record for record in records}
+
+
+def problems(connection: Connection, name: str | None = None) -> list[Problem]:
+    """All problems in the order of their creation, or the one of this name."""
+    found = select(PROBLEMS).order_by(PROBLEMS.c.at, PROBLEMS.c.name)
+    if name is not None:
+        found = found.where(PROBLEMS.c.name == name)
+    return [Problem(row.name, json.loads(row.spec), row.at) for row in connection.execute(found)]
+
+
+def notes(connection: Connection, problem: str) -> list[Note]:
+    """What happened to a problem, oldest first."""
+    where = [COLUMNS.problem == problem, COLUMNS.ticket.is_(None)]
+    found = events(connection, where, [COLUMNS.turn, COLUMNS.seq])
+    return [event.body for event in found if isinstance(event.body, Note)]
+
+
+def due(
+    connection: Connection,
+    condition: ColumnElement[bool],
+    order: ColumnElement[Any],
+    limit: int,
+) -> list[OpenTicket]:
+    """Open tickets that meet the condition, the longest due first."""
+    found = select(OPEN_TICKETS).where(condition).order_by(order).limit(limit)
+    return [OpenTicket(*row) for row in connection.execute(found)]
+
+
+def counts(connection: Connection, problem: str) -> Counts:
+    """The tallies of a problem, summed over those who keep them."""
+    by_arm: dict[str | None, dict[str, int]] = {}
+    arm, kind = TALLIES.c.arm, TALLIES.c.kind
+    total = func.sum(TALLIES.c.count)
+    found = select(arm, kind, total).where(TALLIES.c.problem == problem).group_by(arm, kind)
+    for name, what, number in connection.execute(found):
+        by_arm.setdefault(name or None, {})[what] = int(number)
+    return Counts(by_arm)
+
+
+def oldest(connection: Connection, problem: str) -> dict[str | None, float]:
+    """When the oldest open ticket of each arm was decided."""
+    columns = OPEN_TICKETS.c
+    found = (
+        select(columns.arm, func.min(columns.at))
+        .where(columns.problem == problem)
+        .group_by(columns.arm)
+    )
+    return {arm: float(at) for arm, at in connection.execute(found)}
+
+
+def ages(
+    connection: Connection, problem: str, edges: Sequence[float]
+) -> dict[str | None, list[int]]:
+    """How many tickets are open by arm and time of decision; n edges make n + 1 intervals."""
+    columns = OPEN_TICKETS.c
+    since = [func.sum(case((columns.at >= edge, 1), else_=0)) for edge in edges]
+    found = (
+        select(columns.arm, func.count(), *since)
+        .where(columns.problem == problem)
+        .group_by(columns.arm)
+    )
+    by_arm: dict[str | None, list[int]] = {}
+    for arm, *numbers in connection.execute(found):
+        by_arm[arm] = [int(more - less) for more, less in pairwise([*numbers, 0])]
+    return by_arm

@@ -1,0 +1,199 @@
+"""The store in one SQLite file: one process owns it, one connection writes, others only read."""
+
+import json
+import sqlite3
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection
+
+from belated.service.store.errors import StoreUnavailable
+from belated.service.store.owner import Owner
+from belated.service.store.records import Decision, Note, Outcome
+from belated.service.store.schema import JOURNAL
+from belated.service.store.sqlite_file import (
+    Durability,
+    NotAStore,
+    prepare,
+    reading_engine,
+    warn_of_old_library,
+    writing_engine,
+)
+from belated.service.store.store import Store
+from belated.service.store.transactions import Transactions
+
+INSERT_DECISION = """
+insert into journal (seq, kind, problem, at, ticket, arm, round, probability, weights,
+  state_version, key, digest, expires_at, expires_round)
+values (?, 'decided', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict (problem, key) where key is not null do nothing"""
+
+OPEN_DECIDED = """
+insert into open_tickets
+select ticket, problem, arm, at, expires_at, expires_round,
+  case when arm is not null then 1 else (select count(*) from json_each(weights)) end
+from journal where seq >= ?"""
+
+INSERT_OUTCOME = """
+insert into journal (seq, kind, problem, at, ticket, arm, loss, missing, raw)
+select ?, ?, problem, ?, ticket, ?, ?, ?, ? from open_tickets as waiting where ticket = ? and {arm}
+on conflict (ticket, arm) where kind <> 'decided' do nothing"""
+
+OF_A_BANDIT = INSERT_OUTCOME.format(arm="arm = ?")
+OF_AN_EXPERT = INSERT_OUTCOME.format(
+    arm="""arm is null and exists (
+  select 1 from journal, json_each(journal.weights) as weight
+  where journal.kind = 'decided' and journal.ticket = waiting.ticket and weight.key = ?)"""
+)
+
+ANSWER_EXPERTS = """
+update open_tickets set awaiting = awaiting - (
+  select count(*) from journal where seq >= ? and journal.ticket = open_tickets.ticket)
+where arm is null and ticket in (select ticket from journal where seq >= ?)"""
+
+CLOSE_ANSWERED = """
+delete from open_tickets where ticket in (select ticket from journal where seq >= ?)
+  and (arm is not null or awaiting <= 0)"""
+
+TALLY = """
+insert into tallies (problem, arm, kind, slot, count)
+select problem, coalesce(arm, ''), kind, 0, count(*) from journal where seq >= ? group by 1, 2, 3
+on conflict do update set count = count + excluded.count"""
+
+INSERT_NOTE = """
+insert into journal (seq, kind, problem, at, payload)
+values ((select coalesce(max(seq), 0) + 1 from journal), ?, ?, ?, ?)"""
+
+
+class SqliteStore(Store):
+    """A store in a file that belongs to this process; None: in memory, gone when it is closed."""
+
+    one_owner = True
+    _order = (JOURNAL.c.seq,)
+
+    def __init__(self, path: Path | None, durability: Durability = "full") -> None:
+        path = path and path.resolve()  # so that no link leads to a second lock
+        self._owner = None if path is None else Owner(path)
+        writer = writing_engine(path, durability)
+        # What is in memory has one connection, which all share in turn.
+        super().__init__(Transactions(writer, writer if path is None else reading_engine(path)))
+        try:
+            self._prepare("memory" if path is None else path.name)
+        except BaseException:
+            self.close()
+            raise
+        warn_of_old_library()
+
+    @property
+    def library(self) -> str:
+        """The version of SQLite."""
+        return f"SQLite {sqlite3.sqlite_version}"
+
+    def close(self) -> None:
+        """Close all connections, then let others have the file."""
+        super().close()
+        if self._owner is not None:
+            self._owner.release()
+            self._owner = None
+
+    def _prepare(self, name: str) -> None:
+        try:
+            self._transactions.write(prepare)
+        except NotAStore as error:
+            raise ValueError(f"{name} {error}") from None
+        except StoreUnavailable as error:
+            code = getattr(
+                getattr(error.__cause__, "orig", error.__cause__), "sqlite_errorcode", None
+            )
+            if code == sqlite3.SQLITE_NOTADB:
+                raise ValueError(f"{name} is not a database") from None
+            raise
+
+    def _settled_after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
+        return [JOURNAL.c.seq > seq]
+
+    def _insert(
+        self,
+        connection: Connection,
+        decisions: Sequence[Decision],
+        outcomes: Sequence[Outcome],
+    ) -> tuple[Collection[int], Collection[int]]:
+        driver = driver_of(connection)
+        (first,) = driver.execute("select coalesce(max(seq), 0) + 1 from journal").fetchone()
+        placed = place_decisions(driver, decisions, first)
+        counted = count_outcomes(driver, outcomes, first + len(decisions))
+        if placed or counted:
+            driver.execute(TALLY, (first,))
+        return placed, counted
+
+    def _insert_notes(self, connection: Connection, notes: Sequence[Note]) -> None:
+        rows = [(note.kind, note.problem, note.at, json.dumps(note.payload)) for note in notes]
+        driver_of(connection).executemany(INSERT_NOTE, rows)
+
+
+def driver_of(connection: Connection) -> sqlite3.Connection:
+    """The driver's own connection, which is the fastest way to run a statement."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    return driver
+
+
+def place_decisions(
+    driver: sqlite3.Connection, decisions: Sequence[Decision], first: int
+) -> Collection[int]:
+    """Insert decisions with new keys, numbered from `first`; returns the indices of those."""
+    if not decisions:
+        return ()
+    rows = [decision_row(first + index, each) for index, each in enumerate(decisions)]
+    complete = all_inserted(driver, INSERT_DECISION, rows)
+    driver.execute(OPEN_DECIDED, (first,))
+    return range(len(rows)) if complete else inserted_since(driver, first)
+
+
+def count_outcomes(
+    driver: sqlite3.Connection, outcomes: Sequence[Outcome], first: int
+) -> Collection[int]:
+    """Insert the first outcomes of open tickets; returns the indices of those."""
+    if not outcomes:
+        return ()
+    rows = [outcome_row(first + index, each) for index, each in enumerate(outcomes)]
+    counted: Collection[int] = range(len(rows))
+    if not all_inserted(driver, OF_A_BANDIT, rows):
+        counted = inserted_since(driver, first)
+        others = [row for index, row in enumerate(rows) if index not in counted]
+        driver.executemany(OF_AN_EXPERT, others)
+        driver.execute(ANSWER_EXPERTS, (first, first))
+        counted = inserted_since(driver, first)
+    driver.execute(CLOSE_ANSWERED, (first,))
+    return counted
+
+
+def decision_row(seq: int, decision: Decision) -> tuple[Any, ...]:
+    """A decision in the order of its statement."""
+    (
+        ticket, problem, round_, arm, probability, weights, version, at, key, digest, until,
+        until_round,
+    ) = decision  # fmt: skip
+    shares = None if weights is None else json.dumps(weights)
+    return (
+        seq, problem, at, ticket, arm, round_, probability, shares, version, key, digest, until,
+        until_round,
+    )  # fmt: skip
+
+
+def outcome_row(seq: int, outcome: Outcome) -> tuple[Any, ...]:
+    """An outcome in the order of its statement."""
+    ticket, arm, kind, loss, at, missing, raw = outcome
+    return seq, kind, at, arm, loss, missing, raw, ticket, arm
+
+
+def all_inserted(driver: sqlite3.Connection, statement: str, rows: list[tuple[Any, ...]]) -> bool:
+    """Insert rows, and say whether none of them was there already."""
+    return driver.executemany(statement, rows).rowcount == len(rows)
+
+
+def inserted_since(driver: sqlite3.Connection, first: int) -> set[int]:
+    """Which numbers from `first` on are taken, counted from it."""
+    taken = driver.execute("select seq from journal where seq >= ?", (first,))
+    return {seq - first for (seq,) in taken}

@@ -1,0 +1,98 @@
+"""The SQLite file of a store: whose it is, and the connections that write and read it."""
+
+import functools
+import logging
+import sqlite3
+from pathlib import Path
+from typing import Literal
+
+from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event
+
+from belated.service.store.migrations import migrate
+
+log = logging.getLogger(__name__)
+
+Durability = Literal["full", "normal", "off"]
+APPLICATION = 0x62_65_6C_44  # "belD", SQLite's place for saying whose file it is
+SOUND = (3, 51, 3)  # before it, two connections that checkpoint at once could damage a file
+
+
+def writing_engine(path: Path | None, durability: Durability) -> Engine:
+    """One connection that writes; a transaction takes the right to write when it begins."""
+    engine = connecting(path, 1)
+
+    @event.listens_for(engine, "connect")
+    def configure(connection: sqlite3.Connection, _record: object) -> None:
+        connection.isolation_level = None
+        check_ours(connection)
+        connection.execute("pragma journal_mode = wal")
+        connection.execute(f"pragma synchronous = {durability}")
+        connection.execute("pragma cache_size = -65536")  # KiB
+
+    begin_with(engine, "begin immediate")
+    return engine
+
+
+def reading_engine(path: Path) -> Engine:
+    """Connections that cannot write."""
+    engine = connecting(path, 4)
+
+    @event.listens_for(engine, "connect")
+    def configure(connection: sqlite3.Connection, _record: object) -> None:
+        connection.isolation_level = None
+        connection.execute("pragma query_only = on")
+
+    begin_with(engine, "begin")
+    return engine
+
+
+def connecting(path: Path | None, size: int) -> Engine:
+    """An engine that keeps up to so many connections."""
+    url = URL.create("sqlite", database=":memory:" if path is None else str(path))
+    own = {"check_same_thread": False, "timeout": 10.0}
+    return create_engine(
+        url,
+        poolclass=QueuePool,
+        pool_size=size,
+        max_overflow=0,
+        connect_args=own,
+        hide_parameters=True,
+    )
+
+
+def begin_with(engine: Engine, statement: str) -> None:
+    """Begin transactions with this; the driver by itself would not begin one before a read."""
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql(statement)
+
+
+class NotAStore(ValueError):
+    """A file that something else uses."""
+
+
+def check_ours(connection: sqlite3.Connection) -> None:
+    """Make sure that the file is a store, or empty, before anything is changed."""
+    (application,) = connection.execute("pragma application_id").fetchone()
+    (tables,) = connection.execute("select count(*) from sqlite_master").fetchone()
+    if tables and application != APPLICATION:
+        raise NotAStore("is a database, but not a store of the decision service")
+
+
+def prepare(connection: Connection) -> None:
+    """Bring the file to the newest version, and say whose it is."""
+    connection.exec_driver_sql(f"pragma application_id = {APPLICATION}")
+    migrate(connection)
+
+
+@functools.cache
+def warn_of_old_library() -> None:
+    """Say once for each process that the library has a known fault."""
+    if sqlite3.sqlite_version_info < SOUND:
+        log.warning(
+            "SQLite %s has a fault in its write-ahead log that %s mends; belated keeps clear of "
+            "it with one writing connection, and a newer library is safer",
+            sqlite3.sqlite_version,
+            ".".join(map(str, SOUND)),
+        )

@@ -1,0 +1,38 @@
+"""Decisions and outcomes to store."""
+
+from typing import Any
+
+from belated.service.store import START, Decision, Event, Outcome, Store
+
+
+def decision(ticket: str, **changes: Any) -> Decision:
+    """A bandit's decision for the red arm."""
+    plain = Decision(ticket, "ads", 1, "red", 0.25, None, "v1", 10.0)
+    return plain._replace(**changes)
+
+
+def experts(ticket: str, *arms: str, **changes: Any) -> Decision:
+    """A decision that waits for an outcome of each arm."""
+    weights = {arm: 1.0 / len(arms) for arm in arms}
+    return decision(ticket, arm=None, probability=None, weights=weights, **changes)
+
+
+def told(ticket: str, loss: float | None = 0.5, arm: str = "red", **changes: Any) -> Outcome:
+    """An outcome that was reported."""
+    return Outcome(ticket, arm, "told", loss, 20.0)._replace(**changes)
+
+
+def expired(ticket: str, loss: float = 1.0, arm: str = "red") -> Outcome:
+    """An outcome that did not come in time."""
+    return Outcome(ticket, arm, "expired", loss, 30.0)
+
+
+def whole_journal(store: Store, limit: int = 1000) -> list[Event]:
+    """All events, read page by page."""
+    events: list[Event] = []
+    position = START
+    while True:
+        page, position = store.tail(position, limit)
+        if not page:
+            return events
+        events += page

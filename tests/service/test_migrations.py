@@ -1,0 +1,79 @@
+"""The schema comes step by step, whatever version a database has."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from sqlalchemy import inspect, text, update
+
+from belated.service.store import Decision, Key, Outcome, Store, open_store
+from belated.service.store.migrations import STEPS, migrate, schema_version
+from belated.service.store.schema import FACTS, METADATA
+from tests.service.material import decision, told, whole_journal
+
+FIRST_RELEASE = Path(__file__).with_name("upgrade") / "version_1.sql"
+
+
+def test_a_new_store_has_the_newest_version(store: Store) -> None:
+    """Every table is there, with the columns that queries ask for."""
+    assert store._transactions.read(schema_version) == len(STEPS)
+
+    def columns(connection):  # type: ignore[no-untyped-def]
+        found = inspect(connection)
+        return {
+            name: {column["name"] for column in found.get_columns(name)} for name in METADATA.tables
+        }
+
+    asked = {name: set(table.c.keys()) for name, table in METADATA.tables.items()}
+    assert store._transactions.read(columns) == asked
+
+
+def test_steps_are_taken_once_and_in_order(address: str) -> None:
+    """A further step changes a store that has data, once; a step that fails changes nothing."""
+    more = [*STEPS, ["alter table problems add column colour text"]]
+    broken = [*more, ["update problems set colour = 'red'", "this is no statement"]]
+    with open_store(address) as store:
+        store.create_problem("ads", {}, at=0.0)
+        store.append([decision("t1")], [])
+        assert store._transactions.write(lambda each: migrate(each, more)) == 1
+        assert store._transactions.write(lambda each: migrate(each, more)) == 2
+        with pytest.raises(Exception, match="this"):
+            store._transactions.write(lambda each: migrate(each, broken))
+        assert store._transactions.read(schema_version) == 2
+        colour = text("select colour from problems")
+        assert store._transactions.read(lambda each: each.execute(colour).all()) == [(None,)]
+        assert len(whole_journal(store)) == 2
+
+
+def test_a_newer_store_is_refused(address: str) -> None:
+    """An older belated does not touch what a newer one wrote."""
+    with open_store(address) as store:
+        newer = update(FACTS).where(FACTS.c.name == "schema_version").values(value="99")
+        store._transactions.write(lambda connection: connection.execute(newer))
+    with pytest.raises(ValueError, match="the store has schema version 99, and this belated knows"):
+        open_store(address)
+
+
+def test_the_first_release_can_be_read(tmp_path: Path) -> None:
+    """A store as version 1 wrote it is opened with all that is in it, and goes on."""
+    path = tmp_path / "belated.db"
+    connection = sqlite3.connect(path)
+    connection.executescript(FIRST_RELEASE.read_text())
+    connection.close()
+    with open_store(path) as store:
+        assert store._transactions.read(schema_version) == len(STEPS)
+        bodies = [event.body for event in whole_journal(store)]
+        assert len(bodies) == 6
+        record = store.ticket("t1")
+        assert record is not None
+        assert record.decision == Decision(
+            "t1", "ads", 1, "red", 0.1 + 0.2, None, "v1", 10.25, "k1", "d1", 99.5, 7
+        )
+        assert record.outcomes == (Outcome("t1", "red", "told", 1 / 3, 20.5, 2, -1.5),)
+        assert [each.ticket for each in store.due(now=1e9)] == ["t2"]
+        assert store.counts("ads").by_arm["red"] == {"decided": 1, "told": 1}
+        snapshot = store.snapshots.latest("ads")
+        assert snapshot is not None
+        assert snapshot.blob == b"\x00state\xff"
+        assert store.keys.all() == [Key("abc", "shop", ("ads:ask",), 1.5, None)]
+        assert store.append([], [told("t2", arm="b"), told("t1")]).outcomes[0].counted
