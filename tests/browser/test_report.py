@@ -8,35 +8,15 @@ import pytest
 
 from belated.report.figures import FIGURES
 from belated.report.page import write_report
+from tests.browser.visits import CONTRASTS, OVERFLOW, Visit, pytestmark  # noqa: F401
 from tests.report.made import ordinary, unusual
 
-CHROMIUM = Path("/usr/bin/chromium")
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no {CHROMIUM}")
 
-OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 SMALLEST = """() => Math.min(...[...document.querySelectorAll('figure > svg')].map(svg => {
   const box = svg.getBoundingClientRect();
   return Math.min(box.width, box.height);
 }))"""
-CONTRASTS = """() => {
-  const light = colour => {
-    const parts = colour.match(/[\\d.]+/g).slice(0, 3).map(value => {
-      const share = value / 255;
-      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
-  };
-  const behind = element => {
-    const colour = getComputedStyle(element).backgroundColor;
-    return /, 0\\)$/.test(colour) ? behind(element.parentElement) : colour;
-  };
-  const kinds = 'h1, h2, h3, p, td, th, caption span, figcaption, dt, dd, small, a, code, footer';
-  return [...document.querySelectorAll(kinds)].map(element => {
-    const pair = [light(getComputedStyle(element).color), light(behind(element))].sort();
-    return (pair[1] + 0.05) / (pair[0] + 0.05);
-  });
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -46,33 +26,10 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report([ordinary(), unusual("odd labels")], path)
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium, as the system has it."""
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-class Visit:
-    """A page that was opened, and what happened meanwhile."""
-
-    def __init__(self, browser: Any, report: Path, width: int, scheme: str) -> None:
-        self.requests: list[str] = []
-        self.troubles: list[str] = []
-        self.page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("console", lambda message: self.troubles.append(message.text))
-        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
-        self.page.goto(report.as_uri())
-        self.page.wait_for_load_state("networkidle")
-
-
 @pytest.fixture(params=[(1280, "light"), (390, "light"), (1280, "dark"), (390, "dark")], ids=str)
 def visit(request: pytest.FixtureRequest, browser: Any, report: Path) -> Iterator[Visit]:
     """The report on a desk and on a phone, by day and by night."""
-    opened = Visit(browser, report, *request.param)
+    opened = Visit(browser, report.as_uri(), *request.param)
     yield opened
     opened.page.close()
 
@@ -91,7 +48,7 @@ def test_night_is_dark_and_figures_stay_white(browser: Any, report: Path) -> Non
     """The page follows the reader's preference; figures are on white in both."""
     backgrounds = {}
     for scheme in ("light", "dark"):
-        page = Visit(browser, report, 1280, scheme).page
+        page = Visit(browser, report.as_uri(), 1280, scheme).page
         styled = "element => getComputedStyle(element).backgroundColor"
         backgrounds[scheme] = page.locator("body").evaluate(styled)
         figure = page.locator("figure > svg").first.evaluate(styled)
@@ -102,7 +59,7 @@ def test_night_is_dark_and_figures_stay_white(browser: Any, report: Path) -> Non
 
 def test_contents_lead_to_their_sections(browser: Any, report: Path) -> None:
     """A click in the contents shows the section."""
-    page = Visit(browser, report, 390, "light").page
+    page = Visit(browser, report.as_uri(), 390, "light").page
     page.get_by_role("navigation").get_by_role("link").nth(1).click()
     heading = page.get_by_role("heading", level=2).nth(1)
     playwright.expect(heading).to_be_in_viewport()
@@ -111,7 +68,7 @@ def test_contents_lead_to_their_sections(browser: Any, report: Path) -> None:
 
 def test_it_prints(browser: Any, report: Path) -> None:
     """On paper nothing is cut off at the side, and the night is over."""
-    page = Visit(browser, report, 700, "dark").page
+    page = Visit(browser, report.as_uri(), 700, "dark").page
     page.emulate_media(media="print")
     assert page.evaluate(OVERFLOW) <= 0
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

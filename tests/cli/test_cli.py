@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -16,29 +15,10 @@ from click.testing import CliRunner
 from belated.cli import main
 from belated.learners.concealed import Concealed
 from belated.learners.registry import registered
+from tests.cli.commands import belated, complaint
 from tests.games import random_game
 
 CASES = sorted((Path(__file__).parents[1] / "cases").glob("*.json"))
-
-
-def belated(
-    *arguments: object, cwd: Path | None = None, **environment: str
-) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own."""
-    command = [sys.executable, "-m", "belated", *map(str, arguments)]
-    env = {**os.environ, **environment}
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env, timeout=300)
-
-
-def complaint(*arguments: object) -> str:
-    """The one line that bad input gets, on standard error, with exit code 2."""
-    run = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert run.exit_code == 2
-    assert run.stdout == ""
-    lines = run.stderr.strip().splitlines()
-    assert len(lines) == 1, run.stderr
-    assert lines[0].startswith("Error: ")
-    return lines[0]
 
 
 @pytest.mark.parametrize(
@@ -330,13 +310,13 @@ def test_warmup_without_a_writable_cache_says_so(tmp_path: Path) -> None:
 
 def test_warmup_compiles_and_says_where(tmp_path: Path) -> None:
     """The compiled code lands in the directory that was named, and is found there again."""
-    run = belated("warmup", "concealed", "exp3", BELATED_CACHE_DIR=str(tmp_path))
+    run = belated("warmup", "uniform", "exp3", BELATED_CACHE_DIR=str(tmp_path))
     assert run.returncode == 0
     assert str(tmp_path) in run.stdout
-    assert "concealed: ready" in run.stdout
+    assert "uniform: ready" in run.stdout
     kept = sorted(tmp_path.rglob("*.nbc"))
     assert kept
-    belated("warmup", "exp3", "concealed", BELATED_CACHE_DIR=str(tmp_path))
+    belated("warmup", "exp3", "uniform", BELATED_CACHE_DIR=str(tmp_path))
     assert sorted(tmp_path.rglob("*.nbc")) == kept
 
 

@@ -14,7 +14,7 @@ import pytest
 from pyarrow import parquet
 
 from belated.environments.scenarios import scenarios
-from tests.cli.test_cli import belated, complaint
+from tests.cli.commands import belated, complaint
 
 
 def own_data(path: Path, rounds: int = 60) -> Path:

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from belated.cli import main
 from belated.simulation.experiments import Experiment
 from belated.simulation.published import Outcome, played
-from tests.cli.test_cli import belated, complaint
+from tests.cli.commands import belated, complaint
 
 SHORT = ("heavy-tails:rounds=500", "constrained-adversary:rounds=500")
 

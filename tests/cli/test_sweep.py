@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from belated.cli.sweep import sweep
 from belated.simulation.grid import Grid
 from belated.simulation.store import Outcome, Store
+from tests.cli.commands import complaint_in
 
 GAME = ("late-best:rounds=60,arms=3", "--learner", "full-information", "--workers", "2")
 
@@ -103,12 +104,7 @@ def test_bad_input_gets_one_clear_line_before_anything_runs(
 ) -> None:
     """Exit code 2, the value in the line, and no store made."""
     monkeypatch.chdir(tmp_path)
-    run = swept(*arguments)
-    assert run.exit_code == 2, run.output
-    assert run.stdout == ""
-    assert len(run.stderr.splitlines()) == 1
-    assert run.stderr.startswith("Error: ")
-    assert told in run.stderr
+    assert told in complaint_in(swept(*arguments))
     assert list(tmp_path.iterdir()) == []
 
 

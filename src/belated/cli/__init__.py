@@ -5,8 +5,12 @@ import click
 from belated import __version__
 from belated.cli.bench import bench
 from belated.cli.compare import compare, scenarios
+from belated.cli.journal import export, migrate, verify
+from belated.cli.keys import keys
 from belated.cli.learners import learners, warmup
+from belated.cli.problems import problems
 from belated.cli.replay import replay
+from belated.cli.serve import serve
 from belated.cli.stress import stress
 from belated.cli.sweep import sweep
 
@@ -17,5 +21,8 @@ def main() -> None:
     """Learn which choice is best when feedback comes late, and later for some than for others."""
 
 
-for command in (bench, compare, learners, replay, scenarios, stress, sweep, warmup):
+for command in (
+    bench, compare, export, keys, learners, migrate, problems, replay, scenarios, serve, stress,
+    sweep, verify, warmup,
+):  # fmt: skip
     main.add_command(command)

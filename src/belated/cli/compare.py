@@ -59,7 +59,8 @@ def scenarios(as_json: bool) -> None:
 @click.option(
     "--study",
     is_flag=True,
-    help="Play every learner on every scenario, told what it must know and guessing it.",
+    help="Play every learner on every scenario, told what it must know and guessing it; or, as "
+    "SCENARIO, on a group: tuned-on, held-out, hostile.",
 )
 @click.option(
     "--published",
@@ -126,12 +127,20 @@ def compare(
         return
     if study:
         with one_line_errors():
-            if environments or learners or report is not None or lower_bounds:
+            if len(environments) > 1 or learners or report is not None or lower_bounds:
                 raise ValueError(
-                    "--study has scenarios and learners of its own and no --report or "
-                    "--lower-bounds; leave these out"
+                    "--study has scenarios and learners of its own, but for one group of them, "
+                    "and no --report or --lower-bounds; leave these out"
                 )
-        carry_out_study(repetitions, seed, workers, figures, table, as_json)
+        carry_out_study(
+            environments[0] if environments else None,
+            repetitions,
+            seed,
+            workers,
+            figures,
+            table,
+            as_json,
+        )
         return
     with one_line_errors():
         if not environments:

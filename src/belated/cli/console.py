@@ -1,6 +1,7 @@
 """What all commands share: errors in one line, tables, progress."""
 
 import itertools
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -76,8 +77,10 @@ def progress_of(title: str) -> Iterator[Callable[[int, int], None]]:
 
 def say_if_compiling() -> None:
     """Say why it takes a while, if the learners were never compiled on this machine."""
-    from belated.kernels.compile import cache_directory
+    from belated.kernels.compile import QUIET, cache_directory, config
 
+    if os.environ.get(QUIET) or config.DISABLE_JIT:
+        return
     directory = cache_directory()
     if directory is None or not any(directory.rglob("engine.play_rounds*.nbi")):
         click.echo("Compiling the learners, once: this takes about a minute.", err=True)

@@ -18,13 +18,11 @@ WARM = ("full-information", "partially-concealed", "concealed", "exp3", "uniform
 def learners(as_json: bool) -> None:
     """List the learners: their setting, what they must know, what they guarantee."""
     from belated.learners.registry import registered
-    from belated.saving import KINDS
 
-    in_hand = {kind.kind: name for name, kind in KINDS.items()}
     rows = [
         {
             "name": kind.name,
-            "in Python": f"belated.{in_hand[kind]}" if kind in in_hand else "",
+            "in Python": in_python(kind),
             "setting": kind.setting.value,
             "must be known": ", ".join(need.value for need in kind.needs) or "nothing",
             "guarantee": kind.guarantee,
@@ -41,6 +39,18 @@ def learners(as_json: bool) -> None:
         for key, value in row.items():
             if value:
                 click.echo(f"  {key + ':':<15}{value}")
+
+
+def in_python(kind: "type[Learner]") -> str:
+    """How a learner is taken into the hand: by a class of its own, or by its name."""
+    from belated.saving import KINDS
+    from belated.types import Setting
+
+    for name, in_hand in KINDS.items():
+        if in_hand.kind is kind:
+            return f"belated.{name}"
+    general = "Experts" if kind.setting is Setting.FULL_INFORMATION else "Bandit"
+    return f'belated.{general}(learner="{kind.name}")'
 
 
 @click.command()
@@ -82,11 +92,12 @@ def compile_learner(kind: "type[Learner]") -> None:
     from belated.simulation.game import Game
 
     learner = kind(arms=2)
-    for in_hand in KINDS.values():
-        if in_hand.kind is kind:
-            make: Any = in_hand
-            for arms in (2, FEWEST_ARMS):
-                make(arms).ask()
+    makers: list[Any] = [in_hand for in_hand in KINDS.values() if in_hand.kind is kind]
+    for make in makers:
+        for arms in (2, FEWEST_ARMS):
+            make(arms).ask()
+    if not makers:
+        take_in_hand(learner)
     state = learner.start()
     plays = learner.commit(state, learner.predict(state), 0)
     learner.withdraw(state, plays[0], 0)
@@ -94,3 +105,14 @@ def compile_learner(kind: "type[Learner]") -> None:
     learner.observe(state, plays[0], 0, 0.5, 0)
     nothing = environment_from_arrays([[0.0, 0.0]], [[0, 0]])
     engine.play(learner, Game(nothing, np.random.SeedSequence(0)), np.random.SeedSequence(0))
+
+
+def take_in_hand(learner: "Learner") -> None:
+    """Compile what asking and telling are to a learner, whatever it must know."""
+    from belated.chosen import Bandit, Experts
+    from belated.types import Need, Setting
+
+    known = [need for need in learner.needs if need is not Need.DELAY_AT_DECISION]
+    options = {need.value: getattr(learner, need.value) for need in known}
+    make: Any = Experts if learner.setting is Setting.FULL_INFORMATION else Bandit
+    make(learner.arms, learner=learner.name, **options)

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
-    "--learner", help="For a log: concealed, partially-concealed or full-information, run along it."
+    "--learner",
+    help="For a log: the learner to run along it, as exp3 or 'practical-bandit:rate=4'.",
 )
+@click.option("--arms", help="For a log: all arms, as red,green; else those that stand in it.")
 @click.option("--horizon", type=int, help="For a log: the horizon.  [default: its rounds]")
 @click.option("--max-missing", type=int, help="For a log: rho*.  [default: the largest in the log]")
 @click.option(
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 def replay(
     files: Sequence[Path],
     learner: str | None,
+    arms: str | None,
     horizon: int | None,
     max_missing: int | None,
     variant: str | None,
@@ -51,7 +54,8 @@ def replay(
     learner named by --learner would have predicted along it.
     """
     options = {"horizon": horizon, "max_missing": max_missing, "variant": variant}
-    given = [name for name, value in {"learner": learner, **options}.items() if value is not None]
+    asked = {"learner": learner, "arms": arms, **options}
+    given = [name for name, value in asked.items() if value is not None]
     for path in files:
         if path.suffix.lower() not in (".csv", ".parquet"):
             with one_line_errors(path):
@@ -66,7 +70,7 @@ def replay(
         with one_line_errors(path):
             if decompose:
                 raise ValueError("--decompose is for cases (.json); a log has only what was played")
-            log, weights = replayed_log(path, learner, options)
+            log, weights = replayed_log(path, learner, options, arms.split(",") if arms else ())
         if as_json:
             click.echo(json.dumps({"arms": log.arms, "q": weights.tolist()}))
         else:
@@ -120,20 +124,23 @@ def without_infinities(value: Any) -> Any:
 
 
 def replayed_log(
-    path: Path, name: str | None, options: dict[str, Any]
+    path: Path, learner: str | None, options: dict[str, Any], arms: Sequence[str]
 ) -> "tuple[Log, NDArray[Any]]":
     """A log, and what a learner would have predicted along it."""
-    from belated.learners.registry import registered
+    from belated.learners.registry import check_options, registered
     from belated.simulation.logs import read_log, replay_log
+    from belated.values import named_options
 
     kinds = registered()
+    name, own = named_options(learner) if learner else (None, {})
     if name not in kinds:
         known = ", ".join(kinds)
         raise ValueError(f"--learner is {name!r}; to replay a log it must be one of {known}")
-    log = read_log(path, kinds[name].setting)
-    learner = learner_for_log(kinds[name], log, options)
+    check_options(kinds[name], own)
+    log = read_log(path, kinds[name].setting, arms)
+    player = learner_for_log(kinds[name], log, {**options, **own})
     with progress_bar(f"Replaying {path.name}", len(log.rounds)) as advance:
-        return log, replay_log(log, learner, advance)
+        return log, replay_log(log, player, advance)
 
 
 def learner_for_log(kind: "type[Learner]", log: "Log", options: dict[str, Any]) -> "Learner":
@@ -143,11 +150,11 @@ def learner_for_log(kind: "type[Learner]", log: "Log", options: dict[str, Any]) 
     found = {"horizon": len(log.rounds), "max_missing": log.most_outstanding()}
     found["max_missing"] = max(found["max_missing"], log.most_missing(), 0)
     wanted = {field.name for field in fields(kind)}
-    chosen: dict[str, Any] = {"arms": len(log.arms), "variant": options["variant"] or "paper"}
-    for key in ("horizon", "max_missing"):
-        if key in wanted:
-            chosen[key] = found[key] if options[key] is None else options[key]
-        elif options[key] is not None:
+    chosen: dict[str, Any] = {"arms": len(log.arms)}
+    for key, value in options.items():
+        if key in wanted and (value is not None or key in found):
+            chosen[key] = found[key] if value is None else value
+        elif key not in wanted and value is not None:
             raise ValueError(f"--{key.replace('_', '-')} is given, but {kind.name} takes none")
     return kind(**chosen)
 

@@ -14,12 +14,14 @@ from belated.cli.console import one_line_errors, progress_of, say_if_compiling, 
 if TYPE_CHECKING:
     from belated.environments.environment import Environment
     from belated.simulation.comparison import Comparison
+    from belated.simulation.study import Entrant
     from belated.simulation.table import Table
 
 SHOWN = ("learner", "knows", "mean", "worst", "rank", "within 5 %")
 
 
 def carry_out_study(
+    group: str | None,
     repetitions: int,
     seed: int,
     workers: int | None,
@@ -27,7 +29,11 @@ def carry_out_study(
     table: Path | None,
     as_json: bool,
 ) -> None:
-    """Play the study and show how everybody fared; what is complete is kept on an interrupt."""
+    """Play the study and show how everybody fared; what is complete is kept on an interrupt.
+
+    The study is of all scenarios, or of a group for which the practical learners are judged.
+    """
+    from belated.simulation.judging import games_of, judged
     from belated.simulation.study import entrants, games_of_the_study, study_table
     from belated.simulation.table import check_format, check_writable
 
@@ -35,34 +41,38 @@ def carry_out_study(
         if table is not None:
             check_format(table)
             check_writable(table)
+        games = games_of_the_study() if group is None else games_of(group)
         if figures is not None:
             import belated.report.study  # noqa: F401
 
             figures.mkdir(parents=True, exist_ok=True)
     say_if_compiling()
-    games = games_of_the_study()
-    comparisons = played(games, repetitions, seed, workers)
+    chosen = entrants() if group is None else judged()
+    comparisons = played(chosen, games, repetitions, seed, workers)
     if not comparisons:
         sys.exit(130)
-    found = study_table(entrants(), comparisons)
+    found = study_table(chosen, comparisons)
     show(found, as_json)
     if table is not None:
         found.save(table)
         click.echo(f"Every learner in every scenario: {table}", err=True)
     if figures is not None:
-        save_figures(found, figures)
+        save_figures(found, figures, group or "study")
     if len(comparisons) < len(games):
         sys.exit(130)
 
 
 def played(
-    games: "list[Environment]", repetitions: int, seed: int, workers: int | None
+    chosen: "list[Entrant]",
+    games: "list[Environment]",
+    repetitions: int,
+    seed: int,
+    workers: int | None,
 ) -> "list[Comparison]":
     """The comparisons of all scenarios, or of those that are complete."""
     from belated.simulation.compare import compare
-    from belated.simulation.study import entrants
 
-    contenders = [each.contender for each in entrants()]
+    contenders = [each.contender for each in chosen]
     comparisons: list[Comparison] = []
     for number, game in enumerate(games, 1):
         title = f"{game.name} ({number} of {len(games)})"
@@ -81,25 +91,29 @@ def played(
 
 def show(table: "Table", as_json: bool) -> None:
     """The standings in the terminal, or every row as JSON."""
-    from belated.simulation.study import standings
+    from belated.simulation.study import BEST_OF_EACH, standings
 
     if as_json:
         click.echo(json.dumps(json.loads(table.to_json())))
         return
+    changing = {row["scenario"] for row in table if row["against"] == BEST_OF_EACH}
     for experts, name in ((True, "experts"), (False, "bandits")):
         click.secho(name, bold=True, nl=False)
         click.echo(": regret as a part of uniform play's, over all scenarios")
         standing = standings(table, experts)
         columns = [standing.columns.index(column) for column in SHOWN]
         show_table(SHOWN, [[row[column] for column in columns] for row in standing.shown()])
+    if changing:
+        names = ", ".join(sorted(changing))
+        click.echo(f"Against the {BEST_OF_EACH}, as chance is as good as any arm: {names}.")
 
 
-def save_figures(table: "Table", folder: Path) -> None:
+def save_figures(table: "Table", folder: Path, group: str) -> None:
     """One figure of experts and one of bandits."""
     from belated.report.figures import save_figure
     from belated.report.study import NAMES, study_figure
 
     command = "belated " + shlex.join(sys.argv[1:])
     for experts, name in NAMES.items():
-        path = save_figure(study_figure(table, experts), folder / f"study-{name}.svg", command)
+        path = save_figure(study_figure(table, experts), folder / f"{group}-{name}.svg", command)
         click.echo(f"Figure: {path}", err=True)

@@ -1,0 +1,67 @@
+"""belated serve: the decision service."""
+
+import click
+
+from belated.cli.store import database_option, service_errors
+
+
+@click.command()
+@database_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True)
+@click.option("--no-auth", is_flag=True, help="Ask for no keys; on this machine only.")
+@click.option("--workers", type=click.IntRange(1, 64), default=1, help="PostgreSQL only.")
+@click.option(
+    "--durability",
+    type=click.Choice(["full", "normal"]),
+    default="full",
+    show_default=True,
+    help="normal is faster, and may lose the last answers when the power fails.",
+)
+@click.option("--max-body", type=click.IntRange(1), default=1_000_000, help="Bytes in a request.")
+@click.option(
+    "--rate", type=click.FloatRange(0), default=5000.0, help="Requests a second of one key; 0: any."
+)
+@click.option("--seed", type=int, help="Fixes the draws; for tests.")
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    default="info",
+    show_default=True,
+)
+def serve(
+    db: str,
+    host: str,
+    port: int,
+    no_auth: bool,
+    workers: int,
+    durability: str,
+    max_body: int,
+    rate: float,
+    seed: int | None,
+    log_level: str,
+) -> None:
+    """Serve decisions over HTTP until it is stopped with Ctrl-C or SIGTERM.
+
+    It listens on this machine only, unless --host says otherwise, and wants a key with every
+    request (`belated keys create`). All is kept in --db: a SQLite file, which one process owns, or
+    a PostgreSQL database for any number of processes.
+    """
+    with service_errors():
+        from belated.service.app import Settings
+        from belated.service.serving import serve as serve_until_stopped
+
+        settings = Settings(
+            database=db,
+            guarded=not no_auth,
+            durability="full" if durability == "full" else "normal",
+            most_bytes=max_body,
+            rate=rate,
+            seed=seed,
+        )
+        serve_until_stopped(settings, host, port, workers, log_level, announce)
+
+
+def announce(address: str, library: str) -> None:
+    """Say that it is ready."""
+    click.echo(f"Serving on {address} with {library}; Ctrl-C stops it.", err=True)

@@ -1,0 +1,33 @@
+"""Typed clients of the decision service: `Client`, and `AsyncClient` for asyncio.
+
+They need httpx: pip install 'belated[client]'.
+"""
+
+try:
+    import httpx as _httpx  # noqa: F401
+except ImportError:
+    raise ImportError("belated.client needs httpx: pip install 'belated[client]'") from None
+
+from belated.client.clients import AsyncClient, Client
+from belated.client.errors import (
+    NotAllowedError,
+    ProblemConflictError,
+    ServiceError,
+    ServiceUnavailable,
+    UnknownProblemError,
+)
+from belated.client.retrying import Patience
+from belated.client.words import Problem, Report
+
+__all__ = [
+    "AsyncClient",
+    "Client",
+    "NotAllowedError",
+    "Patience",
+    "Problem",
+    "ProblemConflictError",
+    "Report",
+    "ServiceError",
+    "ServiceUnavailable",
+    "UnknownProblemError",
+]

@@ -1,0 +1,49 @@
+// Which arms are drawn, and means with their confidence intervals, made ready for chart and table.
+
+import { number } from "./words.js";
+
+const MOST_DRAWN = 12;
+
+/** The places of the arms that are drawn: all, or those of which something is largest. */
+export function largest(sight, size) {
+  const places = sight.arms.map((_, place) => place);
+  if (places.length <= MOST_DRAWN) return places;
+  return places
+    .sort((a, b) => size(b) - size(a))
+    .slice(0, MOST_DRAWN)
+    .sort((a, b) => a - b);
+}
+
+/** An arm with the mean of something and half the width of its interval. */
+export function estimate(sight, place, { mean, half }, words) {
+  const times = sight.by_arm[place].told;
+  let value =
+    mean === null ? "nothing told yet" : `${words(mean, half ?? 0)}, ${number(times)} told`;
+  if (half === 0) value += ", all alike";
+  return { place, label: sight.arms[place], mean, half, value };
+}
+
+/** The same as two cells of a table. */
+export function meanAndInterval({ mean, half }, words) {
+  if (mean === null) return ["–", "–"];
+  return [words(mean), half === null ? "–" : `${words(mean - half)} to ${words(mean + half)}`];
+}
+
+/** A sentence for those who do not see the chart. */
+export function told(what, rows) {
+  return `${what} with intervals: ${rows.map(row => `${row.label} ${row.value}`).join("; ")}`;
+}
+
+/** The part of the axis that the intervals need, within its ends. */
+export function domain(rows, least, most) {
+  const known = rows.filter(row => row.mean !== null);
+  if (known.length === 0)
+    return { low: Number.isFinite(least) ? least : 0, high: Number.isFinite(most) ? most : 1 };
+  let low = Math.min(...known.map(row => row.mean - (row.half ?? 0)));
+  let high = Math.max(...known.map(row => row.mean + (row.half ?? 0)));
+  const room = 0.08 * (high - low) || 0.05 * Math.abs(high) || 0.5;
+  ((low = Math.max(least, low - room)), (high = Math.min(most, high + room)));
+  return high > low
+    ? { low, high }
+    : { low: least, high: Number.isFinite(most) ? most : least + 1 };
+}

@@ -1,0 +1,224 @@
+// The figures of a problem: each fills its chart, its legend, its note and its table.
+
+import * as charts from "./charts.js";
+import { fill, html, table } from "./elements.js";
+import { domain, estimate, largest, meanAndInterval, told } from "./estimates.js";
+import {
+  ages,
+  count,
+  duration,
+  moment,
+  number,
+  percent,
+  short,
+  spread,
+  timeSpread,
+} from "./words.js";
+
+const MOST_TIMES = 6; // columns of the table of weights
+const KINDS = {
+  decided: "Decided",
+  told: "Told",
+  expired: "Expired",
+  cancelled: "Cancelled",
+  late: "Told too late",
+  paused: "Paused",
+  resumed: "Resumed",
+  archived: "Archived",
+  created: "Created",
+};
+
+/** Weight on every arm over time. */
+export function weights(panels, sight, arms) {
+  const { at, weights } = sight.weights_over_time;
+  const now = sight.arms.map(arm => sight.weights[arm]);
+  const rows = [...weights, now],
+    times = [...at, Math.max(sight.at, at.at(-1) ?? 0)];
+  if (times.length === 1) {
+    rows.unshift(now);
+    times.unshift(sight.created);
+  }
+  const series = arms.map(place => ({ place, values: rows.map(row => row[place]) }));
+  if (arms.length < sight.arms.length) {
+    const kept = k => series.reduce((sum, each) => sum + each.values[k], 0);
+    series.push({ place: null, values: rows.map((_, k) => Math.max(0, 1 - kept(k))) });
+  }
+  const name = place =>
+    place === null ? count(sight.arms.length - arms.length, "other arm") : sight.arms[place];
+  const legend = series.map(({ place, values }) => [place, name(place), percent(values.at(-1))]);
+  const about = `Lines over time; now ${legend.map(([, arm, share]) => `${arm} ${share}`).join(", ")}`;
+  panels.chart("weights", [times, series], width => charts.lines(width, times, series, about));
+  fill(panels.parts["weights-legend"], legend, () =>
+    legend.map(([place, arm, share]) =>
+      html(
+        "li",
+        {},
+        charts.sample(place),
+        html("span", { title: arm }, short(arm, 40)),
+        html("strong", {}, share),
+      ),
+    ),
+  );
+  panels.note(
+    "weights",
+    sight.kind === "bandit"
+      ? "How likely each arm is to be drawn next, and was at earlier times."
+      : "How much each expert counts now, and did at earlier times.",
+  );
+  const step = Math.max(1, Math.floor((times.length - 1) / (MOST_TIMES - 1)));
+  const picked = times.map((_, k) => k).filter(k => (times.length - 1 - k) % step === 0);
+  panels.table(
+    "weights",
+    "Weights",
+    ["Arm", ...picked.map(k => moment(times[k]))],
+    sight.arms.map((arm, place) => [arm, ...picked.map(k => percent(rows[k][place]))]),
+  );
+}
+
+/** What is waited for, by arm and age. */
+export function waits(panels, sight) {
+  const { age_seconds: edges, by_arm: found, oldest_seconds: oldest } = sight.waiting;
+  const names = ages(edges),
+    total = numbers => numbers.reduce((sum, each) => sum + each, 0);
+  const counts = name => (Object.hasOwn(found, name) ? found[name] : names.map(() => 0));
+  const row = (label, name) => {
+    const numbers = counts(name);
+    const age = Object.hasOwn(oldest, name) ? `, oldest ${duration(oldest[name])}` : "";
+    const parts = numbers.map((number_, k) => ({
+      count: number_,
+      kind: `age${k}`,
+      title: `${label}: ${number(number_)}, ${names[k]}`,
+    }));
+    return { label, value: number(total(numbers)) + age, parts };
+  };
+  const unanswered = place => {
+    const { decided, told, expired, cancelled } = sight.by_arm[place];
+    return Math.max(0, decided - told - expired - cancelled);
+  };
+  const plain = place => {
+    const parts = [{ count: unanswered(place), kind: "others", title: sight.arms[place] }];
+    return { label: sight.arms[place], value: number(unanswered(place)), parts };
+  };
+  const arms = largest(sight, unanswered);
+  const rows =
+    sight.kind === "bandit"
+      ? arms.map(place => row(sight.arms[place], sight.arms[place]))
+      : [row("Tickets not fully told", ""), ...arms.map(plain)];
+  const about = `Bars: ${rows.map(each => `${each.label} ${each.value}`).join("; ")}`;
+  panels.chart("waits", rows, width => charts.bars(width, rows, about));
+  fill(panels.parts["waits-legend"], names, () =>
+    names.map((name, k) => html("li", {}, html("i", { class: `age${k}` }), html("span", {}, name))),
+  );
+  panels.note("waits", "Decisions of which no outcome has come yet.");
+  const listed = sight.kind === "bandit" ? sight.arms : [""];
+  panels.table(
+    "waits",
+    "Tickets that wait",
+    ["Arm", "All", "Oldest", ...names],
+    listed.map(arm => {
+      const numbers = counts(arm);
+      return [
+        arm || "all",
+        number(total(numbers)),
+        Object.hasOwn(oldest, arm) ? duration(oldest[arm]) : "–",
+        ...numbers.map(number),
+      ];
+    }),
+  );
+}
+
+/** Mean losses with their intervals. */
+export function losses(panels, sight, arms) {
+  const [low, high] = sight.loss_range,
+    scale = high - low;
+  const shown = ({ loss }) =>
+    loss.count === 0
+      ? { mean: null, half: null }
+      : {
+          mean: low + scale * loss.mean,
+          half: loss.half_width === null ? null : scale * loss.half_width,
+        };
+  const rows = arms.map(place => estimate(sight, place, shown(sight.by_arm[place]), spread));
+  panels.chart("losses", rows, width =>
+    charts.intervals(width, rows, domain(rows, low, high), told("Mean losses", rows)),
+  );
+  panels.note(
+    "losses",
+    "Mean of the losses told, with its 95 % confidence interval. Rewards are shown as losses.",
+  );
+  panels.table(
+    "losses",
+    "Losses",
+    ["Arm", "Mean", "95 % interval", "Told", "Expired"],
+    sight.by_arm.map(arm => [
+      arm.arm,
+      ...meanAndInterval(shown(arm), number),
+      number(arm.told),
+      number(arm.expired),
+    ]),
+  );
+}
+
+/** Mean delays with their intervals. */
+export function delays(panels, sight, arms) {
+  const shown = ({ delay_seconds: delay }) => ({ mean: delay.mean, half: delay.half_width });
+  const rows = arms.map(place => estimate(sight, place, shown(sight.by_arm[place]), timeSpread));
+  const range = { ...domain(rows, 0, Infinity), low: 0, isTime: true };
+  panels.chart("delays", rows, width =>
+    charts.intervals(width, rows, range, told("Mean delays", rows)),
+  );
+  panels.note(
+    "delays",
+    "Mean time from decision to outcome, with its 95 % confidence interval. " +
+      "Outcomes that are still awaited, or expired, are not in it, so true delays tend to be longer.",
+  );
+  panels.table(
+    "delays",
+    "Delays",
+    ["Arm", "Mean", "95 % interval", "Mean in rounds", "Told"],
+    sight.by_arm.map(arm => [
+      arm.arm,
+      ...meanAndInterval(shown(arm), duration),
+      arm.delay_rounds.mean === null ? "–" : number(arm.delay_rounds.mean),
+      number(arm.told),
+    ]),
+  );
+}
+
+/** Decisions of the last minute. */
+export function tempo(panels, sight) {
+  const counts = sight.decisions_of_last_minute,
+    rate = number(sight.decisions_per_second);
+  panels.chart("tempo", counts, width =>
+    charts.tempo(width, counts, `Bars; ${rate} decisions a second on average`),
+  );
+  panels.note("tempo", `${rate} a second over the last minute.`);
+  const rows = Array.from({ length: 6 }, (_, k) => [
+    `${60 - 10 * k} to ${50 - 10 * k} s ago`,
+    number(counts.slice(10 * k, 10 * k + 10).reduce((sum, each) => sum + each, 0)),
+  ]);
+  panels.table("tempo", "Decisions of the last minute", ["When", "Decisions"], rows);
+}
+
+/** The last events. */
+export function events(panels, sight) {
+  const [low, high] = sight.loss_range;
+  const value = ({ kind, value: found }) =>
+    found === null
+      ? ""
+      : kind === "decided"
+        ? `probability ${number(found)}`
+        : `loss ${number(low + (high - low) * found)}`;
+  const rows = sight.events.map(event => [
+    moment(event.at),
+    KINDS[event.kind] ?? event.kind,
+    event.arm ?? "",
+    value(event),
+    event.ticket,
+  ]);
+  fill(panels.parts.events, rows, () =>
+    rows.length === 0
+      ? html("p", {}, "Nothing has happened yet.")
+      : table("The latest first", ["Time", "What", "Arm", "Value", "Ticket"], rows),
+  );
+}

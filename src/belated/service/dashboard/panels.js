@@ -1,0 +1,135 @@
+// One problem on the page: its parts are made once, then only what has changed is put into them.
+
+import { fill, html, table } from "./elements.js";
+import { largest } from "./estimates.js";
+import * as figures from "./figures.js";
+import { clock, count, duration, number, waiting } from "./words.js";
+
+/** The parts of a problem's page. */
+export class Panels {
+  constructor(article) {
+    this.parts = {};
+    article.replaceChildren(
+      html("h2", {}, this.part("span", "name"), " ", this.part("small", "state")),
+      this.part("p", "lead"),
+      this.part("p", "facts"),
+      this.part("dl", "tiles"),
+      html(
+        "div",
+        { class: "figures" },
+        this.figure("weights", "Weight on every arm"),
+        this.figure("waits", "Waiting, by age"),
+        this.figure("losses", "Loss"),
+        this.figure("delays", "Delay"),
+        this.figure("tempo", "Decisions a second"),
+      ),
+      html(
+        "section",
+        { "aria-labelledby": "events-title" },
+        html("h3", { id: "events-title" }, "Last events"),
+        this.scrolling("events", "Last events"),
+      ),
+    );
+  }
+
+  part(tag, name) {
+    this.parts[name] = html(tag, { class: name });
+    return this.parts[name];
+  }
+
+  scrolling(name, label) {
+    const about = { class: `${name} scroll`, role: "region", "aria-label": label, tabindex: 0 };
+    this.parts[name] = html("div", about);
+    return this.parts[name];
+  }
+
+  figure(name, title) {
+    return html(
+      "figure",
+      { class: `figure-${name}` },
+      html("h3", {}, title),
+      this.part("div", `${name}-chart`),
+      this.part("ul", `${name}-legend`),
+      this.part("figcaption", `${name}-note`),
+      html(
+        "details",
+        {},
+        html("summary", {}, "As a table", html("span", { class: "hidden" }, `: ${title}`)),
+        this.scrolling(`${name}-table`, `${title}, as a table`),
+      ),
+    );
+  }
+
+  /** Show what is known now. */
+  show(sight) {
+    this.sight = sight;
+    const arms = largest(sight, place => sight.weights[sight.arms[place]]);
+    this.about(sight);
+    figures.weights(this, sight, arms);
+    figures.waits(this, sight);
+    figures.losses(this, sight, arms);
+    figures.delays(this, sight, arms);
+    figures.tempo(this, sight);
+    figures.events(this, sight);
+  }
+
+  chart(name, what, draw) {
+    const place = this.parts[`${name}-chart`],
+      width = Math.floor(place.clientWidth);
+    if (width > 0) fill(place, [width, what], () => draw(width));
+  }
+
+  note(name, words) {
+    fill(this.parts[`${name}-note`], words, made => made);
+  }
+
+  table(name, caption, head, rows) {
+    fill(this.parts[`${name}-table`], [caption, head, rows], () => table(caption, head, rows));
+  }
+
+  about(sight) {
+    const sum = field => sight.by_arm.reduce((total, arm) => total + arm[field], 0);
+    const oldest = Object.values(sight.waiting.oldest_seconds);
+    const age = oldest.length ? Math.max(...oldest) : null;
+    fill(this.parts.name, sight.name, name => name);
+    fill(this.parts.state, sight.status, status => (status === "active" ? "" : status));
+    fill(this.parts.lead, `${waiting(sight.pending, age)}.`, words => words);
+    fill(this.parts.facts, facts(sight), words => words);
+    const tiles = [
+      ["Decisions", number(sight.round), "so far"],
+      ["Per second", number(sight.decisions_per_second), "over the last minute"],
+      ["Told", number(sum("told")), "outcomes that were learned from"],
+      ["Expired", number(sum("expired")), "given up with the default loss"],
+      ["Too late", number(sight.late_reports), "told after they had expired"],
+      ["Repeated", number(sight.repeated_reports), "told again since the start; counted once"],
+      ["Cancelled", number(sum("cancelled")), "decisions that were not used"],
+    ];
+    fill(this.parts.tiles, tiles, () =>
+      tiles.map(([name, value, note]) =>
+        html(
+          "div",
+          {},
+          html("dt", {}, name),
+          html("dd", {}, html("strong", {}, value), html("small", {}, note)),
+        ),
+      ),
+    );
+  }
+}
+
+function facts(sight) {
+  const [low, high] = sight.loss_range,
+    given = [];
+  if (sight.expire_after !== null) given.push(count(sight.expire_after, "round"));
+  if (sight.expire_seconds !== null) given.push(duration(sight.expire_seconds));
+  const expiry =
+    given.length === 0
+      ? "Nothing expires"
+      : `Given up after ${given.join(" or ")} with loss ${number(sight.default_loss)}`;
+  const what =
+    sight.kind === "bandit" ? count(sight.arms.length, "arm") : count(sight.arms.length, "expert");
+  return (
+    `${what}, learner ${sight.learner}, losses from ${number(low)} to ${number(high)}. ${expiry}. ` +
+    `Since ${clock(sight.created, 86400)}, ${clock(sight.created)}.`
+  );
+}

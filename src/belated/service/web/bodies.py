@@ -1,0 +1,55 @@
+"""Bodies that are read by hand, and what the OpenAPI document is told about them."""
+
+from typing import Any, TypeVar
+
+from fastapi import Request
+from pydantic import BaseModel, ValidationError
+from pydantic.json_schema import models_json_schema
+
+from belated.service.refusals import Invalid
+from belated.service.web.errors import sentence
+from belated.service.web.models import AskMany, ProblemDetails, Told, ToldMany
+
+Model = TypeVar("Model", bound=BaseModel)
+REFERENCE = "#/components/schemas/{model}"
+
+
+async def read(request: Request, model: type[Model]) -> Model:
+    """The body of a request, checked."""
+    try:
+        return model.model_validate_json(await request.body())
+    except ValidationError as error:
+        raise Invalid(sentence(error.errors(include_url=False, include_input=False))) from None
+
+
+async def no_body(request: Request) -> None:
+    """Refuse a body that says anything."""
+    body = await request.body()
+    if body.strip() not in (b"", b"{}", b"null"):
+        raise Invalid("the body is not empty; nothing can be said here")
+
+
+def taking(model: type[BaseModel] | None, *parameters: dict[str, Any]) -> dict[str, Any]:
+    """What the document says of a route whose body and parameters are read by hand."""
+    found: dict[str, Any] = {"parameters": list(parameters), "security": [{"HTTPBearer": []}]}
+    if model is not None:
+        schema = {"$ref": REFERENCE.format(model=model.__name__)}
+        found["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": schema}},
+        }
+    return found
+
+
+def path_parameter(name: str) -> dict[str, Any]:
+    """A part of the path."""
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+
+
+def schemas() -> dict[str, Any]:
+    """The forms of these bodies, and of errors."""
+    models: list[tuple[type[BaseModel], Any]] = [
+        (model, "validation") for model in (AskMany, Told, ToldMany, ProblemDetails)
+    ]
+    found: dict[str, Any] = models_json_schema(models, ref_template=REFERENCE)[1]["$defs"]
+    return found

@@ -1,0 +1,151 @@
+"""The routes of problems: create, look, pause, resume, archive."""
+
+import asyncio
+from typing import Any
+
+from fastapi import APIRouter, Query
+from fastapi.responses import JSONResponse
+
+from belated.service.problems import Served, checked_name, checked_spec, served
+from belated.service.refusals import Conflict, Invalid
+from belated.service.replica import Replica
+from belated.service.requests import Change, Create
+from belated.service.store import Problem
+from belated.service.views import pending_view, problem_view, sight_view
+from belated.service.web.access import TheFront, Whoever, known_name
+from belated.service.web.errors import BY_NAME, CHANGING
+from belated.service.web.front import Front
+from belated.service.web.guard import Principal
+from belated.service.web.models import Changed, NewArm, NewProblem, ProblemList, ProblemView
+
+router = APIRouter(prefix="/v1/problems", tags=["problems"])
+
+
+@router.post("", status_code=201, response_model=ProblemView, responses=CHANGING)
+async def create(body: NewProblem, front: TheFront, who: Whoever) -> Any:
+    """A new problem."""
+    try:
+        name = checked_name(body.name)
+        who.needs("admin", name)
+        given = body.model_dump(exclude={"name"}, exclude_none=True)
+        spec = await asyncio.to_thread(tried, given)
+    except ValueError as error:
+        raise Invalid(str(error)) from None
+    await front.do(Create(name, spec))
+    view = await front.look(lambda store, replicas: problem_view(replicas.named(name)))
+    return JSONResponse(view, 201)
+
+
+def tried(given: dict[str, Any]) -> dict[str, Any]:
+    """A spec, checked; its learner plays a round, so that nobody later waits for a compiler."""
+    spec = checked_spec(given)
+    rehearse(served(Problem("rehearsal", spec, 0.0)))
+    return spec
+
+
+def rehearse(problem: Served) -> None:
+    """Use every verb of a learner once."""
+    replica = Replica(problem)
+    learner, state = replica.learner, replica.state
+    replica.weights()
+    for verb in ("observe", "withdraw"):
+        rows = learner.commit(state, learner.predict(state), 0 if problem.is_bandit else -1)
+        if verb == "observe":
+            learner.observe(state, rows[0], 0, 0.5, 0 if problem.tells_missing else -1)
+        else:
+            learner.withdraw(state, rows[0], 0)
+
+
+@router.get("", response_model=ProblemList, responses=BY_NAME)
+async def list_problems(
+    front: TheFront, who: Whoever, archived: bool = Query(False, description="Those, too.")
+) -> Any:
+    """All problems that the key may see."""
+
+    def views(store: Any, replicas: Any) -> list[dict[str, Any]]:
+        return [
+            problem_view(each)
+            for each in replicas.by_name.values()
+            if (archived or each.status != "archived") and who.may_see(each.problem.name)
+        ]
+
+    return JSONResponse({"problems": await front.look(views)})
+
+
+@router.get("/{name}", response_model=ProblemView, responses=BY_NAME)
+async def show(name: str, front: TheFront, who: Whoever) -> Any:
+    """A problem as it stands."""
+    check_visible(who, known_name(name))
+    return JSONResponse(
+        await front.look(lambda store, replicas: problem_view(replicas.named(name)))
+    )
+
+
+@router.get("/{name}/sight", responses=BY_NAME)
+async def sight(name: str, front: TheFront, who: Whoever) -> dict[str, Any]:
+    """All there is to see: weights over time, losses and delays by arm, what waits, last events."""
+    check_visible(who, known_name(name))
+    view: dict[str, Any] = await front.look(
+        lambda store, replicas: sight_view(replicas.named(name))
+    )
+    view["waiting"] = await front.read(lambda store: pending_view(store, name))
+    view["reports_since_start"] = {
+        sample.labels["became"]: int(sample.value)
+        for metric in front.metrics.outcomes.collect()
+        for sample in metric.samples
+        if sample.name.endswith("_total")
+    }
+    return view
+
+
+@router.post("/{name}/pause", response_model=Changed, responses=CHANGING)
+async def pause(name: str, front: TheFront, who: Whoever) -> Any:
+    """Hand out no decisions for now; outcomes still count."""
+    return await changed(front, who, name, "paused")
+
+
+@router.post("/{name}/resume", response_model=Changed, responses=CHANGING)
+async def resume(name: str, front: TheFront, who: Whoever) -> Any:
+    """Hand out decisions again."""
+    return await changed(front, who, name, "resumed")
+
+
+@router.post("/{name}/archive", response_model=Changed, responses=CHANGING)
+async def archive(name: str, front: TheFront, who: Whoever) -> Any:
+    """Hand out no decisions any more; outcomes of those that were still count."""
+    return await changed(front, who, name, "archived")
+
+
+@router.post("/{name}/arms", responses=CHANGING)
+async def add_arm(name: str, body: NewArm, front: TheFront, who: Whoever) -> dict[str, Any]:
+    """Refused: no learner here can take a further arm into what it has learned."""
+    return await refuse_other_arms(front, who, name)
+
+
+@router.delete("/{name}/arms/{arm}", responses=CHANGING)
+async def remove_arm(name: str, arm: str, front: TheFront, who: Whoever) -> dict[str, Any]:
+    """Refused: no learner here can leave out an arm of which losses may still come."""
+    return await refuse_other_arms(front, who, name)
+
+
+async def refuse_other_arms(front: Front, who: Principal, name: str) -> dict[str, Any]:
+    """Say what to do instead."""
+    who.needs("admin", known_name(name))
+    view = await front.look(lambda store, replicas: problem_view(replicas.named(name)))
+    raise Conflict(
+        f"the arms of {name!r} are fixed, as {view['learner']} is made for {len(view['arms'])} "
+        "arms; create a new problem with the arms you want, and archive this one"
+    )
+
+
+async def changed(front: Front, who: Principal, name: str, kind: str) -> JSONResponse:
+    """Set the status of a problem."""
+    who.needs("admin", known_name(name))
+    status = await front.do(Change(name, kind))
+    return JSONResponse({"name": name, "status": status})
+
+
+def check_visible(who: Principal, name: str) -> None:
+    """Refuse to show what the key has nothing to do with."""
+    if not who.may_see(name):
+        who.needs("admin", name)

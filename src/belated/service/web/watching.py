@@ -1,0 +1,55 @@
+"""The routes of whoever watches over the service."""
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+from fastapi.responses import JSONResponse
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from belated import __version__
+from belated.service.refusals import Forbidden
+from belated.service.verifying import fingerprints, verified
+from belated.service.web.access import TheFront, Whoever
+from belated.service.web.errors import documented
+from belated.service.web.guard import VERBS
+
+router = APIRouter(tags=["watching"])
+
+
+@router.get("/healthz", responses=documented())
+async def health(front: TheFront) -> Any:
+    """Whether the service sees to requests."""
+    well = front.is_well
+    body = {"status": "ok" if well else "stopped", "version": __version__}
+    return JSONResponse({**body, "store": front.store.library}, 200 if well else 503)
+
+
+@router.post("/v1/verify", responses=documented())
+async def verify(front: TheFront, who: Whoever) -> dict[str, Any]:
+    """Fold the whole journal again, and compare it with the state in use."""
+    who.needs_all()
+
+    def live(store: Any, replicas: Any) -> Any:
+        return fingerprints(replicas), store.end() if store.one_owner else replicas.position
+
+    states, end = await front.look(live)
+    found = await front.read(lambda store: verified(store, states, end))
+    return {
+        "clean": all(finding.is_clean for finding in found),
+        "problems": [finding.shown() for finding in found],
+    }
+
+
+@router.get("/metrics", response_class=Response, responses=documented())
+async def metrics(front: TheFront, who: Whoever) -> Response:
+    """Numbers for Prometheus; for keys that are valid for all problems."""
+    if not any(who.may(verb, "*") for verb in VERBS):
+        raise Forbidden("the key is not valid for all problems, and the metrics are of all")
+
+    def pending(store: Any, replicas: Any) -> dict[str, tuple[int, int]]:
+        return {name: (len(each.open), each.round) for name, each in replicas.by_name.items()}
+
+    for name, (waiting, rounds) in (await front.look(pending)).items():
+        front.metrics.pending.labels(name).set(waiting)
+        front.metrics.rounds.labels(name).set(rounds)
+    return Response(front.metrics.text(), media_type=CONTENT_TYPE_LATEST)

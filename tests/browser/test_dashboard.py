@@ -1,0 +1,252 @@
+"""The dashboard in a real browser, fed by a real service that is asked and told over HTTP."""
+
+import json
+import os
+import re
+import select
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from belated.service.keys import make_key
+from belated.service.store import open_store
+from tests.browser.visits import CONTRASTS, OVERFLOW, Visit, pytestmark  # noqa: F401
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+ARMS = ["red", "constructor", "<img src=x onerror=alert(1)>"]
+ROUNDS, UNTOLD, EXPIRY = 40, 7, 30
+LATER = 60_000  # ms; by then it has looked again
+DRAWN = """() => [...document.querySelectorAll('.weights-chart path.line')].map(path => [
+  path.getTotalLength(), path.getAttribute('d').match(/[ML]/g).length, getComputedStyle(path).stroke
+])"""
+
+
+class Service(NamedTuple):
+    """A service that listens on this machine."""
+
+    address: str
+    key: str | None
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """What it answers."""
+        headers = {"Content-Type": "application/json"}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.address + path, data, headers, method=method)
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.load(answer)
+
+    def play(self, problem: str, rounds: int, untold: int) -> None:
+        """Ask so often, and tell all but the last; one of them is told twice."""
+        body = {"count": rounds}
+        made = self.call("POST", f"/v1/problems/{problem}/ask:batch", body)["decisions"]
+        reports = [
+            {"ticket": each["ticket"], "loss": 0.25 if each["arm"] == "red" else 0.75}
+            for each in made[: rounds - untold]
+        ]
+        for sent in (reports, reports[-1:]):
+            if sent:
+                self.call("POST", "/v1/tell:batch", {"reports": sent})
+
+
+class Process:
+    """`belated serve` in a process of its own; uncompiled, so that it is there at once."""
+
+    def __init__(self, database: Path, *options: str) -> None:
+        command = [sys.executable, "-m", "belated", "serve", "--db", str(database), "--port", "0"]
+        self._process = subprocess.Popen(
+            [*command, "--seed", "1", *options],
+            stderr=subprocess.PIPE,
+            env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        )
+
+    def address(self) -> str:
+        """Where it listens, once it does."""
+        assert self._process.stderr is not None
+        read, until = b"", time.monotonic() + 60
+        while time.monotonic() < until and self._process.poll() is None:
+            if select.select([self._process.stderr], [], [], 1.0)[0]:
+                read += os.read(self._process.stderr.fileno(), 4096)
+            if found := re.search(rb"Serving on (http://127\.0\.0\.1:\d+)", read):
+                return found[1].decode()
+        raise AssertionError(f"it does not serve: {read.decode()}")
+
+    def stop(self) -> None:
+        """Tell it to end."""
+        self._process.terminate()
+
+    def wait(self) -> None:
+        """See that it ends."""
+        self._process.communicate(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Service]]:
+    """A service without keys, and one that wants one."""
+    folder = tmp_path_factory.mktemp("services")
+    with open_store(str(folder / "guarded.db")) as store:
+        key = make_key(store, "watcher", ["admin:*"], 0.0)["key"]
+    processes = [Process(folder / "open.db", "--no-auth"), Process(folder / "guarded.db")]
+    try:
+        first, second = (process.address() for process in processes)
+        yield Service(first, None), Service(second, key)
+    finally:
+        for process in processes:
+            process.stop()
+        for process in processes:
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def service(services: tuple[Service, Service]) -> Service:
+    """The one without keys, with three problems."""
+    made, given = services[0], {"expire_after": EXPIRY, "default_loss": 1.0}
+    made.call("POST", "/v1/problems", {"name": "ads", "arms": ARMS, **given})
+    made.call("POST", "/v1/problems", {"name": "live", "arms": ["a", "b"]})
+    made.call("POST", "/v1/problems", {"name": "models", "arms": ["x", "y"], "kind": "experts"})
+    made.play("ads", ROUNDS, UNTOLD)
+    made.call("POST", "/v1/problems/models/ask", {})
+    return made
+
+
+@pytest.fixture(scope="module")
+def guarded(services: tuple[Service, Service]) -> Service:
+    """The one that wants a key, with one problem."""
+    services[1].call("POST", "/v1/problems", {"name": "secret", "arms": ["a", "b"]})
+    return services[1]
+
+
+@pytest.fixture(params=[(1280, "light"), (390, "light"), (1280, "dark"), (390, "dark")], ids=str)
+def visit(request: pytest.FixtureRequest, browser: Any, service: Service) -> Iterator[Visit]:
+    """The dashboard on a desk and on a phone, by day and by night."""
+    opened = Visit(browser, f"{service.address}/#/ads", *request.param)
+    yield opened
+    opened.page.close()
+
+
+def numbers(page: Any) -> dict[str, str]:
+    """The counters by their names."""
+    names = page.locator(".tiles dt").all_inner_texts()
+    return dict(zip(names, page.locator(".tiles strong").all_inner_texts(), strict=True))
+
+
+def test_the_dashboard_in_a_browser(visit: Visit, service: Service) -> None:
+    """No trouble, no request elsewhere, all problems, all charts from live data, all readable."""
+    page, seen = visit.page, service.call("GET", "/v1/problems/ads/sight")
+    assert visit.troubles == []
+    assert all(url.startswith(f"{service.address}/") for url in visit.requests)
+    assert page.locator("nav a span").all_inner_texts() == ["ads", "live", "models"]
+    drawn = page.evaluate(DRAWN)
+    assert len(drawn) == len({stroke for _, _, stroke in drawn}) == len(ARMS)
+    points = len(seen["weights_over_time"]["round"]) + 1
+    assert all(length > 100 and number == points for length, number, _ in drawn)
+    for chart in ("waits", "losses", "delays", "tempo"):
+        assert page.locator(f".{chart}-chart :is(rect.bar, circle.dot)").count() > 0, chart
+    assert page.locator("figure").count() == page.locator("figure details table").count() == 5
+    assert page.evaluate(OVERFLOW) <= 0
+    assert min(page.evaluate(CONTRASTS)) >= 4.5
+    dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert background == ("rgb(21, 23, 26)" if dark else "rgb(251, 250, 247)")
+
+
+def test_it_shows_what_the_service_knows(browser: Any, service: Service) -> None:
+    """Counters, intervals, waiting tickets and events are those of the API; names are no HTML."""
+    page = Visit(browser, f"{service.address}/#/ads", 1280, "light").page
+    seen = service.call("GET", "/v1/problems/ads/sight")
+    told = sum(arm["told"] for arm in seen["by_arm"])
+    late = str(ROUNDS - EXPIRY)
+    found = numbers(page)
+    assert (found["Decisions"], found["Told"]) == (str(ROUNDS), str(told))
+    assert (found["Expired"], found["Repeated"], found["Too late"]) == (late, "1", late)
+    assert page.locator(".lead").inner_text().startswith(f"Waiting for {UNTOLD} outcomes, the old")
+    assert page.locator(".weights-legend span").all_inner_texts() == ARMS
+    assert page.locator("article img").count() == 0
+    assert page.locator(".losses-table tbody tr td:nth-child(2)").first.text_content() == "0.25"
+    waits = page.locator(".waits-table tbody tr td:nth-child(2)").all_text_contents()
+    assert sum(int(text) for text in waits) == UNTOLD
+    tickets = page.locator(".events tbody td:last-child").all_inner_texts()
+    assert tickets == [event["ticket"] for event in seen["events"]]
+    page.close()
+
+
+def test_it_stays_fresh_and_leaves_the_reader_alone(browser: Any, service: Service) -> None:
+    """New decisions appear by themselves; what was opened, focused or scrolled stays so."""
+    page = Visit(browser, f"{service.address}/#/live", 1280, "light").page
+    page.clock.install()
+    page.reload()
+    playwright.expect(page.locator(".lead")).to_contain_text("No outcome is waited for")
+    before = len(page.locator(".weights-chart path.line").first.get_attribute("d"))
+    page.locator(".figure-losses summary").focus()
+    page.keyboard.press("Enter")
+    service.play("live", 25, 3)
+    page.clock.fast_forward(LATER)
+    playwright.expect(page.locator(".lead")).to_contain_text("Waiting for 3 outcomes")
+    assert numbers(page)["Decisions"] == "25"
+    assert len(page.locator(".weights-chart path.line").first.get_attribute("d")) > before
+    assert page.evaluate("document.activeElement.matches('.figure-losses summary')")
+    assert page.locator(".losses-table td").first.is_visible()
+    page.get_by_role("button", name="Pause").click()
+    service.play("live", 5, 5)
+    page.clock.fast_forward(LATER)
+    page.wait_for_timeout(300)
+    assert numbers(page)["Decisions"] == "25"
+    page.close()
+
+
+def test_the_keyboard_reaches_everything(browser: Any, service: Service) -> None:
+    """Tab goes to the skip link, the button, each problem and each table; Enter chooses."""
+    page = Visit(browser, service.address, 1280, "light").page
+    reached = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.innerText.split('\\n')[0].trim()"))
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert outline == "solid", reached
+    assert reached[:5] == ["Skip to the problem", "Pause", "ads", "live", "models"]
+    assert sum(name.startswith("As a table") for name in reached) == 5
+    page.locator("nav a", has_text="models").focus()
+    page.keyboard.press("Enter")
+    playwright.expect(page.locator("article h2")).to_contain_text("models")
+    assert page.locator("nav a[aria-current=page]").inner_text().startswith("models")
+    assert page.get_by_role("img", name="Bars: Tickets not fully told 1").count() == 1
+    for landmark in ("banner", "navigation", "main", "contentinfo"):
+        assert page.get_by_role(landmark).count() == 1, landmark
+    page.close()
+
+
+def test_a_key_is_asked_for_once(browser: Any, guarded: Service) -> None:
+    """A wrong key is refused, a right one kept for the tab, and sent in its header only."""
+    visit = Visit(browser, guarded.address, 390, "dark")
+    page = visit.page
+    assert visit.troubles == []
+    page.get_by_label("Key").fill("belated_wrong")
+    page.keyboard.press("Enter")
+    playwright.expect(page.get_by_role("alert")).to_contain_text("not valid")
+    page.get_by_label("Key").fill(str(guarded.key))
+    page.get_by_role("button", name="Show the problems").click()
+    playwright.expect(page.locator("article h2")).to_contain_text("secret")
+    page.reload()
+    playwright.expect(page.locator("article h2")).to_contain_text("secret")
+    assert not any(str(guarded.key) in url for url in [*visit.requests, page.url])
+    page.get_by_role("button", name="Forget key").click()
+    assert page.evaluate("sessionStorage.length") == 0
+    assert page.get_by_label("Key").is_visible()
+    page.close()
+
+
+def test_the_page_allows_nothing_from_elsewhere(service: Service) -> None:
+    """A strict policy stands over the page, whose files name no other host."""
+    with urllib.request.urlopen(service.address, timeout=10) as answer:
+        policy, text = answer.headers["Content-Security-Policy"], answer.read().decode()
+    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
+    assert "unsafe" not in policy
+    assert not re.search(r"<style|style=|<script>|\bon\w+=|//", text.partition("<html")[2])

@@ -1,0 +1,75 @@
+"""A desk without HTTP: requests go in, answers come out."""
+
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import Any
+
+from belated.service.desk import Desk, Replies
+from belated.service.problems import checked_spec
+from belated.service.replicas import Replicas
+from belated.service.requests import Ask, Call, Create, Report, Request, Tell, Verdict
+from belated.service.snapshots import fingerprint
+from belated.service.store import Decision, Store
+
+
+def settle(replies: Replies) -> None:
+    """Hand answers to futures."""
+    for future, answer in replies:
+        if isinstance(answer, Exception):
+            future.set_exception(answer)
+        else:
+            future.set_result(answer)
+
+
+class AtDesk:
+    """Whoever stands at a desk."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+
+    def sent(self, request: Request) -> "Future[Any]":
+        """A request whose answer is still to come."""
+        future: Future[Any] = Future()
+        self.desk.submit(request, future)
+        return future
+
+    def do(self, request: Request) -> Any:
+        """A request and its answer."""
+        return self.sent(request).result(60)
+
+    def create(self, name: str, **spec: Any) -> None:
+        """A new problem; its learner is one that is quickly compiled, if none is named."""
+        self.do(Create(name, checked_spec({"learner": "exp3", **spec})))
+
+    def ask(self, problem: str, **options: Any) -> Decision:
+        """A decision."""
+        made: list[Decision] = self.do(Ask(problem, **options))
+        return made[0]
+
+    def tell(self, ticket: str, loss: float | None = None, **options: Any) -> Verdict:
+        """A report; its refusal is raised."""
+        (result,) = self.do(Tell([Report(ticket, loss, **options)]))
+        if isinstance(result, Exception):
+            raise result
+        assert isinstance(result, Verdict)
+        return result
+
+    def states(self) -> dict[str, str]:
+        """The fingerprints of all problems."""
+        return dict(self.do(Call(lambda store, replicas: fingerprints_in(replicas))))
+
+
+def fingerprints_in(replicas: Replicas) -> dict[str, str]:
+    """Of all replicas."""
+    return {name: fingerprint(replica) for name, replica in replicas.by_name.items()}
+
+
+@contextmanager
+def at_desk(store: Store, seed: int | None = 1, **options: Any) -> Iterator[AtDesk]:
+    """A desk over a store, stopped in the end."""
+    desk = Desk(store, settle, seed=seed, **options)
+    try:
+        yield AtDesk(desk)
+    finally:
+        desk.stop()

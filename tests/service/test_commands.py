@@ -1,0 +1,152 @@
+"""The service's commands: on a store at rest, and on a service that runs."""
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from belated.cli import main
+from tests.cli.commands import complaint
+from tests.service.server import serving
+
+
+def done(*arguments: object) -> str:
+    """What a command prints when all goes well."""
+    run = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert run.exit_code == 0, run.output
+    return run.stdout
+
+
+def read(*arguments: object) -> Any:
+    """The JSON that a command prints."""
+    return json.loads(done(*arguments, "--json"))
+
+
+def test_problems_at_rest_and_while_it_runs(tmp_path: Path) -> None:
+    """The same commands with --db and with --server; a running service owns its file."""
+    db = tmp_path / "belated.db"
+    made = read("problems", "create", "ads", "-a", "red", "-a", "green", "--db", db)
+    assert (made["learner"], made["status"]) == ("practical-bandit", "active")
+    assert "already" in complaint("problems", "create", "ads", "-a", "red", "--db", db)
+    assert read("problems", "pause", "ads", "--db", db)["status"] == "paused"
+    with serving(str(db)) as server:
+        at = ("--server", server.address)
+        assert "in use by process" in complaint("problems", "list", "--db", db)
+        assert read("problems", "show", "ads", *at)["status"] == "paused"
+        assert read("problems", "resume", "ads", *at)["status"] == "active"
+        options = ("-a", "x", "-a", "y", "-l", "exp3", "--loss-range", -1, 1)
+        assert read("problems", "create", "more", *options, *at)["loss_range"] == [-1.0, 1.0]
+        assert [each["name"] for each in read("problems", "list", *at)] == ["ads", "more"]
+        assert "ads" in done("problems", "list", *at)
+        assert "no problem 'none'" in complaint("problems", "show", "none", *at)
+        assert read("verify", *at)["clean"] is True
+        assert "shop" in done("keys", "list", *at) or read("keys", "list", *at) == []
+    assert read("problems", "archive", "ads", "--db", db)["status"] == "archived"
+    assert "for good" in complaint("problems", "resume", "ads", "--db", db)
+    assert [each["name"] for each in read("problems", "list", "--db", db)] == ["more"]
+    assert "cannot be reached" in complaint("problems", "list", *at)
+    assert "must begin with http" in complaint("problems", "list", "--server", "nowhere")
+
+
+def test_keys_are_made_listed_and_revoked(tmp_path: Path) -> None:
+    """The key is printed once and never stored; a revoked one stays in the list."""
+    db = tmp_path / "belated.db"
+    made = read("keys", "create", "shop", "-s", "ask:ads", "--db", db)
+    assert done("keys", "create", "other", "-s", "tell:*", "--db", db).startswith("belated_")
+    assert "it must read" in complaint("keys", "create", "bad", "-s", "fly", "--db", db)
+    assert read("keys", "revoke", made["id"], "--db", db)["revoked"] is not None
+    assert "there is no key 'abc'" in complaint("keys", "revoke", "abc", "--db", db)
+    listed = done("keys", "list", "--db", db)
+    assert "shop" in listed
+    assert made["key"] not in listed
+
+
+def test_migrate_says_what_there_is(tmp_path: Path) -> None:
+    """A new store is brought to the newest version."""
+    assert "schema version 1" in done("migrate", "--db", tmp_path / "belated.db")
+    (tmp_path / "text.db").write_text("no database at all, but long enough to be looked at")
+    assert "is not a database" in complaint("migrate", "--db", tmp_path / "text.db")
+
+
+def test_verify_notices_what_is_wrong(tmp_path: Path) -> None:
+    """A probability, a loss or a tally that was changed by hand: exit code 1, and what it is."""
+    db = tmp_path / "belated.db"
+    played(db, "practical-bandit", 12)
+    assert read("verify", "--db", db)["clean"] is True
+    changes = {
+        "off what the fold predicts": "update journal set probability = 0.123 where round = 9",
+        "the tallies": "update tallies set count = count + 1 where kind = 'told'",
+        "tickets are open": "delete from open_tickets",
+    }
+    for complaint_, statement in changes.items():
+        copy = tmp_path / "copy.db"
+        copy.write_bytes(db.read_bytes())
+        connection = sqlite3.connect(copy)
+        connection.execute(statement)
+        connection.commit()
+        connection.close()
+        run = CliRunner().invoke(main, ["verify", "--db", str(copy)])
+        assert run.exit_code == 1
+        assert complaint_ in run.stderr
+
+
+def played(db: Path, learner: str, rounds: int, **spec: Any) -> list[list[float]]:
+    """A game over HTTP with late, lost, cancelled and expired plays; q of every round."""
+    chance = np.random.default_rng(5)
+    weights, waiting = [], []
+    with serving(str(db), "--no-auth", "--seed", "3") as server, server.client() as http:
+        arms = ["red", "green", "blue"]
+        body = {"name": "game", "arms": arms, "learner": learner, **spec}
+        made = http.post("/v1/problems", json=body)
+        assert made.status_code == 201, made.text
+        for _ in range(rounds):
+            now = http.get("/v1/problems/game").json()["weights"]
+            weights.append([now[arm] for arm in arms])
+            waiting.append(http.post("/v1/problems/game/ask").json())
+            for decision in [each for each in waiting if chance.random() < 0.3]:
+                waiting.remove(decision)
+                path = f"/v1/tickets/{decision['ticket']}"
+                if chance.random() < 0.1:
+                    http.post(f"{path}/cancel")
+                    continue
+                for arm in decision.get("weights", {decision.get("arm"): 1}):
+                    loss = float(chance.random() < 0.2 + 0.3 * arms.index(arm))
+                    http.post(f"{path}/tell", json={"loss": loss, "arm": arm})
+        assert http.post("/v1/verify").json()["clean"] is True
+    return weights
+
+
+@pytest.mark.parametrize(
+    ("learner", "spec", "ending"),
+    [
+        ("practical-bandit", {"expire_after": 9, "default_loss": 1}, ".csv"),
+        ("practical-bandit", {"options": {"rate": 4}}, ".parquet"),
+        ("concealed", {"options": {"max_missing": 20, "variant": "repaired"}}, ".csv"),
+        ("full-information", {"options": {"horizon": 50}}, ".csv"),
+    ],
+)
+def test_the_learner_is_that_of_the_library(
+    tmp_path: Path, learner: str, spec: dict[str, Any], ending: str
+) -> None:
+    """q_t along the journal is that of `belated replay` along its export, to 1e-10."""
+    db, log = tmp_path / "belated.db", tmp_path / f"log{ending}"
+    weights = played(db, learner, 40, **spec)
+    done("export", "game", log, "--db", db)
+    options = ",".join(f"{name}={value}" for name, value in spec.get("options", {}).items())
+    named = f"{learner}:{options}" if options else learner
+    replayed = read("replay", log, "--learner", named, "--arms", "red,green,blue")
+    assert replayed["arms"] == ["red", "green", "blue"]
+    np.testing.assert_allclose(replayed["q"], weights, rtol=0, atol=1e-10)
+    assert np.ptp(weights, axis=0).max() > 0.05  # it did learn
+
+
+def test_export_refuses_what_it_cannot_write(tmp_path: Path) -> None:
+    """An unknown problem, an unknown format."""
+    db = tmp_path / "belated.db"
+    done("migrate", "--db", db)
+    assert "no problem 'none'" in complaint("export", "none", tmp_path / "a.csv", "--db", db)
+    assert "neither .csv nor" in complaint("export", "none", tmp_path / "a.txt", "--db", db)

@@ -1,0 +1,279 @@
+"""The desk: exactly once, in one order, and nothing acknowledged that was not committed."""
+
+import random
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from belated.service import replicas as replicas_module
+from belated.service.refusals import Conflict, Expired, Refusal, Unavailable, Unknown
+from belated.service.replicas import Replicas
+from belated.service.requests import Ask, Call, Cancel, Report, Tell
+from belated.service.store import Store, StoreUnavailable, open_store
+from belated.service.verifying import verified_at_rest
+from tests.service.at_desk import AtDesk, at_desk, fingerprints_in
+from tests.service.material import whole_journal
+
+LOSSES = {"red": 0.2, "green": 0.5, "blue": 0.8}
+ARMS = list(LOSSES)
+EXPERTS = {"arms": ARMS, "learner": "full-information", "options": {"horizon": 500}}
+
+
+def play(desk: AtDesk, problem: str, rounds: int, chance: random.Random) -> None:
+    """Ask and tell in groups, out of order, some never, some cancelled."""
+    waiting: list[Any] = []
+    while rounds > 0:
+        asked = [desk.sent(Ask(problem)) for _ in range(min(rounds, chance.randint(1, 9)))]
+        rounds -= len(asked)
+        waiting += [future.result(60)[0] for future in asked]
+        chance.shuffle(waiting)
+        told = []
+        for decision in waiting[: chance.randint(0, len(waiting))]:
+            waiting.remove(decision)
+            if chance.random() < 0.1:
+                told.append(desk.sent(Cancel(decision.ticket)))
+            elif chance.random() < 0.9:
+                arms = [decision.arm] if decision.arm else ARMS
+                reports = [Report(decision.ticket, LOSSES[arm], arm=arm) for arm in arms]
+                told.append(desk.sent(Tell(reports)))
+        for future in told:
+            future.result(60)
+
+
+def refold(store: Store) -> dict[str, str]:
+    """The fingerprints of a fold of the whole journal."""
+    fresh = Replicas(store)
+    fresh.catch_up()
+    return fingerprints_in(fresh)
+
+
+def test_live_state_is_the_fold_of_the_journal(store: Store) -> None:
+    """Bandits, experts and plays that expire, in every store: bit for bit, also from snapshots."""
+    with at_desk(store) as desk:
+        store_has_no_spec = "ads"  # made by the fixture, cannot be served, and harms nobody
+        desk.create("bandit", arms=ARMS, expire_after=15, default_loss=1.0)
+        desk.create("experts", **EXPERTS)
+        for name in ("bandit", "experts"):
+            play(desk, name, 60, random.Random(4))
+        if not store.one_owner:
+            desk.do(Call(lambda store, replicas: replicas.catch_up()))
+        live = desk.states()
+        with pytest.raises(Unavailable, match="cannot be served"):
+            desk.ask(store_has_no_spec)
+    assert live == refold(store)
+    assert live == fingerprints_in(Replicas.loaded(store))  # the last snapshot
+    found = {each.problem: each for each in verified_at_rest(store)}
+    assert found["bandit"].complaints == found["experts"].complaints == []
+    if store.one_owner:
+        assert found["bandit"].gap == found["experts"].gap == 0.0
+
+
+@pytest.mark.parametrize("learner", ["practical-bandit", "bold-exp3", "full-information"])
+def test_snapshot_and_tail_are_the_whole_fold(tmp_path: Path, learner: str) -> None:
+    """At random cuts a restored snapshot goes on to the same state, bit for bit."""
+    options = {"horizon": 500} if learner == "full-information" else {}
+    with open_store(tmp_path / "belated.db") as store:
+        with at_desk(store) as desk:
+            desk.create("cut", arms=ARMS, learner=learner, options=options)
+            play(desk, "cut", 90, random.Random(2))
+            live = desk.states()
+        events = whole_journal(store)
+        chance = random.Random(3)
+        for cut in [0, *(chance.randrange(len(events)) for _ in range(CUTS))]:
+            first = Replicas(store)
+            for event in events[: cut + 1]:
+                first.take(event)
+            first.save(events[cut].position)
+            second = Replicas.loaded(store)
+            assert fingerprints_in(second) == live
+            store.snapshots.prune("cut", 0)
+
+
+CUTS = 8
+
+
+def test_a_damaged_snapshot_is_noticed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """By its checksum, by its code, or by not fitting: then the journal is folded again."""
+    from belated.service.store import Snapshot
+
+    with open_store(tmp_path / "belated.db") as store:
+        with at_desk(store) as desk:
+            desk.create("ads", arms=ARMS)
+            play(desk, "ads", 20, random.Random(1))
+            live = desk.states()
+        whole = store.snapshots.latest("ads")
+        assert whole is not None
+        bad = {
+            "cut short": whole._replace(blob=whole.blob[:-50]),
+            "of other code": whole._replace(code_version="older"),
+            "no arrays": whole._replace(blob=b"nothing"),
+        }
+        for snapshot in bad.values():
+            store.snapshots.prune("ads", 0)
+            store.snapshots.save(Snapshot(*snapshot))
+            assert fingerprints_in(Replicas.loaded(store)) == live
+    assert "folded" in caplog.text or caplog.text == ""
+
+
+def test_snapshots_are_taken_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After so many events, of all problems at one position, of which few are kept."""
+    monkeypatch.setattr(replicas_module, "FEWEST_EVENTS", 50)
+    monkeypatch.setattr(replicas_module, "PER_OPEN", 0)
+    with open_store(tmp_path / "belated.db") as store:
+        with at_desk(store) as desk:
+            desk.create("busy", arms=ARMS)
+            desk.create("idle", arms=ARMS)
+            play(desk, "busy", 100, random.Random(1))
+            desk.do(Call(lambda store, replicas: None))
+            latest = [store.snapshots.latest(name) for name in ("busy", "idle")]
+            assert latest[0] is not None
+            assert latest[1] is not None
+            assert latest[0].position == latest[1].position
+        assert fingerprints_in(Replicas.loaded(store)) == refold(store)
+
+
+def test_duplicates_and_order_change_nothing(tmp_path: Path) -> None:
+    """Every outcome 1 to 5 times, shuffled, 10 % never: counted once, and the estimates agree."""
+    chance = random.Random(7)
+    with open_store(tmp_path / "belated.db") as store, at_desk(store) as desk:
+        desk.create("clean", arms=ARMS, learner="exp3")
+        desk.create("noisy", arms=ARMS, learner="exp3")
+        decisions = [desk.ask("noisy") for _ in range(100)]
+        told = [each for each in decisions if chance.random() < 0.9]
+        sends = [each for each in told for _ in range(chance.randint(1, 5))]
+        chance.shuffle(sends)
+        futures = [desk.sent(Tell([Report(each.ticket, LOSSES[each.arm])])) for each in sends]
+        verdicts = [future.result(60)[0] for future in futures]
+        seen: set[str] = set()
+        for decision, verdict in zip(sends, verdicts, strict=True):
+            assert verdict.counted is (decision.ticket not in seen)
+            seen.add(decision.ticket)
+
+        def state(store: Store, replicas: Replicas) -> Any:
+            return replicas.by_name["noisy"].state.losses.copy()
+
+        noisy = desk.do(Call(state))
+    sums = np.zeros(3)
+    for each in told:
+        assert each.probability is not None
+        sums[ARMS.index(str(each.arm))] += LOSSES[str(each.arm)] / each.probability
+    np.testing.assert_allclose(noisy, sums, rtol=1e-12)
+
+
+def test_expiry_races_a_late_report(tmp_path: Path) -> None:
+    """Time runs out while reports come in: one outcome for each ticket, whichever was first."""
+    now = [1000.0]
+    with open_store(tmp_path / "belated.db") as store:
+        with at_desk(store, clock=lambda: now[0]) as desk:
+            desk.create("brief", arms=ARMS, expire_seconds=10, default_loss=1.0)
+            tickets = [desk.ask("brief").ticket for _ in range(200)]
+            futures: list[Future[Any]] = []
+            for number, ticket in enumerate(tickets):
+                if number == 100:
+                    now[0] += 10.0
+                futures.append(desk.sent(Tell([Report(ticket, 0.5)])))
+            results = [future.result(60)[0] for future in futures]
+        counted = sum(not isinstance(each, Refusal) and each.counted for each in results)
+        gone = sum(isinstance(each, Expired) for each in results)
+        assert counted + gone == 200
+        assert counted >= 100
+        counts = store.counts("brief")
+        assert (counts.of("told"), counts.of("expired")) == (counted, gone)
+        assert verified_at_rest(store)[0].is_clean
+
+
+class Failing:
+    """Makes the commits of a store fail while it is switched on."""
+
+    def __init__(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.on = False
+        append = store.append
+
+        def failing(*records: Any) -> Any:
+            if self.on:
+                raise StoreUnavailable("the store cannot be used now: disk full")
+            return append(*records)
+
+        monkeypatch.setattr(store, "append", failing)
+
+
+def test_nothing_is_acknowledged_without_a_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A commit fails: all get 503, and nothing stays of it."""
+    with open_store(tmp_path / "belated.db") as store:
+        failing = Failing(store, monkeypatch)
+        with at_desk(store) as desk:
+            desk.create("ads", arms=ARMS)
+            ticket = desk.ask("ads").ticket
+            before = desk.states()
+            failing.on = True
+            for request in (Ask("ads"), Tell([Report(ticket, 0.5)]), Cancel(ticket)):
+                with pytest.raises(Unavailable, match="nothing was acknowledged"):
+                    desk.do(request)
+            failing.on = False
+            assert desk.states() == before
+            assert desk.tell(ticket, 0.5).counted is True
+            assert desk.ask("ads").round == 2
+        assert verified_at_rest(store)[0].is_clean
+
+
+def test_requests_of_one_group_see_each_other(tmp_path: Path) -> None:
+    """Two asks with one key, two reports of one ticket, two cancels, in the same commit."""
+    with open_store(tmp_path / "belated.db") as store, at_desk(store) as desk:
+        desk.create("ads", arms=ARMS)
+        tickets = [desk.ask("ads").ticket for _ in range(3)]
+        pause: Future[Any] = desk.sent(Call(lambda store, replicas: __import__("time").sleep(0.3)))
+        twice = [desk.sent(Ask("ads", key="k", digest="d")) for _ in range(2)]
+        other = desk.sent(Ask("ads", key="k", digest="e"))
+        reports = [desk.sent(Tell([Report(tickets[0], loss)])) for loss in (0.5, 0.5, 0.6)]
+        cancels = [desk.sent(Cancel(tickets[1])) for _ in range(2)]
+        mixed = [desk.sent(Cancel(tickets[2])), desk.sent(Tell([Report(tickets[2], 0.5)]))]
+        pause.result(60)
+        assert twice[0].result(60) == twice[1].result(60)
+        with pytest.raises(Refusal, match="another request"):
+            other.result(60)
+        first, second, third = (each.result(60)[0] for each in reports)
+        assert (first.counted, second.counted) == (True, False)
+        assert isinstance(third, Conflict)
+        assert [each.result(60).counted for each in cancels] == [True, False]
+        assert mixed[0].result(60).state == "cancelled"
+        assert isinstance(mixed[1].result(60)[0], Conflict)
+        assert desk.states() == refold(store)
+
+
+def test_partially_concealed_reports_tell_what_was_missing(tmp_path: Path) -> None:
+    """The count is required there, is part of the report, and has an end at the round before."""
+    options = {"horizon": 50, "max_missing": 5}
+    with open_store(tmp_path / "belated.db") as store, at_desk(store) as desk:
+        desk.create(
+            "pc", arms=ARMS, learner="partially-concealed", options=options, expire_after=4,
+            default_loss=1.0,
+        )  # fmt: skip
+        first, second = desk.ask("pc"), desk.ask("pc")
+        for missing in (None, 1, -1):
+            with pytest.raises(Refusal, match="missing"):
+                desk.tell(first.ticket, 0.5, missing=missing)
+        assert desk.tell(second.ticket, 0.5, missing=1).counted
+        with pytest.raises(Conflict):
+            desk.tell(second.ticket, 0.5, missing=0)
+        for _ in range(4):
+            desk.ask("pc")
+        with pytest.raises(Expired):
+            desk.tell(first.ticket, 0.5, missing=0)
+        assert desk.states() == refold(store)
+
+
+def test_strangers_cannot_touch_a_ticket(tmp_path: Path) -> None:
+    """To those who may not tell of a problem, its tickets do not exist."""
+    with open_store(tmp_path / "belated.db") as store, at_desk(store) as desk:
+        desk.create("ads", arms=ARMS)
+        ticket = desk.ask("ads").ticket
+        (result,) = desk.do(Tell([Report(ticket, 0.5)], lambda problem: problem != "ads"))
+        assert isinstance(result, Unknown)
+        with pytest.raises(Unknown):
+            desk.do(Cancel(ticket, lambda problem: False))
+        assert desk.tell(ticket, 0.5).counted

@@ -1,0 +1,115 @@
+"""Keys: who may do what, where the service listens, and how often it may be asked."""
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+
+from belated.service.refusals import TooMany, Unauthorized
+from belated.service.store import Key
+from belated.service.web.guard import Guard, checked_scopes, hash_of, new_key
+from tests.cli.commands import belated, complaint
+from tests.service.server import Server, serving
+
+
+def made_key(database: str, *scopes: str) -> str:
+    """A key made on the command line."""
+    options = [part for scope in scopes for part in ("--scope", scope)]
+    done = belated("keys", "create", "test", "--db", database, *options, "--json")
+    assert done.returncode == 0, done.stderr
+    return str(json.loads(done.stdout)["key"])
+
+
+def status(client: httpx.Client, method: str, path: str, **options: object) -> int:
+    """What is answered."""
+    return client.request(method, path, **options).status_code  # type: ignore[arg-type]
+
+
+def test_keys_open_what_they_are_for(tmp_path: Path) -> None:
+    """A key for one problem or one verb does that and nothing else; a revoked one nothing."""
+    database = str(tmp_path / "belated.db")
+    admin = made_key(database, "admin:*")
+    with serving(database, "--log-level", "debug") as server:
+        with server.client(admin) as http:
+            for name in ("ads", "prices"):
+                body = {"name": name, "arms": ["a", "b"]}
+                assert status(http, "POST", "/v1/problems", json=body) == 201
+            assert status(http, "POST", "/v1/problems/ads/ask") == 403
+            scopes = {"label": "shop", "scopes": ["ask:ads", "tell:ads"]}
+            shop = http.post("/v1/keys", json=scopes).json()
+            other = http.post("/v1/keys", json={**scopes, "scopes": ["tell:prices"]}).json()
+        check_strangers(server)
+        with server.client(shop["key"]) as http, server.client(other["key"]) as stranger:
+            ticket = http.post("/v1/problems/ads/ask").json()["ticket"]
+            assert status(http, "POST", "/v1/problems/prices/ask") == 403
+            assert status(http, "GET", "/v1/problems/prices/sight") == 403
+            assert status(http, "POST", "/v1/problems/ads/pause") == 403
+            assert status(http, "POST", "/v1/keys", json=scopes) == 403
+            assert status(http, "GET", "/metrics") == 403
+            assert [each["name"] for each in http.get("/v1/problems").json()["problems"]] == ["ads"]
+            told = {"json": {"loss": 0.5}}
+            assert status(stranger, "POST", f"/v1/tickets/{ticket}/tell", **told) == 404
+            assert status(stranger, "GET", f"/v1/tickets/{ticket}") == 404
+            assert status(stranger, "POST", f"/v1/tickets/{ticket}/cancel") == 404
+            assert status(http, "POST", f"/v1/tickets/{ticket}/tell", **told) == 200
+        with server.client(admin) as http:
+            assert status(http, "DELETE", f"/v1/keys/{shop['id']}") == 200
+            assert status(http, "DELETE", "/v1/keys/none") == 404
+            listed = {each["id"]: each["revoked"] for each in http.get("/v1/keys").json()["keys"]}
+            assert listed[shop["id"]] is not None
+        with server.client(shop["key"]) as http:
+            assert status(http, "POST", "/v1/problems/ads/ask") == 401
+        server.stop()
+        for secret in (admin, shop["key"], other["key"]):
+            assert secret not in server.log
+    for file in tmp_path.iterdir():
+        assert admin.encode() not in file.read_bytes()
+
+
+def check_strangers(server: Server) -> None:
+    """Without a valid key nothing is answered, not even what is wrong with a body."""
+    for key in (None, "belated_wrong", new_key()):
+        with server.client(key) as http:
+            answer = http.post("/v1/problems/ads/ask", content=b"{")
+            assert answer.status_code == 401
+            assert answer.headers["www-authenticate"] == "Bearer"
+            assert status(http, "GET", "/metrics") == 401
+            assert status(http, "GET", "/nowhere") == 401
+            assert status(http, "GET", "/healthz") == 200
+
+
+def test_the_service_is_not_open_by_mistake(tmp_path: Path) -> None:
+    """No keys at all, or a public address without keys: one clear line, and it does not start."""
+    database = str(tmp_path / "belated.db")
+    assert "there is no key" in complaint("serve", "--db", database)
+    assert "there is no key" in complaint("serve", "--db", database, "--host", "0.0.0.0")
+    public = complaint("serve", "--db", database, "--host", "0.0.0.0", "--no-auth")
+    assert "127.0.0.1 only" in public
+    assert "one process owns" in complaint("serve", "--db", database, "--no-auth", "--workers", "2")
+
+
+def test_a_key_may_ask_so_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A burst of a second's worth, then as many as time allows; strangers are counted, too."""
+    now = [0.0]
+    monkeypatch.setattr("belated.service.web.guard.time.monotonic", lambda: now[0])
+    key = new_key()
+    guard = Guard([Key(hash_of(key), "test", ("ask:*",), 0.0)], rate=3)
+    for _ in range(3):
+        assert guard.admit(f"Bearer {key}", "1.2.3.4").may("ask", "ads")
+    with pytest.raises(TooMany):
+        guard.admit(f"Bearer {key}", "1.2.3.4")
+    now[0] += 0.4
+    guard.admit(f"Bearer {key}", "1.2.3.4")
+    for _ in range(3):
+        with pytest.raises(Unauthorized):
+            guard.admit("Bearer nothing", "5.6.7.8")
+    with pytest.raises(TooMany):
+        guard.admit("Bearer nothing", "5.6.7.8")
+
+
+@pytest.mark.parametrize("scope", ["ask", "ask:", "see:ads", "ask:a b", "ask:*x", "admin:ads\n"])
+def test_scopes_are_checked(scope: str) -> None:
+    """One sentence on what a scope must read."""
+    with pytest.raises(ValueError, match="it must read ask:PROBLEM"):
+        checked_scopes([scope])

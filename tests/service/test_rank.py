@@ -1,0 +1,131 @@
+"""Rank and Reward, as clients of Azure Personalizer send them, over real HTTP."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.service.server import serving
+
+ARMS = ["red", "green", "blue"]
+ACTIONS = [{"id": arm, "features": [{"length": len(arm)}]} for arm in ARMS]
+
+
+@pytest.fixture(scope="module")
+def ads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """Sends what Personalizer's clients send, with a key for the problem ads only."""
+    database = str(tmp_path_factory.mktemp("rank") / "belated.db")
+    command = [sys.executable, "-m", "belated", "keys", "create", "x", "-s", "admin:*", "-s"]
+    command += ["ask:*", "--db", database]
+    made = subprocess.run(command, capture_output=True, text=True, check=True)
+    with serving(database, "--log-level", "error") as server:
+        with server.client(made.stdout.strip()) as admin:
+            for name, more in (
+                ("ads", {}),
+                ("brief", {"expire_after": 50, "default_loss": 1.0}),
+                ("weather", {"kind": "experts"}),
+            ):
+                spec = {"name": name, "arms": ARMS, "loss_range": [-1, 1], **more}
+                assert admin.post("/v1/problems", json=spec).status_code == 201
+            body = {"label": "ads", "scopes": ["ask:ads", "tell:ads"]}
+            key = admin.post("/v1/keys", json=body).json()["key"]
+            answer = rank(admin)
+            assert answer.status_code == 422
+            assert "the key is not for exactly one" in answer.json()["detail"]
+            for name, sentence in (("weather", "weighs experts"), ("brief", "would count with")):
+                answer = rank(admin, f"/v1/problems/{name}/rank", deferActivation=True)
+                assert answer.status_code == 422
+                assert sentence in answer.json()["detail"]
+        headers = {"Ocp-Apim-Subscription-Key": key}
+        with httpx.Client(base_url=server.address, headers=headers, timeout=60) as client:
+            yield client
+
+
+def rank(
+    client: httpx.Client, path: str = "/personalizer/v1.0/rank", **more: Any
+) -> httpx.Response:
+    """A request to rank."""
+    body = {"contextFeatures": [{"hour": 9}], "actions": ACTIONS, **more}
+    return client.post(path, json=body)
+
+
+def events(event: str, verb: str, base: str = "/personalizer/v1.0") -> str:
+    """The path of an event."""
+    return f"{base}/events/{event}/{verb}"
+
+
+@pytest.mark.parametrize(
+    "base",
+    ["", "/personalizer", "/personalizer/v1.0", "/personalizer/v1.1-preview.3",
+     "/v1/problems/ads", "/v1/problems/ads/personalizer/v1.0"],
+)  # fmt: skip
+def test_an_event_is_ranked_and_rewarded(ads: httpx.Client, base: str) -> None:
+    """A decision first in the ranking, its reward once; the ticket shows what was learned."""
+    answer = rank(ads, f"{base}/rank")
+    assert answer.status_code == 201, answer.text
+    body = answer.json()
+    assert set(body) == {"ranking", "eventId", "rewardActionId"}
+    first, *others = body["ranking"]
+    assert first["id"] == body["rewardActionId"]
+    assert 0.0 < first["probability"] < 1.0
+    left = [arm for arm in ARMS if arm != first["id"]]
+    assert others == [{"id": arm, "probability": None} for arm in left]
+    event = body["eventId"]
+    assert ads.post(events(event, "activate", base)).status_code == 204
+    reward = events(event, "reward", base)
+    assert ads.post(reward, json={"value": 0.5}).status_code == 204
+    assert ads.post(reward, json={"value": 0.5}).status_code == 204
+    assert ads.post(reward, json={"value": 1.0}).status_code == 409
+    ticket = ads.get(f"/v1/tickets/{answer.headers['x-belated-ticket']}").json()
+    assert (ticket["arm"], ticket["probability"]) == (first["id"], first["probability"])
+    assert ticket["outcomes"][0]["loss"] == 0.25
+
+
+def test_an_event_is_decided_once(ads: httpx.Client) -> None:
+    """The same id again gets the same decision, whatever the context; other actions do not."""
+    first = rank(ads, eventId="visit-17", deferActivation=True)
+    again = rank(ads, eventId="visit-17", contextFeatures=[], actions=ACTIONS[::-1])
+    assert again.headers["x-belated-ticket"] == first.headers["x-belated-ticket"]
+    assert again.json()["rewardActionId"] == first.json()["rewardActionId"]
+    asked = ads.post("/v1/problems/ads/ask", headers={"Idempotency-Key": "visit-17"}).json()
+    assert asked["ticket"] != first.headers["x-belated-ticket"]
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ({"actions": [*ACTIONS, {"id": "pink"}]}, "action 'pink' is no arm of 'ads'"),
+        ({"actions": ACTIONS[:2]}, "some arms are not sent"),
+        ({"actions": [*ACTIONS, ACTIONS[0]]}, "an action is sent twice"),
+        ({"actions": []}, "actions is not valid"),
+        ({"excludedActions": ["red"]}, "some actions are excluded"),
+        ({"eventId": "a/b"}, "eventId is not valid"),
+    ],
+)
+def test_what_cannot_be_ranked_is_refused(
+    ads: httpx.Client, body: dict[str, Any], sentence: str
+) -> None:
+    """In one sentence, and nothing is decided."""
+    before = ads.get("/v1/problems/ads").json()["round"]
+    answer = rank(ads, **body)
+    assert answer.status_code == 422
+    assert sentence in answer.json()["detail"]
+    assert ads.get("/v1/problems/ads").json()["round"] == before
+
+
+def test_other_events_and_problems_are_out_of_reach(ads: httpx.Client) -> None:
+    """Unknown events are not found, and a key for one problem cannot rank another."""
+    for verb in ("reward", "activate"):
+        assert ads.post(events("nobody", verb), json={"value": 1}).status_code == 404
+        elsewhere = events("nobody", verb, "/v1/problems/brief")
+        assert ads.post(elsewhere, json={"value": 1}).status_code == 403
+    assert rank(ads, "/v1/problems/brief/rank").status_code == 403
+    event = rank(ads).json()["eventId"]
+    for value in (1.5, "1", None, True):
+        answer = ads.post(events(event, "reward"), json={"value": value})
+        assert answer.status_code == 422, value
+    wrong = {"Ocp-Apim-Subscription-Key": "nobody"}
+    assert ads.post("/rank", headers=wrong, json={}).status_code == 401

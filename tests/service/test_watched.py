@@ -1,0 +1,37 @@
+"""What the dashboard is told beyond counts: the oldest ticket of each arm, the last minute."""
+
+import numpy as np
+
+from belated.service.sight import Sight
+from belated.service.store import Store
+from tests.service.material import decision, experts, told
+
+
+def test_the_oldest_open_ticket_of_each_arm(store: Store) -> None:
+    """Only tickets that still wait are looked at."""
+    assert store.oldest("ads") == {}
+    store.append(
+        [
+            decision("t1", at=1.0),
+            decision("t2", at=3.0),
+            decision("t3", at=2.0, arm="green"),
+            experts("t4", "a", "b", at=4.0),
+        ],
+        [],
+    )
+    assert store.oldest("ads") == {"red": 1.0, "green": 2.0, None: 4.0}
+    store.append([], [told("t1"), told("t3", arm="green"), told("t4", arm="a")])
+    assert store.oldest("ads") == {"red": 3.0, None: 4.0}
+    assert store.oldest("others") == {}
+
+
+def test_decisions_of_the_last_minute() -> None:
+    """Each second has its place, and what is older than a minute has none."""
+    sight = Sight(1)
+    for round_, at in enumerate([100.2, 100.9, 130.0, 159.99, 160.5], 1):
+        sight.decide(round_, at, 0, np.ones(1))
+    seen = sight.last_minute(159.999)
+    assert len(seen) == 60
+    assert {place: number for place, number in enumerate(seen) if number} == {0: 2, 30: 1, 59: 1}
+    assert sight.per_second(160.6) == 3 / 60
+    assert sum(sight.last_minute(1000.0)) == 0
