@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= auto
 
-.PHONY: demo test check lint setup figures bench clean
+.PHONY: demo test check lint setup figures bench serve soak clean
 
 demo: .venv/demo  ## compare the learners on three scenarios and write report.html
 	$(BIN)/belated compare late-best limit-orders network-width --report report.html
@@ -25,6 +25,13 @@ bench: setup  ## measure the speed beside all peers, and draw the figure of docs
 	$(BIN)/belated bench --figure docs/images/benchmarks.svg --json > docs/benchmarks.new
 	mv docs/benchmarks.new docs/benchmarks.json
 
+serve: .venv/service  ## the decision service, on this machine only
+	$(BIN)/belated serve --no-auth
+
+soak: setup  ## kill the decision service 200 times under 24 clients, which takes an hour or so
+	BELATED_KILLS=200 BELATED_CLIENTS=24 $(BIN)/python -m pytest -n 0 tests/service/test_kills.py \
+	  tests/service/test_killed_services.py
+
 setup: .venv/ready
 
 .venv/ready: .venv/made
@@ -34,6 +41,10 @@ setup: .venv/ready
 .venv/demo: .venv/made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[report]"
 	touch .venv/demo
+
+.venv/service: .venv/made
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[service]"
+	touch .venv/service
 
 .venv/made: pyproject.toml
 	$(PYTHON) -c "import sys; assert sys.version_info >= (3, 11), 'belated needs Python 3.11 or newer'"

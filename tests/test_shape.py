@@ -6,10 +6,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "belated"
 ORDER = [
-    "types", "values", "ftrl", "kernels", "learners", "environments", "simulation",
-    "report", "tickets", "asktell", "experts", "bandits", "saving", "benchmarks", "cli", "__main__",
+    "types", "values", "client", "ftrl", "kernels", "learners", "environments", "simulation",
+    "report", "terms", "tickets", "holding", "asktell", "experts", "bandits", "chosen", "saving",
+    "service", "benchmarks", "cli", "__main__",
 ]  # fmt: skip
-NOT_NUMBA = ["types", "ftrl", "values", "environments", "cli"]
+NOT_NUMBA = ["types", "client", "ftrl", "values", "environments", "cli"]
 
 
 def imports(path: Path) -> set[str]:
