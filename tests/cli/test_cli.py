@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from belated.cli import main
+from belated.cli.learners import COMMON
 from belated.learners.concealed import Concealed
 from belated.learners.registry import registered
 from tests.cli.commands import belated, complaint
@@ -321,10 +322,10 @@ def test_warmup_compiles_and_says_where(tmp_path: Path) -> None:
 
 
 def test_warmup_knows_the_paper_s_learners_and_refuses_unknown_ones(tmp_path: Path) -> None:
-    """Without a name those of the paper and the references; a wrong name is one line."""
+    """Without a name those that `belated compare` plays; a wrong name is one line."""
     run = belated("warmup", BELATED_CACHE_DIR=str(tmp_path), NUMBA_DISABLE_JIT="1")
     ready = [line.split(":")[0] for line in run.stdout.splitlines()[1:]]
-    assert ready == ["full-information", "partially-concealed", "concealed", "exp3", "uniform"]
+    assert ready == list(COMMON)
     wrong = belated("warmup", "conceled")
     assert (wrong.returncode, wrong.stdout.count("\n")) == (2, 1)
     assert wrong.stderr == "Error: learner is 'conceled'; `belated learners` lists them\n"

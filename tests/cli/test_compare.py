@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
+from belated.cli.learners import COMMON
 from belated.environments.scenarios import scenarios
 from tests.cli.commands import belated, complaint
 
@@ -65,8 +66,7 @@ def test_compare_for_machines() -> None:
     """--json is one JSON list on standard output and nothing else."""
     run = belated("compare", "block-constant", "-r", 2, "--json")
     rows = json.loads(run.stdout)
-    names = ["full-information", "partially-concealed", "concealed", "uniform"]
-    assert [row["learner"] for row in rows] == names
+    assert [row["learner"] for row in rows] == list(COMMON)
     assert all(row["repetitions"] == 2 for row in rows)
 
 

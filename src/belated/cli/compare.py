@@ -18,6 +18,7 @@ from belated.cli.console import (
     say_if_compiling,
     show_table,
 )
+from belated.cli.learners import COMMON
 from belated.cli.published import carry_out_published
 from belated.cli.study import carry_out_study
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from belated.simulation.comparison import Comparison
     from belated.simulation.contenders import Contender
 
-DEFAULTS = ("full-information", "partially-concealed", "concealed", "uniform")
 SHOWN = ("learner", "regret", "±", "against balanced", "bound", "loss per round")
 
 
@@ -75,7 +75,7 @@ def scenarios(as_json: bool) -> None:
     multiple=True,
     metavar="LEARNER",
     help="A learner, as concealed or concealed:variant=repaired; repeat it for more.  "
-    "[default: every learner of the paper, and uniform]",
+    "[default: the practical learners, those of the paper, and uniform]",
 )
 @click.option("--repetitions", "-r", default=10, show_default=True, help="Games for each scenario.")
 @click.option("--seed", default=1, show_default=True, help="The same seed gives the same games.")
@@ -145,7 +145,7 @@ def compare(
     with one_line_errors():
         if not environments:
             raise ValueError("no SCENARIO is given; `belated scenarios` lists them")
-        chosen = contenders(learners or DEFAULTS)
+        chosen = contenders(learners or COMMON)
         games = [environment_named(text) for text in environments]
         check_outputs(report, figures, table)
         if as_json and lower_bounds:

@@ -10,7 +10,14 @@ import click
 if TYPE_CHECKING:
     from belated.learners.learner import Learner
 
-WARM = ("full-information", "partially-concealed", "concealed", "exp3", "uniform")
+COMMON = (
+    "practical-experts",
+    "practical-bandit",
+    "full-information",
+    "partially-concealed",
+    "concealed",
+    "uniform",
+)
 
 
 @click.command()
@@ -59,8 +66,8 @@ def in_python(kind: "type[Learner]") -> str:
 def warmup(names: tuple[str, ...], everything: bool) -> None:
     """Compile learners and keep the code, so that later processes start quickly.
 
-    Without a name, these are the learners of the paper, Exp3 and uniform play; any other is
-    compiled when it is first used.
+    Without a name, these are the practical learners, those of the paper and uniform play; any
+    other is compiled when it is first used.
     """
     from belated.cli.console import one_line_errors
     from belated.kernels.compile import QUIET, cache_directory
@@ -75,7 +82,7 @@ def warmup(names: tuple[str, ...], everything: bool) -> None:
         for name in names:
             if name not in kinds:
                 raise ValueError(f"learner is {name!r}; `belated learners` lists them")
-    for name in kinds if everything else names or WARM:
+    for name in kinds if everything else names or COMMON:
         kind, started = kinds[name], time.perf_counter()
         compile_learner(kind)
         click.echo(f"{kind.name}: ready after {time.perf_counter() - started:.1f} s")
