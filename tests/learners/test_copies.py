@@ -27,6 +27,8 @@ from belated.learners.rotating import (
     rotating,
 )
 from belated.learners.tsallis_inf import TsallisInf
+from belated.simulation.accounts import account
+from belated.simulation.bounds import bound_for
 from belated.simulation.engine import loop_for, play_rounds
 from tests.learners.games import (
     ARMS,
@@ -39,6 +41,7 @@ from tests.learners.games import (
     softmin,
     told_after,
 )
+from tests.simulation.test_engine import given
 
 Distribution = Callable[[Table, Played, Sequence[int], int], Floats]
 
@@ -264,7 +267,7 @@ def test_states_can_be_found_again() -> None:
 
 def test_bounds_are_those_of_the_copies() -> None:
     """M f(T/M), where the base states an f, and the rounds are as even as they can be."""
-    facts = Facts(arms=4, rounds=90, most_missing=8, total_delay=500, best_loss=10.0)
+    facts = Facts(4, 90, most_missing=8, total_delay=500, best_loss=10.0, longest_wait=8)
     hedge_bound = 9 * 3.0 * math.sqrt(10 * math.log(4) / 8.0)
     assert BoldHedge(arms=4).bound(facts) == pytest.approx(hedge_bound)
     assert CopiesHedge(arms=4, max_delay=8).bound(facts) == pytest.approx(hedge_bound)
@@ -276,8 +279,40 @@ def test_bounds_are_those_of_the_copies() -> None:
     few = facts._replace(rounds=3)
     assert BoldTsallis(arms=4).bound(few) == pytest.approx(3 * (4.0 * 2.0 + 1.0))
     assert BoldExp3(arms=4).bound(facts) is None
-    assert BoldHedge(arms=4, delivery="padded").bound(facts) is None
+    assert BoldHedge(arms=4, delivery="padded").bound(facts) == BoldHedge(arms=4).bound(facts)
     assert CopiesHedge(arms=4, max_delay=7).bound(facts) is None
+    assert CopiesHedge(arms=4, max_delay=8).bound(facts._replace(longest_wait=9)) is None
+
+
+@pytest.mark.parametrize("kind", [BoldHedge, BoldTsallis])
+@pytest.mark.parametrize("delivery", ["padded", "in order"])
+@pytest.mark.parametrize("seed", range(4))
+def test_told_together_as_many_are_missing_as_rounds_are_open(
+    kind: type[Bold], delivery: Any, seed: int
+) -> None:
+    """So BOLD has its bound where each arm has its own delay, with the copies that it has."""
+    table, learner = random_table(seed, 60, 3), kind(arms=3, delivery=delivery)
+    state = learner.reserved(learner.start(), 60)
+    played(learner, table, state)
+    game = account(given(table.losses, table.delays))
+    bound = bound_for(learner, game, 0)
+    assert game.arm_dependent
+    assert bound.applies
+    assert state.copies[0] == game.waits[delivery].most_missing + 1
+
+
+def test_no_bound_if_losses_take_longer_than_promised() -> None:
+    """However few are missing at once: a copy would play again without having heard."""
+    table = shared_delay(random_table(1, 200, 3), 0)
+    for rounds, delay in ((slice(5, 9), 100), (slice(5, 9), -1)):
+        delays = table.delays.copy()
+        delays[rounds] = delay
+        delays[10] = 20
+        game = account(given(table.losses, delays))
+        assert game.max_missing <= 20
+        for promised, applies in ((20, False), (game.rounds, True)):
+            bound = bound_for(CopiesHedge(arms=3, max_delay=promised), game, 0)
+            assert bound.applies is applies
 
 
 @pytest.mark.parametrize("delay", [0, 1, 5])

@@ -269,7 +269,7 @@ def test_the_rate_of_exp3_coop_makes_its_bound_least(
         per_round = arms * math.e / (2 * (1 - 1 / math.e)) + 3 * (max_delay + 1)
         other = 2 * max_delay + math.log(arms) / eta + eta * horizon * per_round
         assert bound <= other * (1 + 1e-12)
-    assert learner.bound(Facts(arms, horizon, max_delay + 1, 0, 0.0)) is None
+    assert learner.bound(Facts(arms, horizon, 1, 0, 0.0, longest_wait=max_delay + 1)) is None
 
 
 def test_bad_options_are_named() -> None:

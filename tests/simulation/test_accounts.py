@@ -9,7 +9,7 @@ import pytest
 from belated.environments.environment import Counts
 from belated.environments.missing import NEVER, missing_counts
 from belated.simulation import contenders
-from belated.simulation.accounts import LARGEST_TAIL_INDEX, LEVELS, LONGEST_LAW, account
+from belated.simulation.accounts import LARGEST_TAIL_INDEX, LEVELS, LONGEST_LAW, Account, account
 from belated.types import DELIVERIES, Delivery, Need
 from tests.simulation.test_engine import given, random_game
 
@@ -104,9 +104,11 @@ def test_waits_are_those_of_every_single_loss(
     assert found.most_missing == missing.max()
     assert found.total_delay == missing.max(axis=1).sum()
     assert found.max_delay == waits[np.isfinite(waits)].max(initial=0)
+    left = np.arange(rounds - 1, -1, -1)[:, None]
+    assert found.longest_wait == np.minimum(waits, left).max()
     if delivery == "own":
         own = (sums.max_missing, sums.total_delay, sums.max_delay)
-        assert own == tuple(found)
+        assert own == tuple(found)[:3]
 
 
 def test_padded_waits_exceed_what_is_missing_of_any_arm() -> None:
@@ -223,6 +225,7 @@ class Spy:
     tail_index: Any = None
     delay_at_decision: Any = None
     delivery: Any = None
+    window: Any = None
     needs: ClassVar[tuple[Need, ...]] = ()
     deliveries: ClassVar[tuple[Delivery, ...]] = DELIVERIES
 
@@ -232,29 +235,61 @@ class Spy:
 def test_a_learner_is_handed_what_it_declares_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch, need: Need, delivery: Any
 ) -> None:
-    """Each need alone fills its own option, and no other, with what the delivery makes of it."""
+    """Each need alone fills its own option, and no other, with what the delivery makes of it.
+
+    Told together, all arms have one delay: that of a game in which this is so from the beginning.
+    """
     losses, delays = random_game(9, 200, 3, 12)
     delays[delays == NEVER] = 0
+    together = np.array([wait_of(delays, s, 0, delivery or "own") for s in range(200)])
+    alike = np.where(np.isinf(together), NEVER, together).astype(np.int64)
     sums = account(given(losses, delays))
+    same = sums if delivery in (None, "own") else account(given(losses[:, :1], alike[:, None]))
+    options = {} if delivery is None else {"delivery": delivery}
+    assert handed_to_spy(monkeypatch, need, options, sums) == known_of(same)[need]
+
+
+@pytest.mark.parametrize("need", list(Need))
+@pytest.mark.parametrize("window", [0, 1, 7, 199])
+def test_with_a_window_everything_is_as_late_as_the_window(
+    monkeypatch: pytest.MonkeyPatch, need: Need, window: int
+) -> None:
+    """What is handed over is that of a game in which all losses take so many rounds.
+
+    But for the law and its tail, in which losses of the last rounds are not taken to be lost.
+    """
+    losses, delays = random_game(9, 200, 3, 12)
+    found = handed_to_spy(monkeypatch, need, {"window": window}, account(given(losses, delays)))
+    expected = known_of(account(given(losses, np.full_like(delays, window))))
+    expected[Need.DELAY_LAW] = (0.0,) * window + (1.0,)
+    expected[Need.TAIL_INDEX] = LARGEST_TAIL_INDEX if window <= 2 else 0.0
+    assert found == expected[need]
+
+
+def handed_to_spy(
+    monkeypatch: pytest.MonkeyPatch, need: Need, options: dict[str, Any], sums: Account
+) -> Any:
+    """What a learner of one need is told; it must be told nothing else."""
     monkeypatch.setattr(Spy, "needs", (need,))
     monkeypatch.setattr(contenders, "registered", lambda: {"spy": Spy})
-    options = {} if delivery is None else {"delivery": delivery}
     spy = contenders.Contender("spy", options).built(sums)
-    waits = sums.waits[delivery or "own"]
-    expected = {
-        Need.HORIZON: 200,
-        Need.MAX_MISSING: waits.most_missing,
-        Need.TOTAL_DELAY: waits.total_delay,
-        Need.MAX_DELAY: waits.max_delay,
+    filled = {name: value for name, value in vars(spy).items() if value is not None}
+    assert set(filled) <= {"arms", need.value, *options}
+    return filled.get(need.value)
+
+
+def known_of(sums: Account) -> dict[Need, Any]:
+    """All that a learner which is told every loss on arrival may be told of this game."""
+    return {
+        Need.HORIZON: sums.rounds,
+        Need.MAX_MISSING: sums.max_missing,
+        Need.TOTAL_DELAY: sums.total_delay,
+        Need.MAX_DELAY: sums.max_delay,
         Need.MEAN_DELAY: max(sums.delays.mean),
         Need.DELAY_LAW: tuple(sums.delays.law),
         Need.TAIL_INDEX: sums.delays.tail_index,
         Need.DELAY_AT_DECISION: None,  # told in every round, not beforehand
     }
-    filled = {name: value for name, value in vars(spy).items() if value is not None}
-    given_anyway = {"arms": 3} | options
-    told = {} if expected[need] is None else {need.value: expected[need]}
-    assert filled == given_anyway | told
 
 
 def test_an_option_that_is_given_is_not_overruled(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,12 +103,12 @@ class Bold(Copied):
         free[: state.free.size] = state.free
         return {"awaited": awaited, "free": free, "copies": state.copies, "round": state.round}
 
-    def copies_in(self, facts: Facts) -> int | None:
-        """One more than are missing, where each loss is told by itself.
+    def copies_in(self, facts: Facts) -> int:
+        """One more than are missing: all arms are told together, or have one delay.
 
-        The missing counts of arms do not say how many rounds wait for the last of their losses.
+        Where they have not, the theorem does not apply.
         """
-        return facts.most_missing + 1 if self.delivery == "own" else None
+        return facts.most_missing + 1
 
 
 def bold(name: str, base: type[Learner], module: str) -> type[Bold]:

@@ -116,7 +116,7 @@ class CoopExp3(Learner):
         return Prediction.blank(self.arms, eta=1)
 
     def bound(self, facts: Facts) -> float | None:
-        if facts.most_missing > self.max_delay:
+        if facts.longest_wait > self.max_delay:
             return None
         logs = 0.0 if self.arms == 1 else math.log(self.arms) / self.eta
         return 2.0 * self.max_delay + logs + self.eta * facts.rounds * self.cost

@@ -86,7 +86,8 @@ class Facts(NamedTuple):
     """What a bound may depend on: the size of a game, its delays, and the loss of the best arm.
 
     A loss is missing until the learner is told it, whenever it arrives; total_delay is the sum over
-    rounds of the largest missing count.
+    rounds of the largest missing count. longest_wait is how long a loss takes at most or, if it
+    does not come within the game, how many rounds are left after its own.
     """
 
     arms: int
@@ -94,6 +95,7 @@ class Facts(NamedTuple):
     most_missing: int
     total_delay: int
     best_loss: float
+    longest_wait: int = 0
 
 
 @dataclass(frozen=True)

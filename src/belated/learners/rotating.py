@@ -101,8 +101,8 @@ class Rotating(Copied):
         return {"turns": np.full(1, self.max_delay + 1, dtype=np.int64), "round": now}
 
     def copies_in(self, facts: Facts) -> int | None:
-        """d + 1, unless more is missing than d allows."""
-        return self.max_delay + 1 if facts.most_missing <= self.max_delay else None
+        """d + 1, unless a loss takes longer than d rounds."""
+        return self.max_delay + 1 if facts.longest_wait <= self.max_delay else None
 
 
 def rotating(name: str, base: type[Learner], module: str) -> type[Rotating]:

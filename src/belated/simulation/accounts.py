@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from belated.environments.environment import Environment
 from belated.environments.missing import NEVER
 from belated.simulation.game import Game, Stretch
-from belated.simulation.waits import Waits, WaitSums, in_time
-from belated.types import Delivery
+from belated.simulation.waits import Waits, WaitSums, in_time, waits_for_window
+from belated.types import DELIVERIES, Delivery
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -60,6 +60,7 @@ class Account:
     caps: Counts | None
     charged: Floats | None
     delays: Delays
+    delays_together: Mapping[Delivery, Delays]  # padded and in order, as those of a single arm
     checkpoints: Counts
     losses_at: Floats  # L_t after each checkpoint
 
@@ -82,6 +83,14 @@ class Account:
     def max_delay(self) -> int:
         """The longest delay that ends within the game."""
         return self.waits["own"].max_delay
+
+    def told(self, delivery: Delivery, window: int | None = None) -> tuple[Waits, Delays]:
+        """The waits and delays of a learner that is told its losses in this way."""
+        if window is not None:
+            delay = window if window < self.rounds else NEVER
+            law = _delays(np.full((1, 1), delay), self.rounds)
+            return waits_for_window(window, self.rounds), law
+        return self.waits[delivery], self.delays_together.get(delivery, self.delays)
 
     @property
     def best_arm(self) -> int:
@@ -124,11 +133,12 @@ class _Sums:
         self.missing += stretch.missing.sum(axis=0)
         self.charge(stretch, weighted + stretch.losses)
         np.maximum(self.most_missing, stretch.missing.max(axis=0), out=self.most_missing)
-        self.waits.add(stretch)
+        together = self.waits.add(stretch)
         delays = in_time(stretch, stretch.delays)
         self.arm_dependent |= bool((delays != delays[:, :1]).any())
         index = np.arange(stretch.first, stretch.end, dtype=np.uint64)
-        self.sampled.append(delays[index * SCATTER <= self.threshold])
+        chosen = index * SCATTER <= self.threshold
+        self.sampled.append(np.column_stack([delays[chosen], together[chosen]]))
         if stretch.end == self.checkpoints[self.passed]:
             self.losses_at[self.passed] = self.losses
             self.passed += 1
@@ -152,21 +162,26 @@ class _Sums:
 
     def close(self, environment: Environment) -> Account:
         """The account of the whole game."""
-        arms = environment.arms
+        arms, rounds = environment.arms, environment.rounds
         prior = np.full(arms, 1.0 / arms) if environment.prior is None else environment.prior
+        sampled = np.concatenate(self.sampled)
         return Account(
-            rounds=environment.rounds,
+            rounds=rounds,
             labels=tuple(environment.labels),
             prior=np.asarray(prior, dtype=np.float64),
             losses=self.losses,
             missing_losses=self.missing_losses,
             most_missing=self.most_missing,
-            mean_missing=self.missing / environment.rounds,
+            mean_missing=self.missing / rounds,
             waits=self.waits.waits,
             arm_dependent=self.arm_dependent,
             caps=None if self.caps is None else np.array(self.caps),
             charged=None if self.caps is None else np.array(self.charged),
-            delays=_delays(np.concatenate(self.sampled), environment.rounds),
+            delays=_delays(sampled[:, :arms], rounds),
+            delays_together={
+                delivery: _delays(sampled[:, [column]], rounds)
+                for column, delivery in enumerate(DELIVERIES[1:], start=arms)
+            },
             checkpoints=self.checkpoints,
             losses_at=self.losses_at,
         )

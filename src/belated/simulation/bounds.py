@@ -110,6 +110,7 @@ def for_any(learner: Learner, played: Played) -> Bound:
         most_missing=waits.most_missing,
         total_delay=waits.total_delay,
         best_loss=float(account.losses.min()),
+        longest_wait=waits.longest_wait,
     )
     value = learner.bound(facts)
     if value is None:

@@ -6,20 +6,20 @@ from typing import Any
 
 from belated.learners.learner import Learner
 from belated.learners.registry import check_options, learner_named, registered
-from belated.simulation.accounts import Account
+from belated.simulation.accounts import Account, Delays
 from belated.simulation.play import Plays
 from belated.simulation.waits import Waits
-from belated.types import Need
-from belated.values import named_options
+from belated.types import DELIVERIES, Need
+from belated.values import MOST_ROUNDS, as_count, named_options
 
-KNOWN: dict[Need, Callable[[Account, Waits], Any]] = {
-    Need.HORIZON: lambda account, waits: account.rounds,
-    Need.MAX_MISSING: lambda account, waits: waits.most_missing,
-    Need.TOTAL_DELAY: lambda account, waits: waits.total_delay,
-    Need.MAX_DELAY: lambda account, waits: waits.max_delay,
-    Need.MEAN_DELAY: lambda account, waits: float(account.delays.mean.max()),
-    Need.DELAY_LAW: lambda account, waits: tuple(account.delays.law.tolist()),
-    Need.TAIL_INDEX: lambda account, waits: account.delays.tail_index,
+KNOWN: dict[Need, Callable[[int, Waits, Delays], Any]] = {
+    Need.HORIZON: lambda rounds, waits, delays: rounds,
+    Need.MAX_MISSING: lambda rounds, waits, delays: waits.most_missing,
+    Need.TOTAL_DELAY: lambda rounds, waits, delays: waits.total_delay,
+    Need.MAX_DELAY: lambda rounds, waits, delays: waits.max_delay,
+    Need.MEAN_DELAY: lambda rounds, waits, delays: float(delays.mean.max()),
+    Need.DELAY_LAW: lambda rounds, waits, delays: tuple(delays.law.tolist()),
+    Need.TAIL_INDEX: lambda rounds, waits, delays: delays.tail_index,
 }
 
 
@@ -28,8 +28,8 @@ class Contender:
     """A registered learner with options, or a ready-made one.
 
     What a learner declares that it must know, and the options do not say, is taken from the game:
-    its horizon, the largest missing count as max_missing, and so on, as its delivery has them;
-    nothing else is.
+    its horizon, the largest missing count as max_missing, and so on, as its delivery or its window
+    has them; nothing else is.
     """
 
     name: str
@@ -50,10 +50,16 @@ class Contender:
         if self.ready is not None:
             return self.ready
         kind = registered()[self.name]
-        delivery = self.options.get("delivery") or kind.deliveries[0]
-        waits = account.waits.get(delivery, Waits())  # the learner will refuse any other
+        delivery, window = self.options.get("delivery"), self.options.get("window")
+        if delivery not in DELIVERIES:
+            delivery = kind.deliveries[0]  # the learner will refuse any other
+        if window is not None:
+            window = as_count(window, "window", 0, MOST_ROUNDS)
+        waits, delays = account.told(delivery, window)
         known = {
-            need.value: told(account, waits) for need, told in KNOWN.items() if need in kind.needs
+            need.value: told(account.rounds, waits, delays)
+            for need, told in KNOWN.items()
+            if need in kind.needs
         }
         if "prior" in {each.name for each in fields(kind)}:
             known["prior"] = tuple(account.prior.tolist())
