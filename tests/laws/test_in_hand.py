@@ -22,6 +22,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::belated.BelatedWarning"),
 ]
 GROWING = {n: kind for n, kind in KINDS.items() if kind.reserved is not Learner.reserved}
+IN_ORDER = {n: kind for n, kind in KINDS.items() if kind.deliveries[0] == "in order"}
 Step = tuple[Any, ...]
 
 
@@ -51,6 +52,21 @@ def test_by_hand_a_game_is_what_it_is_in_the_readable_loop(kind: Kind, data: st.
     learner = in_hand(game)
     expected = by_the_loop(game, learner._learner)
     assert by_hand(game, learner).tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("kind", list(IN_ORDER.values()), ids=list(IN_ORDER))
+@few
+@given(data=st.data())
+def test_who_learns_in_order_may_be_told_in_any(kind: Kind, data: st.DataObject) -> None:
+    """What a user tells within a round is put in order before such a learner hears of it."""
+    game = data.draw(games(kind, delivery="in order"))
+    shuffled = data.draw(st.randoms(use_true_random=False))
+    player, q = Player(game, in_hand(game)), []
+    for t in range(len(game.losses)):
+        q.append(player.ask())
+        shuffled.shuffle(player.arriving.get(t, []))
+        player.tell()
+    assert np.array(q).tobytes() == by_hand(game, in_hand(game)).tobytes()
 
 
 @pytest.mark.parametrize("kind", list(GROWING.values()), ids=list(GROWING))
