@@ -108,6 +108,20 @@ def test_a_bound_within_reach_is_a_dash_dotted_line(monkeypatch: pytest.MonkeyPa
     assert any("th:test" in text for text in texts(figure))
 
 
+def test_a_bound_that_is_not_proven_is_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However near it is: it is written, with its dagger, and nothing is drawn at its value."""
+    value = 1.2 * max(float(ordinary().regret(k).mean()) for k in range(4))
+    for applies, lines in ((True, 4), (False, 0)):
+        with_bound(monkeypatch, value, applies)
+        over_time, last = figures.regret_over_time(ordinary()), figures.final_regret(ordinary())
+        drawn = [line for line in over_time.axes[0].lines if set(line.get_ydata()) == {value}]
+        marks = [each.get_datalim(last.axes[0].transData) for each in last.axes[0].collections]
+        assert len(drawn) == lines
+        assert sum(mark.x0 == mark.x1 == value for mark in marks) == lines
+        for written in (texts(over_time), texts(last)):
+            assert any("†" in text for text in written) is not applies
+
+
 def test_a_bound_far_above_does_not_squash_the_plot(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is written with an arrow instead."""
     with_bound(monkeypatch, None)

@@ -84,7 +84,7 @@ def _line(axes: Axes, rounds: Any, mean: Floats, style: Style, label: str) -> Li
 
 
 def _draw_bounds(axes: Axes, comparison: Comparison) -> list[str]:
-    """Bounds within reach as lines; all of them as notes to be written above the plot."""
+    """Proven bounds within reach as lines; all bounds as notes to be written above the plot."""
     low, top = axes.dataLim.intervaly
     top = max(top, LEAST)
     limit = NEAR * top
@@ -92,12 +92,11 @@ def _draw_bounds(axes: Axes, comparison: Comparison) -> list[str]:
     for k, (bound, style) in enumerate(zip(bounds, styles(comparison), strict=True)):
         if bound.value is None or not np.isfinite(bound.value):
             continue
-        near = bound.value <= limit
-        if near:
-            top = max(top, bound.value)
+        sign, name = "↑ " if bound.value > limit else "", short(comparison.labels[k])
+        if bound.applies and bound.value <= limit:
+            sign, top = f"{NEAR_SIGN} ", max(top, bound.value)
             axes.axhline(bound.value, color=style.colour, linestyle=BOUND, linewidth=1.1)
-        sign, name = NEAR_SIGN if near else "↑", short(comparison.labels[k])
-        notes.append(f"{sign} {name}: {bound_text(bound)} ({bound.label})")
+        notes.append(f"{sign}{name}: {bound_text(bound)} ({bound.label})")
     axes.set_ylim(1.06 * min(low, 0.0), 1.06 * top)
     more = len(notes) - MOST_NOTES
     if more > 0:
@@ -168,12 +167,13 @@ def _make_room(axes: Axes, bounds: Sequence[Bound]) -> None:
 
 
 def _mark_bound(axes: Axes, row: int, bound: Bound, style: Style) -> None:
-    """The bound as a dash-dotted line, or where it lies if that is far beyond the regrets."""
+    """The bound as a dash-dotted line; in words if it is not proven or far beyond the regrets."""
     if bound.value is None:
         return
-    text = f"bound {bound_text(bound)}"
-    if bound.value > axes.get_xlim()[1]:
-        _write(axes, 1.0, row + 0.12, f"{text} →", color=FAINT, fontsize=7.5)
+    text, beyond = f"bound {bound_text(bound)}", bound.value > axes.get_xlim()[1]
+    if beyond or not bound.applies:
+        where = f"{text} →" if beyond else text
+        _write(axes, 1.0, row + 0.12, where, color=FAINT, fontsize=7.5)
         return
     axes.vlines(bound.value, row - 0.1, row + 0.34, color=style.colour, linestyle=BOUND)
     axes.annotate(
