@@ -1,6 +1,7 @@
 """Keys: who may do what, where the service listens, and how often it may be asked."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import httpx
@@ -65,6 +66,59 @@ def test_keys_open_what_they_are_for(tmp_path: Path) -> None:
             assert secret not in server.log
     for file in tmp_path.iterdir():
         assert admin.encode() not in file.read_bytes()
+
+
+BODIES = {
+    "/v1/problems": {"name": "another", "arms": ["a", "b"]},
+    "/v1/keys": {"label": "mine", "scopes": ["admin:*"]},
+    "/ask:batch": {"count": 2},
+    "/tell": {"loss": 0.5},
+    "/arms": {"arm": "c"},
+    "/rank": {"actions": [{"id": "a"}, {"id": "b"}]},
+    "/reward": {"value": 1},
+}
+
+
+def test_a_key_for_one_problem_cannot_touch_another(tmp_path: Path) -> None:
+    """Whatever route of the document: it is refused as if there were nothing, and changes nothing.
+
+    Routes without a name are about the key's own problem, about everything, or about nothing.
+    """
+    database = str(tmp_path / "belated.db")
+    admin = made_key(database, "admin:*", "ask:*", "tell:*")
+    mine = made_key(database, "admin:mine", "ask:mine", "tell:mine")
+    with (
+        serving(database, "--log-level", "warning") as server,
+        server.client(admin) as http,
+        server.client(mine) as stranger,
+    ):
+        for name in ("mine", "theirs"):
+            http.post("/v1/problems", json={"name": name, "arms": ["a", "b"]})
+        rank = http.post("/v1/problems/theirs/rank", json=BODIES["/rank"])
+        ticket, event = rank.headers["x-belated-ticket"], rank.json()["eventId"]
+        before = http.post("/v1/verify").json()["problems"][1]
+        parts = {"name": "theirs", "ticket": ticket, "eventId": event, "arm": "a", "id": "0"}
+        for path, methods in http.get("/openapi.json").json()["paths"].items():
+            answers = refusals(stranger, path.format(**parts), methods)
+            if "{" in path or path in ("/v1/problems", "/v1/keys", "/v1/verify", "/metrics"):
+                assert answers <= {403, 404}, path
+        reports = {"reports": [{"ticket": ticket, "loss": 0.5}]}
+        (told,) = stranger.post("/v1/tell:batch", json=reports).json()["results"]
+        assert told["status"] == 404
+        (seen,) = stranger.get("/v1/problems").json()["problems"]
+        assert seen["name"] == "mine"
+        assert http.post("/v1/verify").json()["problems"][1] == before
+        assert before["problem"] == "theirs"
+
+
+def refusals(http: httpx.Client, path: str, methods: Iterable[str]) -> set[int]:
+    """What each method of a path is answered; the list of problems is everybody's to read."""
+    body = next((body for end, body in BODIES.items() if path.endswith(end)), None)
+    return {
+        status(http, method, path, json=body if method == "post" else None)
+        for method in methods
+        if (method, path) != ("get", "/v1/problems")
+    }
 
 
 def check_strangers(server: Server) -> None:

