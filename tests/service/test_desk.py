@@ -1,6 +1,9 @@
 """The desk: exactly once, in one order, and nothing acknowledged that was not committed."""
 
+import contextlib
+import os
 import random
+import sqlite3
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,7 @@ from tests.service.material import whole_journal
 
 LOSSES = {"red": 0.2, "green": 0.5, "blue": 0.8}
 ARMS = list(LOSSES)
+CUTS = int(os.environ.get("BELATED_CUTS", "20"))
 EXPERTS = {"arms": ARMS, "learner": "full-information", "options": {"horizon": 500}}
 
 
@@ -75,30 +79,26 @@ def test_live_state_is_the_fold_of_the_journal(store: Store) -> None:
 def test_snapshot_and_tail_are_the_whole_fold(tmp_path: Path, learner: str) -> None:
     """At random cuts a restored snapshot goes on to the same state, bit for bit."""
     options = {"horizon": 500} if learner == "full-information" else {}
-    with open_store(tmp_path / "belated.db") as store:
+    with open_store(tmp_path / "belated.db", durability="off") as store:
         with at_desk(store) as desk:
             desk.create("cut", arms=ARMS, learner=learner, options=options)
             play(desk, "cut", 90, random.Random(2))
             live = desk.states()
-        events = whole_journal(store)
-        chance = random.Random(3)
-        for cut in [0, *(chance.randrange(len(events)) for _ in range(CUTS))]:
-            first = Replicas(store)
-            for event in events[: cut + 1]:
-                first.take(event)
-            first.save(events[cut].position)
-            second = Replicas.loaded(store)
-            assert fingerprints_in(second) == live
-            store.snapshots.prune("cut", 0)
-
-
-CUTS = 8
+        events, first = whole_journal(store), Replicas(store)
+        places = random.Random(3).choices(range(len(events)), k=CUTS)
+        store.snapshots.prune("cut", 0)
+        for place, event in enumerate(events):
+            first.take(event)
+            for _ in range(places.count(place)):
+                assert first.save(event.position)
+                second = Replicas.loaded(store)
+                assert second.unsaved == len(events) - place - 1  # so much was left to fold
+                assert fingerprints_in(second) == live
+        assert live == refold(store)
 
 
 def test_a_damaged_snapshot_is_noticed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """By its checksum, by its code, or by not fitting: then the journal is folded again."""
-    from belated.service.store import Snapshot
-
     with open_store(tmp_path / "belated.db") as store:
         with at_desk(store) as desk:
             desk.create("ads", arms=ARMS)
@@ -113,9 +113,43 @@ def test_a_damaged_snapshot_is_noticed(tmp_path: Path, caplog: pytest.LogCapture
         }
         for snapshot in bad.values():
             store.snapshots.prune("ads", 0)
-            store.snapshots.save(Snapshot(*snapshot))
-            assert fingerprints_in(Replicas.loaded(store)) == live
-    assert "folded" in caplog.text or caplog.text == ""
+            store.snapshots.save(snapshot)
+            loaded = Replicas.loaded(store)
+            assert loaded.unsaved == len(whole_journal(store))  # all of it was folded
+            assert fingerprints_in(loaded) == live
+    assert caplog.text.count("the journal is folded again") == 2
+
+
+@pytest.mark.parametrize("place", [0.0, 0.5, 1.0])
+def test_a_snapshot_that_rots_is_rebuilt(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, place: float
+) -> None:
+    """One bit of it turned on the disk: the service starts with the same state, and mends it."""
+    path = tmp_path / "belated.db"
+    with open_store(path) as store:
+        with at_desk(store) as desk:
+            desk.create("ads", arms=ARMS)
+            play(desk, "ads", 20, random.Random(1))
+            live = desk.states()
+        whole = store.snapshots.latest("ads")
+        assert whole is not None
+    turn_a_bit(path, int(place * (len(whole.blob) - 1)))
+    with open_store(path) as store:
+        assert store.snapshots.latest("ads") is None
+        assert "is damaged; it is ignored" in caplog.text
+        with at_desk(store) as desk:
+            assert desk.states() == live
+        assert store.snapshots.latest("ads") == whole
+        assert verified_at_rest(store)[0].is_clean
+
+
+def turn_a_bit(path: Path, place: int) -> None:
+    """Change a byte of all snapshots in a file that nobody uses."""
+    with contextlib.closing(sqlite3.connect(path)) as file, file:
+        for row, blob in file.execute("select rowid, blob from snapshots").fetchall():
+            other = bytearray(blob)
+            other[place] ^= 1
+            file.execute("update snapshots set blob = ? where rowid = ?", (bytes(other), row))
 
 
 def test_snapshots_are_taken_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
