@@ -279,6 +279,20 @@ def test_requests_of_one_group_see_each_other(tmp_path: Path) -> None:
         assert desk.states() == refold(store)
 
 
+def test_a_group_answers_with_the_state_it_leaves(tmp_path: Path) -> None:
+    """Of experts, some told and then the rest cancelled in the same commit: it is cancelled."""
+    with open_store(tmp_path / "belated.db") as store, at_desk(store) as desk:
+        desk.create("experts", **EXPERTS)
+        ticket = desk.ask("experts").ticket
+        red = Tell([Report(ticket, 0.5, arm="red")])
+        pause: Future[Any] = desk.sent(Call(lambda store, replicas: __import__("time").sleep(0.3)))
+        sent = [desk.sent(request) for request in (red, Cancel(ticket), red)]
+        pause.result(60)
+        first, cancelled, again = (each.result(60) for each in sent)
+        assert (first[0].counted, cancelled.counted, again[0].counted) == (True, True, False)
+        assert {first[0].state, cancelled.state, again[0].state} == {"cancelled"}
+
+
 def test_partially_concealed_reports_tell_what_was_missing(tmp_path: Path) -> None:
     """The count is required there, is part of the report, and has an end at the round before."""
     options = {"horizon": 50, "max_missing": 5}

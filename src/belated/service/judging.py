@@ -8,6 +8,7 @@ from belated.values import as_count
 
 ROUNDING = 1e-12  # by which a reward turned into a loss may differ from that loss
 PENDING, TOLD, EXPIRED, CANCELLED = "pending", "told", "expired", "cancelled"
+CLOSED = (CANCELLED, EXPIRED, TOLD)  # if arms have several, the first of these is the ticket's
 
 
 def outcome_of(
@@ -97,7 +98,7 @@ def state_of(record: TicketRecord) -> str:
     if len(record.outcomes) < (1 if record.decision.arm is not None else len(weights or ())):
         return PENDING
     kinds = {outcome.kind for outcome in record.outcomes}
-    return next(kind for kind in (CANCELLED, EXPIRED, TOLD) if kind in kinds)
+    return next(kind for kind in CLOSED if kind in kinds)
 
 
 def cancelled_again(ticket: str, state: str) -> Verdict:

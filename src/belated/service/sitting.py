@@ -18,6 +18,7 @@ from belated.kernels.stream import draw
 from belated.service.administration import is_change
 from belated.service.judging import (
     CANCELLED,
+    CLOSED,
     PENDING,
     TOLD,
     cancelled_again,
@@ -290,7 +291,8 @@ class Sitting:
         if ticket in replica.open:
             arms = replica.arms_waiting(ticket)
         else:
-            state = self._state_in_group(ticket) if found.record is None else state_of(found.record)
+            record = found.record
+            state = self._state_in_group(ticket, found) if record is None else state_of(record)
             if state != PENDING:
                 verdict = cancelled_again(ticket, state)
                 return lambda appended: verdict
@@ -346,12 +348,12 @@ class Sitting:
                         loss = problem.default_loss
                         self._add(Outcome(ticket, arm, "expired", loss, self._now), found)
 
-    def _state_in_group(self, ticket: str) -> str:
-        """The state of a ticket that this group has closed."""
-        kinds = {
-            self.outcomes[place].kind for (name, _), place in self._came.items() if name == ticket
-        }
-        return CANCELLED if CANCELLED in kinds else TOLD
+    def _state_in_group(self, ticket: str, found: Found) -> str:
+        """The state of a ticket that this group has closed; what came before was told."""
+        arms = [found.played] if found.played else found.problem.arms
+        places = [self._came[ticket, arm] for arm in arms if (ticket, arm) in self._came]
+        kinds = {self.outcomes[place].kind for place in places}
+        return next((kind for kind in CLOSED if kind in kinds), TOLD)
 
     def _state(self, ticket: str, found: Found) -> str:
         """The state of a ticket after the commit."""
@@ -359,7 +361,7 @@ class Sitting:
             return state_of(self._after[ticket])
         if self._eager and ticket in self._replicas.by_name[found.problem.name].open:
             return PENDING
-        return TOLD
+        return self._state_in_group(ticket, found)
 
 
 def keys_of(ask: Ask) -> list[str | None]:
