@@ -28,8 +28,9 @@ bench: setup  ## measure the speed beside all peers, and draw the figure of docs
 serve: .venv/service  ## the decision service, on this machine only
 	$(BIN)/belated serve --no-auth
 
-soak: setup  ## kill the decision service 200 times under 24 clients, which takes an hour or so
-	BELATED_KILLS=200 BELATED_CLIENTS=24 $(BIN)/python -m pytest -n 0 tests/service/test_kills.py \
+soak: setup  ## kill the service 200 times, its workers and PostgreSQL 50 times; over an hour
+	BELATED_COMPILED=1 BELATED_CLIENTS=24 BELATED_KILLS=200 BELATED_POSTGRES_KILLS=50 \
+	  $(BIN)/python -m pytest -s -n 0 tests/service/test_kills.py \
 	  tests/service/test_killed_services.py
 
 setup: .venv/ready

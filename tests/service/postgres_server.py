@@ -7,10 +7,11 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import quote
 
+import psutil
 import psycopg
 
 NUMBERS = itertools.count()
@@ -37,6 +38,15 @@ class OwnServer:
         process = self._server.get_postmaster_info().process
         os.kill(process.pid, signal.SIGQUIT)
         process.wait(20)
+
+    def kill(self) -> None:
+        """End all its processes without warning, and wait until they are gone."""
+        process = self._server.get_postmaster_info().process
+        family = [process, *process.children(recursive=True)]
+        for each in family:
+            with suppress(psutil.NoSuchProcess):
+                each.kill()
+        psutil.wait_procs(family, 20)
 
     def start_again(self) -> None:
         """Start it again on the same data."""

@@ -1,86 +1,37 @@
 """Services that are killed at any moment, under many clients, lose and repeat nothing."""
 
-import json
 import os
 import random
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import pytest
+from tests.service.crowd import Crowd
+from tests.service.killing import (
+    CLIENTS,
+    KILLS,
+    POSTGRES_KILLS,
+    Start,
+    begin,
+    check_acknowledged,
+    check_clean,
+    seconds_to_answer,
+    start,
+    states,
+    tell_of,
+    wait_for,
+)
+from tests.service.postgres_server import OwnServer, empty_database
+from tests.service.server import Server
 
-from belated.service.administration import create
-from belated.service.store import open_store
-from tests.cli.commands import belated
-from tests.service.crowd import PROBLEM, Crowd
-from tests.service.server import PLAIN, Server
-
-KILLS = int(os.environ.get("BELATED_KILLS", "1"))
-CLIENTS = int(os.environ.get("BELATED_CLIENTS", "8"))
-Start = Callable[..., Server]
-
-
-@pytest.fixture
-def start() -> Iterator[Start]:
-    """Starts services; none of them outlives its test."""
-    started: list[Server] = []
-
-    def begun(database: str, *options: str) -> Server:
-        started.append(Server(database, *options))
-        return started[-1]
-
-    yield begun
-    for server in started:
-        if server.process.poll() is None:
-            server.kill()
-
-
-def begin(database: str) -> None:
-    """A store with a problem in it."""
-    with open_store(database) as store:
-        create(store, PROBLEM, {"arms": ["red", "green"]}, time.time())
-
-
-def check_acknowledged(database: str, crowd: Crowd) -> None:
-    """All that was acknowledged is there, once: every decision with its arm, every loss."""
-    decided, told, records = dict(crowd.decided), dict(crowd.told), {}
-    assert crowd.wrong == []
-    assert max(crowd.counted.values(), default=0) <= 1
-    tickets = list(decided)
-    with open_store(database) as store:
-        for first in range(0, len(tickets), 500):
-            records |= store.tickets(tickets[first : first + 500])
-    assert {ticket: records[ticket].decision.arm for ticket in tickets} == decided
-    losses = {ticket: [each.loss for each in records[ticket].outcomes] for ticket in told}
-    assert losses == {ticket: [loss] for ticket, loss in told.items()}
-
-
-def wait_for(crowd: Crowd, more: int) -> None:
-    """Until so many more decisions were acknowledged."""
-    until, aim = time.monotonic() + 60, len(crowd.decided) + more
-    while len(crowd.decided) < aim:
-        assert time.monotonic() < until
-        time.sleep(0.01)
-
-
-def states(services: Sequence[Server]) -> list[str]:
-    """The live states of services, each found to be the fold of the journal."""
-    found = []
-    for service in services:
-        with service.client() as http:
-            report = http.post("/v1/verify").json()
-            assert report["clean"] is True, report
-            (problem,) = report["problems"]
-            found.append(f"{problem['events']} {problem['state']}")
-    return found
+__all__ = ["start"]  # a fixture
 
 
 def test_a_killed_service_loses_nothing(start: Start, tmp_path: Path) -> None:
     """Kill -9 under load, again and again: 0 lost, 0 counted twice, verified each time."""
-    database, chance = str(tmp_path / "belated.db"), random.Random(1)
+    database, chance, seconds = str(tmp_path / "belated.db"), random.Random(1), []
     begin(database)
-    server, crowd = start(database, "--no-auth"), Crowd(CLIENTS)
+    server, crowd = start(database), Crowd(CLIENTS)
     for _ in range(KILLS):
         crowd.addresses = [server.address]
         wait_for(crowd, 30)
@@ -88,38 +39,83 @@ def test_a_killed_service_loses_nothing(start: Start, tmp_path: Path) -> None:
         server.kill()
         crowd.addresses = ()
         check_acknowledged(database, crowd)
-        server = start(database, "--no-auth")
-        states([server])
+        check_clean(database)
+        began = time.monotonic()
+        server = start(database)
+        seconds_to_answer(server.address)
+        seconds.append(time.monotonic() - began)
+    states([server])
     crowd.addresses = [server.address]
     wait_for(crowd, 20)
     crowd.stop()
     assert server.stop() == 0
     check_acknowledged(database, crowd)
-    done = belated("verify", "--db", database, "--json", **PLAIN)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["clean"] is True
+    check_clean(database)
+    tell_of("The service on SQLite", KILLS, crowd, seconds)
 
 
 def test_workers_are_bit_identical_and_lose_nothing(start: Start, database: str) -> None:
     """1, 2, then 4 services on one PostgreSQL database, some killed: all replicas end alike."""
     begin(database)
-    services = [start(database, "--no-auth") for _ in range(4)]
-    crowd = Crowd(CLIENTS)
+    services = [start(database) for _ in range(4)]
+    crowd, seconds = Crowd(CLIENTS), []
     for number in (1, 2, 4):
         crowd.addresses = [each.address for each in services[:number]]
         wait_for(crowd, 30)
-    for kill in range(KILLS):
+    for kill in range(POSTGRES_KILLS):
         services[kill % 4].kill()
         crowd.addresses = [each.address for each in services if each is not services[kill % 4]]
         wait_for(crowd, 10)
-        services[kill % 4] = start(database, "--no-auth")
+        began = time.monotonic()
+        services[kill % 4] = start(database)
+        seconds_to_answer(services[kill % 4].address)
+        seconds.append(time.monotonic() - began)
         crowd.addresses = [each.address for each in services]
         wait_for(crowd, 10)
+        check_at_rest(database, crowd)
     crowd.stop()
     time.sleep(0.5)  # now there is nothing new to read
     assert len(set(states(services))) == 1
     assert [each.stop() for each in services] == [0] * 4
     check_acknowledged(database, crowd)
+    check_clean(database)
+    tell_of("Workers on PostgreSQL", POSTGRES_KILLS, crowd, seconds)
+
+
+def check_at_rest(database: str, crowd: Crowd) -> None:
+    """All of it, while nobody asks."""
+    crowd.addresses, before = (), crowd.addresses
+    time.sleep(0.5)  # what was under way is over
+    check_acknowledged(database, crowd)
+    check_clean(database)
+    crowd.addresses = before
+
+
+def test_a_killed_database_loses_nothing(start: Start, own_server: OwnServer) -> None:
+    """PostgreSQL, all of it, is killed under two services: they answer again when it does."""
+    chance, seconds = random.Random(2), []
+    with empty_database(own_server.url) as database:
+        begin(database)
+        services, crowd = [start(database) for _ in range(2)], Crowd(CLIENTS)
+        for _ in range(POSTGRES_KILLS):
+            crowd.addresses = [each.address for each in services]
+            wait_for(crowd, 30)
+            time.sleep(chance.uniform(0.0, 0.3))
+            own_server.kill()
+            began = time.monotonic()
+            own_server.start_again()
+            for service in services:
+                seconds_to_answer(service.address)
+            seconds.append(time.monotonic() - began)
+            check_at_rest(database, crowd)
+        wait_for(crowd, 20)
+        crowd.stop()
+        time.sleep(0.5)
+        assert len(set(states(services))) == 1
+        assert [each.stop() for each in services] == [0, 0]
+        check_acknowledged(database, crowd)
+        check_clean(database)
+    tell_of("PostgreSQL", POSTGRES_KILLS, crowd, seconds)
 
 
 def test_workers_of_one_service(start: Start, database: str) -> None:
