@@ -3,6 +3,7 @@
 
    BELATED_FOLDER: the files that count.  BELATED_LOG: where the record goes.
    BELATED_FAIL_SYNC: while this file exists, flushes fail with an input/output error.
+   BELATED_FAIL_WRITE: while this file exists, writes fail because the disk is full.
 
    A record is: kind (1 byte), length of the path (4), offset (8), length of the data (8), the path,
    the data. It is written with the system call itself, so that it does not record itself. */
@@ -69,7 +70,17 @@ static void keep(char kind, const char *path, uint64_t offset, const void *data,
     pthread_mutex_unlock(&turn);                        \
     return done;
 
+/* Whether a call on a file is to fail now, and how; `name` is the variable that says so. */
+static int fails(int file, const char *name, int error) {
+    const char *while_there = getenv(name);
+    char path[PATH_MAX];
+    if (while_there == NULL || access(while_there, F_OK) != 0 || !counts(file, path)) return 0;
+    errno = error;
+    return 1;
+}
+
 ssize_t pwrite64(int file, const void *data, size_t length, off64_t offset) {
+    if (fails(file, "BELATED_FAIL_WRITE", ENOSPC)) return -1;
     RECORDED(file, syscall(SYS_pwrite64, file, data, length, offset), 'w', offset, data,
              (uint64_t)done)
 }
@@ -79,6 +90,7 @@ ssize_t pwrite(int file, const void *data, size_t length, off_t offset) {
 }
 
 ssize_t write(int file, const void *data, size_t length) {
+    if (fails(file, "BELATED_FAIL_WRITE", ENOSPC)) return -1;
     RECORDED(file, syscall(SYS_write, file, data, length), 'w', lseek(file, 0, SEEK_CUR), data,
              (uint64_t)done)
 }
@@ -90,12 +102,7 @@ int ftruncate64(int file, off64_t length) {
 int ftruncate(int file, off_t length) { return ftruncate64(file, length); }
 
 static int flushed(int file, long number) {
-    const char *fail = getenv("BELATED_FAIL_SYNC");
-    char name[PATH_MAX];
-    if (fail != NULL && access(fail, F_OK) == 0 && counts(file, name)) {
-        errno = EIO;
-        return -1;
-    }
+    if (fails(file, "BELATED_FAIL_SYNC", EIO)) return -1;
     RECORDED(file, syscall(number, file), 's', 0, NULL, 0)
 }
 
