@@ -5,7 +5,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
 
-from belated.service.desk import Desk, Replies
+from belated.service.desk import Desk, Job, Replies
 from belated.service.problems import checked_spec
 from belated.service.replicas import Replicas
 from belated.service.requests import Ask, Call, Create, Report, Request, Tell, Verdict
@@ -31,7 +31,7 @@ class AtDesk:
     def sent(self, request: Request) -> "Future[Any]":
         """A request whose answer is still to come."""
         future: Future[Any] = Future()
-        self.desk.submit(request, future)
+        self.desk.submit([Job(request, future)])
         return future
 
     def do(self, request: Request) -> Any:

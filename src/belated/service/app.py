@@ -4,11 +4,10 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from fastapi.routing import APIRoute
-from starlette.routing import Route
 
 from belated import __version__
 from belated.service.metrics import Metrics
@@ -23,6 +22,7 @@ from belated.service.web import (
     watching,
 )
 from belated.service.web.bodies import schemas
+from belated.service.web.direct import Direct
 from belated.service.web.errors import handle_errors
 from belated.service.web.front import Front
 from belated.service.web.gate import Gate
@@ -33,6 +33,10 @@ ABOUT = """Ask for a decision, tell what came of it whenever that is known.
 
 Every decision is a ticket. It is told once; telling the same again changes nothing, telling
 something else is a conflict. Nothing is answered before it is durable."""
+
+# The service has metrics and a log of its own. Versions of the framework that would also look for
+# a collector elsewhere, at every request, are told not to; older ones take no notice of this.
+QUIET: Any = {"tracing": False, "metrics": False, "logs": False}
 
 
 @dataclass(frozen=True)
@@ -71,29 +75,16 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,  # they would be fetched from elsewhere
         redoc_url=None,
+        telemetry=QUIET,
     )
+    app.add_middleware(Direct, routes=decisions.router.routes)
     app.add_middleware(Gate)
     app.add_middleware(Tracing, metrics=metrics, most_bytes=settings.most_bytes)
     handle_errors(app)
     for part in (decisions, problems, keys, watching, personalizer, dashboard):
         app.include_router(part.router)
-    shorten(app)
     app.openapi = documented(app)  # type: ignore[method-assign]
     return app
-
-
-def shorten(app: FastAPI) -> None:
-    """Let routes that read their bodies by hand be found first, and called directly.
-
-    The framework's own way to them costs more than they do; it stays for the document.
-    """
-    by_hand = [
-        route
-        for route in decisions.router.routes
-        if isinstance(route, APIRoute) and route.openapi_extra is not None
-    ]
-    direct = [Route(each.path, each.endpoint, methods=list(each.methods or ())) for each in by_hand]
-    app.router.routes[:0] = direct
 
 
 def opened(store: Store, settings: Settings, metrics: Metrics) -> Front:

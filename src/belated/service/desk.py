@@ -8,7 +8,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from belated.kernels.stream import seeded
@@ -60,13 +60,14 @@ class Desk:
         self._thread = threading.Thread(target=self._run, name="desk", daemon=True)
         self._thread.start()
 
-    def submit(self, request: Request, token: Token) -> None:
-        """Have a request seen to; refused at once if too many wait."""
+    def submit(self, jobs: Iterable[Job]) -> None:
+        """Have requests seen to; all are refused at once if too many wait."""
         if self._jobs.qsize() >= MOST_WAITING:
             raise Unavailable("too many requests are waiting; try again later")
         if not self._thread.is_alive():
             raise Unavailable("the service is stopping")
-        self._jobs.put(Job(request, token))
+        for job in jobs:
+            self._jobs.put(job)
 
     def stop(self) -> None:
         """See to all that waits, take a snapshot, and end."""

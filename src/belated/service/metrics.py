@@ -35,6 +35,17 @@ class Metrics:
         )
         self.rounds = Gauge("belated_rounds", "Rounds played", ("problem",), **own)
 
+        self._of_route: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
+
+    def answered(self, route: str, status: int, seconds: float) -> None:
+        """A request was answered; its two numbers are looked up once, as that takes longest."""
+        found = self._of_route.get((route, status))
+        if found is None:
+            found = self.requests.labels(route, str(status)), self.seconds.labels(route)
+            self._of_route[route, status] = found
+        found[0].inc()
+        found[1].observe(seconds)
+
     def committed(self, records: int, seconds: float) -> None:
         """A group was committed."""
         self.commits.observe(seconds)

@@ -5,7 +5,6 @@ import hashlib
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse
 
 from belated.service.judging import state_of
 from belated.service.refusals import Invalid, Refusal, Unknown
@@ -20,6 +19,7 @@ from belated.service.web.access import (
     known_ticket,
     principal_of,
 )
+from belated.service.web.answers import Answer
 from belated.service.web.bodies import no_body, path_parameter, read, taking
 from belated.service.web.errors import BY_NAME, CHANGING, TELLING, details
 from belated.service.web.models import (
@@ -60,7 +60,7 @@ async def ask(request: Request) -> Any:
     await no_body(request)
     name, key = known_name(request.path_params["name"]), key_of(request)
     made = await handed_out(request, Ask(name, 1, key, digest_of("ask")))
-    return JSONResponse(shown(made[0]))
+    return Answer(shown(made[0]))
 
 
 @router.post(
@@ -74,7 +74,7 @@ async def ask_many(request: Request) -> Any:
     name, key = known_name(request.path_params["name"]), key_of(request)
     number = (await read(request, AskMany)).count
     made = await handed_out(request, Ask(name, number, key, digest_of(f"ask:batch {number}")))
-    return JSONResponse({"decisions": [shown(each) for each in made]})
+    return Answer({"decisions": [shown(each) for each in made]})
 
 
 @router.post(
@@ -91,7 +91,7 @@ async def tell(request: Request) -> Any:
     (result,) = await told(request, [report])
     if isinstance(result, Refusal):
         raise result
-    return JSONResponse(result._asdict())
+    return Answer(result._asdict())
 
 
 @router.post(
@@ -104,7 +104,7 @@ async def tell_many(request: Request) -> Any:
         for each in (await read(request, ToldMany)).reports
     ]
     results = await told(request, reports)
-    return JSONResponse(
+    return Answer(
         {
             "results": [
                 {**details(result), "ticket": report.ticket}
@@ -130,7 +130,7 @@ async def cancel(request: Request) -> Any:
     allowed: Allowed = functools.partial(who.may, "tell")
     verdict: Verdict = await front.do(Cancel(ticket, allowed))
     front.metrics.outcomes.labels("cancelled" if verdict.counted else "duplicate").inc()
-    return JSONResponse(verdict._asdict())
+    return Answer(verdict._asdict())
 
 
 @router.get("/tickets/{ticket}", response_model=TicketView, responses=BY_NAME)
@@ -141,7 +141,7 @@ async def show_ticket(ticket: str, front: TheFront, who: Whoever) -> Any:
     if record is None or not who.may_see(record.decision.problem):
         raise Unknown(f"there is no ticket {ticket!r}")
     decision = record.decision
-    return JSONResponse(
+    return Answer(
         {
             "ticket": ticket,
             "problem": decision.problem,
@@ -185,9 +185,12 @@ async def told(request: Request, reports: list[Report]) -> list[Verdict | Refusa
 
 def key_of(request: Request) -> str | None:
     """The idempotency key of a request."""
-    key = request.headers.get("idempotency-key")
-    plain = key is None or (key.isascii() and key.isprintable() and " " not in key)
-    if not plain or (key is not None and not 1 <= len(key) <= MOST_LETTERS):
+    given: bytes | None = request.scope["by_name"].get(b"idempotency-key")
+    if given is None:
+        return None
+    key = given.decode("latin-1")
+    plain = key.isascii() and key.isprintable() and " " not in key
+    if not plain or not 1 <= len(key) <= MOST_LETTERS:
         raise Invalid(
             f"Idempotency-Key is {key!r}; it must be 1 to {MOST_LETTERS} printable ASCII letters"
         )
@@ -202,6 +205,7 @@ def shown(decision: Decision) -> dict[str, Any]:
     return {**found, "arm": decision.arm, "probability": decision.probability}
 
 
+@functools.lru_cache
 def digest_of(request: str) -> str:
     """Stands for what was requested, beside the problem."""
     return hashlib.sha256(request.encode()).hexdigest()[:16]

@@ -6,7 +6,7 @@ import logging
 import time
 from typing import Any
 
-from belated.service.desk import Desk, Replies
+from belated.service.desk import Desk, Job, Replies
 from belated.service.metrics import Metrics
 from belated.service.refusals import Unavailable
 from belated.service.requests import Call, Request
@@ -27,6 +27,7 @@ class Front:
         self.started = time.time()
         self._loop = asyncio.get_running_loop()
         self._desk: Desk | None = None
+        self._gathered: list[Job] = []
 
     async def open(self, seed: int | None) -> None:
         """Start the desk, which first folds the journal."""
@@ -49,8 +50,23 @@ class Front:
         if self._desk is None:
             raise Unavailable("the service is starting")
         answer: asyncio.Future[Any] = self._loop.create_future()
-        self._desk.submit(request, answer)
+        if not self._gathered:
+            self._loop.call_soon(self._hand_over)
+        self._gathered.append(Job(request, answer))
         return await answer
+
+    def _hand_over(self) -> None:
+        """Give the desk all that came in this turn of the loop.
+
+        If it got each request by itself it would wake up for the first, and both threads would
+        then take the interpreter from each other for every further one.
+        """
+        jobs, self._gathered = self._gathered, []
+        assert self._desk is not None
+        try:
+            self._desk.submit(jobs)
+        except Unavailable as refusal:
+            settle([(job.token, refusal) for job in jobs])
 
     async def look(self, work: Any) -> Any:
         """What is found in store and replicas between two groups."""

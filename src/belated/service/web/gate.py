@@ -35,7 +35,7 @@ def is_open(path: str) -> bool:
 def admit(scope: Scope) -> None:
     """Find out who it is, or refuse."""
     front: Front = scope["app"].state.front
-    headers = dict(scope["headers"])
+    headers: dict[bytes, bytes] = scope["by_name"]
     given = headers.get(b"authorization", b"")
     if not given and SUBSCRIPTION in headers:
         given = b"Bearer " + headers[SUBSCRIPTION]

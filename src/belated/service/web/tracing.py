@@ -47,6 +47,7 @@ class Tracing:
             return
         headers = dict(scope["headers"])
         given = headers.get(b"x-request-id", b"")
+        scope["by_name"] = headers
         scope["request_id"] = given.decode() if ID.fullmatch(given) else self._next_id()
         started, status = time.perf_counter(), 500
 
@@ -91,6 +92,8 @@ class Tracing:
 
     def _route(self, scope: Scope) -> str:
         """The path of the route as it was declared, so that there are only so many."""
+        if "route_path" in scope:
+            return str(scope["route_path"])
         if scope.get("route") is not None:
             return str(scope["route"].path)
         endpoint = scope.get("endpoint")
@@ -102,8 +105,7 @@ class Tracing:
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route = self._route(scope)
-        self._metrics.requests.labels(route, str(status)).inc()
-        self._metrics.seconds.labels(route).observe(seconds)
+        self._metrics.answered(route, status, seconds)
         level = logging.ERROR if status >= 500 else logging.INFO
         if status < 400 and (scope["method"] == "GET" or route.endswith(FREQUENT)):
             level = logging.DEBUG
