@@ -79,6 +79,10 @@ CALLS: dict[str, Callable[[Store, str], Any]] = {
     "ask": lambda store, new: store.append([decision(new, key=new)], []),
     "ask again": lambda store, new: store.append([decision(new, key="k7")], []),
     "ask experts": lambda store, new: store.append([experts(new, "a", "b")], []),
+    "keys of a group": lambda store, _: store.decided_under(
+        {(problem, key) for problem in ("ads", "others") for key in ("k3", "k5", "new")}
+    ),
+    "tickets of a group": lambda store, _: store.tickets(["t000003", "t000101", "nothing"]),
     "tell": lambda store, new: store.append([], [told("t000100" if new == "few" else "t000102")]),
     "tell again": lambda store, _: store.append([], [expired("t000101")]),
     "tell unknown": lambda store, _: store.append([], [told("nothing")]),

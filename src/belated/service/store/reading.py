@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, case, func, literal_column, select, tuple_
+from sqlalchemy import ColumnElement, Connection, case, func, literal_column, select
 
 from belated.service.store.records import (
     DECIDED,
@@ -81,10 +81,20 @@ def events(
 def decisions_by_key(
     connection: Connection, keys: Collection[tuple[str, str]]
 ) -> dict[tuple[str, str | None], Decision]:
-    """The decisions made under these (problem, key)."""
-    where = COLUMNS.key.is_not(None) & tuple_(COLUMNS.problem, COLUMNS.key).in_(keys)
-    found = [event.body for event in events(connection, [where], [])]
-    return {(body.problem, body.key): body for body in found if isinstance(body, Decision)}
+    """The decisions made under these (problem, key); a question for each problem.
+
+    Asked for pairs, SQLite would go through all keys that there are.
+    """
+    by_problem: dict[str, list[str]] = {}
+    for problem, key in keys:
+        by_problem.setdefault(problem, []).append(key)
+    found: dict[tuple[str, str | None], Decision] = {}
+    for problem, those in by_problem.items():
+        where = [COLUMNS.key.is_not(None), COLUMNS.problem == problem, COLUMNS.key.in_(those)]
+        for event in events(connection, where, []):
+            if isinstance(event.body, Decision):
+                found[problem, event.body.key] = event.body
+    return found
 
 
 def outcomes_of(connection: Connection, tickets: Collection[str]) -> dict[str, list[Outcome]]:
