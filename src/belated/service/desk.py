@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 MOST_RECORDS = 500  # in one commit, unless a single request has more
 MOST_WAITING = 20_000
 TICK = 0.05  # seconds after which the journal is looked at and plays expire, if nobody asks
+WAIT = 0.25  # of the time that a group took, for those who were in it to come again
 
 Token = Any
 Replies = Sequence[tuple[Token, Any]]
@@ -56,6 +57,7 @@ class Desk:
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._stream = seeded(seed)
         self._late = LateReports()
+        self._crowd, self._patience = 0, 0.0
         self._replicas: Replicas | None = Replicas.loaded(store)
         self._thread = threading.Thread(target=self._run, name="desk", daemon=True)
         self._thread.start()
@@ -85,23 +87,31 @@ class Desk:
         going, jobs = True, list[Job]()
         while going:
             jobs, going = self._gathered()
+            started = time.perf_counter()
             replies = self._seen_to(jobs)
+            self._crowd, self._patience = len(jobs), WAIT * (time.perf_counter() - started)
             if replies:
                 self._deliver(replies)
             self._keep_up(ending=not going)
 
     def _gathered(self) -> tuple[list[Job], bool]:
-        """All that waits, up to a group; or nothing after a while. False if it is the last."""
+        """All that waits, up to a group; or nothing after a while. False if it is the last.
+
+        Those who were answered together soon ask again. Whoever of them is first must not get a
+        commit to itself, for which the others would have to wait, so it waits for them a little.
+        """
         jobs: list[Job] = []
         records = 0
         try:
             job = self._jobs.get(timeout=TICK)
+            until = time.perf_counter() + self._patience
             while job is not None:
                 jobs.append(job)
                 records += size_of(job.request)
                 if records >= MOST_RECORDS:
                     return jobs, True
-                job = self._jobs.get_nowait()
+                left = until - time.perf_counter() if len(jobs) < self._crowd else 0.0
+                job = self._jobs.get(timeout=left) if left > 0.0 else self._jobs.get_nowait()
         except queue.Empty:
             return jobs, True
         return jobs, False
