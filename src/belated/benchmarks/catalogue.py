@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from belated.benchmarks.measure import Measure
 from belated.benchmarks.measures import (
+    asks,
     engine_rounds,
     experts,
     generic_solvers,
@@ -14,6 +15,7 @@ from belated.benchmarks.measures import (
     startup,
     step_interface,
     store,
+    tickets,
 )
 
 MEASURES = (
@@ -123,6 +125,31 @@ MEASURES = (
         "against bare inserts of the same records into the same database; plain texts for "
         "information.",
         store.stores,
+    ),
+    Measure(
+        15,
+        "shared commits",
+        "at least 4 times the rate of single commits",
+        "24 clients of the service over loopback, each asking singly, against one decision a "
+        "commit in the same kind of store; every commit takes 2 ms longer, as on a slower disk.",
+        asks.shared_commits,
+    ),
+    Measure(
+        16,
+        "an ask without a store",
+        "at most 2 times an empty route",
+        "An ask of a service whose store writes nothing, with its key, limits, draw, ticket and "
+        "metrics, against a route of the same framework that does nothing; 24 clients. The bare "
+        "framework below it for information.",
+        asks.without_a_store,
+    ),
+    Measure(
+        17,
+        "many tickets",
+        "at most 1.3 times",
+        "An ask at the desk of a service with 1,000,000 open tickets against one with 1,000; "
+        "SQLite, without waiting for the disk.",
+        tickets.grown,
     ),
 )
 

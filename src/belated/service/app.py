@@ -51,13 +51,15 @@ class Settings:
     seed: int | None = None
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(
+    settings: Settings, opening: Callable[[str, Durability], Store] = open_store
+) -> FastAPI:
     """The app; it opens its store when it starts, and closes it when it ends."""
     metrics = Metrics()
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        store = await asyncio.to_thread(open_store, settings.database, settings.durability)
+        store = await asyncio.to_thread(opening, settings.database, settings.durability)
         with contextlib.closing(store):
             app.state.front = front = opened(store, settings, metrics)
             await front.open(settings.seed)
