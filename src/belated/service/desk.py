@@ -15,7 +15,7 @@ from belated.kernels.stream import seeded
 from belated.service.metrics import Metrics
 from belated.service.refusals import Conflict, Refusal, Unavailable
 from belated.service.replicas import Replicas
-from belated.service.requests import Ask, Call, Create, Request, size_of
+from belated.service.requests import Ask, Call, Change, Create, Request, size_of
 from belated.service.sitting import LateReports, Sitting
 from belated.service.store import Note, Problem, Store, StoreUnavailable
 from belated.service.store.records import CREATED
@@ -151,14 +151,15 @@ class Desk:
 
     def _sat(self, requests: list[Request]) -> list[Any]:
         replicas, started = self._at_hand(), time.perf_counter()
-        names = {each.problem for each in requests if isinstance(each, Ask)}
-        if not self._store.one_owner and not names <= set(replicas.by_name):
-            replicas.catch_up()
+        if any(isinstance(each, Ask | Change) for each in requests):
+            replicas.look_ahead()
         sitting = Sitting(self._store, replicas, self._stream, self._clock(), self._late)
         answers = sitting.through(requests)
         written = len(sitting.decisions) + len(sitting.outcomes) + len(sitting.notes)
         if self._store.one_owner:
             replicas.unsaved += written
+        for name, number in sitting.repeated.items():
+            self.metrics.repeated.labels(name).inc(number)
         if written:
             self.metrics.committed(written, time.perf_counter() - started)
         return answers
@@ -166,6 +167,7 @@ class Desk:
     def _done_alone(self, request: Request) -> Any:
         replicas = self._at_hand()
         if isinstance(request, Call):
+            replicas.look_ahead()
             return request.work(self._store, replicas)
         assert isinstance(request, Create)
         now = self._clock()

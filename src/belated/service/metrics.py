@@ -1,11 +1,30 @@
-"""What Prometheus is told: counted by this process since it began."""
+"""What Prometheus is told.
 
-from typing import Any
+Counters and times are what the workers of a service have done since they began. Several workers
+behind one port keep them in files of one folder, so that whichever is asked answers with the sums
+of all of them, those that died included. Gauges are of the journal, which all read.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 SIZES = (1, 2, 5, 10, 25, 50, 100, 250, 500, 1000)
+SHARED = "PROMETHEUS_MULTIPROC_DIR"  # names the folder; read when the library is imported
+WORKERS, REPEATED = "belated_workers", "belated_repeated_reports"
+
+
+class Standing(NamedTuple):
+    """A problem as the journal has it."""
+
+    rounds: int
+    pending: int
 
 
 class Metrics:
@@ -29,12 +48,11 @@ class Metrics:
         self.outcomes = Counter(
             "belated_reports_total", "Reports by what became of them", ("became",), **own
         )
+        self.repeated = Counter(REPEATED, "Reports of what was told before", ("problem",), **own)
         self.decisions = Counter("belated_decisions_total", "Decisions handed out", **own)
-        self.pending = Gauge(
-            "belated_pending_tickets", "Tickets that wait for an outcome", ("problem",), **own
+        self.workers = Gauge(
+            WORKERS, "Workers that see to requests", multiprocess_mode="livesum", **own
         )
-        self.rounds = Gauge("belated_rounds", "Rounds played", ("problem",), **own)
-
         self._of_route: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
 
     def answered(self, route: str, status: int, seconds: float) -> None:
@@ -51,6 +69,46 @@ class Metrics:
         self.commits.observe(seconds)
         self.groups.observe(records)
 
-    def text(self) -> bytes:
-        """All of it in Prometheus's own format."""
-        return generate_latest(self.registry)
+    def total(self, name: str, **labels: str) -> int:
+        """The sum of a number over all workers."""
+        return int(
+            sum(
+                sample.value
+                for metric in self._of_all().collect()
+                for sample in metric.samples
+                if sample.name == name and labels.items() <= sample.labels.items()
+            )
+        )
+
+    def text(self, problems: Mapping[str, Standing]) -> bytes:
+        """All of it, and how problems stand, in Prometheus's own format."""
+        journal = CollectorRegistry()
+        journal.register(Journal(problems))
+        return generate_latest(self._of_all()) + generate_latest(journal)
+
+    def _of_all(self) -> CollectorRegistry:
+        """The numbers of all workers, if there are others."""
+        if SHARED not in os.environ:
+            return self.registry
+        found = CollectorRegistry()
+        MultiProcessCollector(found)  # type: ignore[no-untyped-call]
+        return found
+
+
+class Journal(Collector):
+    """How problems stand."""
+
+    def __init__(self, problems: Mapping[str, Standing]) -> None:
+        self._problems = problems
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """A gauge of each kind."""
+        pending = GaugeMetricFamily(
+            "belated_pending_tickets", "Tickets that wait for an outcome", labels=("problem",)
+        )
+        rounds = GaugeMetricFamily("belated_rounds", "Rounds played", labels=("problem",))
+        for name, standing in self._problems.items():
+            pending.add_metric([name], standing.pending)
+            rounds.add_metric([name], standing.rounds)
+        yield pending
+        yield rounds

@@ -54,8 +54,8 @@ class Replica:
         self.state = self.learner.reserved(self.learner.start(), ROUNDS_AT_ONCE)
         self.round = 0
         self.status = ACTIVE
+        self.foretold: str | None = None  # a status that is committed, and not yet folded
         self.late = 0  # reports of plays that had expired
-        self.repeated = 0  # reports that this process knew before; no part of the journal
         self.open: dict[str, OpenPlay] = {}
         self.sight = Sight(len(problem.arms))
         self.position: Position = START
@@ -68,6 +68,11 @@ class Replica:
     def version(self) -> str:
         """Which state this is: that at a position, and so many events later."""
         return f"{self.position}+{self.since}" if self.since else self.position
+
+    @property
+    def standing(self) -> str:
+        """The status that is in force."""
+        return self.foretold or self.status
 
     def weights(self) -> Floats:
         """q of the coming round; only to be read, and only until the next event is folded."""

@@ -9,9 +9,10 @@ import time
 
 from belated.service.problems import served
 from belated.service.refusals import Unavailable, Unknown
-from belated.service.replica import Replica
+from belated.service.replica import STATUS_AFTER, Replica
 from belated.service.snapshots import code_version, packed, unpacked
 from belated.service.store import (
+    PAGE,
     START,
     Event,
     Note,
@@ -50,7 +51,7 @@ class Replicas:
         found.position = min((each.position for each in found.by_name.values()), default=START)
         found.catch_up()
         for problem in store.problems():  # those without a snapshot, made before the others'
-            if problem.name not in found.by_name and problem.name not in found.broken:
+            if not found._knows(problem.name):
                 found._refold(problem)
         return found
 
@@ -62,8 +63,33 @@ class Replicas:
             for event in events:
                 self.take(event)
             count += len(events)
-            if not events:
+            if len(events) < PAGE:
                 return count
+
+    def look_ahead(self) -> None:
+        """Heed what others have committed about problems, before its turn to be folded comes.
+
+        The journal is read only as far as nothing can come in between any more. Whoever has
+        created or paused a problem has been told so, and may expect it of every worker at once.
+        """
+        if self._store.one_owner:
+            return
+        for replica in self.by_name.values():
+            replica.foretold = None
+        for note in self._store.notes_after(self.position):
+            if note.kind == CREATED and not self._knows(note.problem):
+                self.add(Problem(note.problem, note.payload, note.at))
+            elif note.kind in STATUS_AFTER and note.problem in self.by_name:
+                self.by_name[note.problem].foretold = STATUS_AFTER[note.kind]
+
+    def found(self, name: str) -> Replica | None:
+        """The replica of a problem that may just have been created by another worker."""
+        if not self._knows(name):
+            self.look_ahead()
+        return self.by_name.get(name)
+
+    def _knows(self, name: str) -> bool:
+        return name in self.by_name or name in self.broken
 
     def add(self, problem: Problem) -> Replica | None:
         """A new problem; one that cannot be served with this code is noted and left alone."""

@@ -36,20 +36,21 @@ def serve(
     listening = bound(host, port)
     name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{listening.getsockname()[1]}"
+    work = functools.partial(run, settings, log_level, listening)
+    ready = functools.partial(announce, address, library)
     if workers == 1:
-        run(settings, log_level, listening, lambda: announce(address, library))
-        return
-    announce(address, library)
-    supervise(functools.partial(run, settings, log_level, listening), workers)
+        work(ready)
+    else:
+        supervise(work, workers, ready)
 
 
 def run(
     settings: Settings,
     log_level: str,
     listening: socket.socket,
-    announce: Callable[[], None] = lambda: None,
+    announce: Callable[[], None],
 ) -> None:
-    """Serve on a socket in this process."""
+    """Serve on a socket in this process, and say when it answers."""
     for number in (signal.SIGTERM, signal.SIGINT):  # the server raises them again once it is done
         signal.signal(number, lambda *_: None)
     sys.setswitchinterval(SWITCH)

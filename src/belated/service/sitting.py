@@ -8,6 +8,7 @@ Where this process is the only one that writes, replicas fold each record as soo
 that the next decision of the same group knows of it. Otherwise they are told by the journal alone.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -108,6 +109,7 @@ class Sitting:
         self._read_again: set[str] = set()
         self._after: Mapping[str, TicketRecord] = {}
         self._unserved: dict[str, str] = {}
+        self.repeated: Counter[str] = Counter()  # reports of what was told before, by problem
 
     def through(self, requests: Sequence[Request]) -> list[Any]:
         """See to all requests; an answer or a Refusal for each, once all is committed."""
@@ -146,7 +148,7 @@ class Sitting:
         if unsure:
             for ticket, record in self._store.tickets(unsure).items():
                 decision = record.decision
-                replica = self._replicas.by_name.get(decision.problem)
+                replica = self._replicas.found(decision.problem)
                 if replica is None:
                     self._unserved[ticket] = decision.problem
                     continue
@@ -199,9 +201,9 @@ class Sitting:
         replica, keys = self._replicas.named(ask.problem), keys_of(ask)
         made = [self._keyed[ask.problem, key] for key in keys if (ask.problem, key) in self._keyed]
         if ask.key is None or not made:
-            if replica.status != ACTIVE:
+            if replica.standing != ACTIVE:
                 raise Conflict(
-                    f"problem {ask.problem!r} is {replica.status}; it hands out no decisions"
+                    f"problem {ask.problem!r} is {replica.standing}; it hands out no decisions"
                 )
             made = [self._decide(replica, key, ask.digest) for key in keys]
         elif len(made) < ask.number or any(each.digest != ask.digest for each in made):
@@ -281,7 +283,7 @@ class Sitting:
     def _known_before(self, new: Outcome, stands: Outcome, state: str, found: Found) -> Verdict:
         self._late.heed(new, stands, found.problem.name, self._now)
         verdict = judged(new, stands, state)
-        self._replicas.by_name[found.problem.name].repeated += 1
+        self.repeated[found.problem.name] += 1
         return verdict
 
     def _cancel(self, cancel: Cancel) -> Answer:
@@ -312,7 +314,7 @@ class Sitting:
 
     def _change(self, change: Change) -> Answer:
         replica = self._replicas.named(change.problem)
-        status = replica.status
+        status = replica.standing
         for note in self.notes:
             status = STATUS_AFTER[note.kind] if note.problem == change.problem else status
         if is_change(change.problem, status, change.kind):

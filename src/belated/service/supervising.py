@@ -2,19 +2,45 @@
 
 import logging
 import multiprocessing
+import os
 import signal
+import tempfile
 import threading
 from collections.abc import Callable
-from multiprocessing.context import SpawnProcess
 from types import FrameType
+
+from prometheus_client.multiprocess import mark_process_dead
+
+from belated.service.metrics import SHARED
 
 log = logging.getLogger(__name__)
 
 PAUSE = 0.5  # seconds between two looks, and so before a dead worker is replaced
+GLANCE = 0.02  # the same until all are ready
+
+Work = Callable[[Callable[[], None]], None]
 
 
-def supervise(work: Callable[[], None], workers: int) -> None:
-    """Run so many processes until SIGTERM or Ctrl-C, which they all get."""
+class Worker:
+    """A process that shares nothing with this one but the socket, and says when it is ready."""
+
+    def __init__(self, work: Work) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.ready = context.Event()
+        self.process = context.Process(target=work, args=(self.ready.set,), daemon=True)
+        self.process.start()
+
+    def end(self) -> None:
+        """Wait until it has ended; it is not counted any more."""
+        self.process.join()
+        mark_process_dead(self.process.pid)  # type: ignore[no-untyped-call]
+
+
+def supervise(work: Work, workers: int, announce: Callable[[], None]) -> None:
+    """Run so many processes until SIGTERM or Ctrl-C, which they all get.
+
+    `work` is told whom to call when it is ready; once all are, `announce` is called.
+    """
     stopping = threading.Event()
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -22,20 +48,36 @@ def supervise(work: Callable[[], None], workers: int) -> None:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
-    crew = [started(work) for _ in range(workers)]
+    with tempfile.TemporaryDirectory(prefix="belated-metrics-") as folder:
+        os.environ[SHARED] = folder
+        crew = [Worker(work) for _ in range(workers)]
+        try:
+            if all_ready(crew, stopping):
+                announce()
+            replace_the_dead(work, crew, stopping)
+        finally:
+            for worker in crew:
+                worker.process.terminate()
+            for worker in crew:
+                worker.end()
+
+
+def all_ready(crew: list[Worker], stopping: threading.Event) -> bool:
+    """Wait until all workers answer; False if they are to be stopped before."""
+    while not all(worker.ready.is_set() for worker in crew):
+        if stopping.wait(GLANCE):
+            return False
+        if not all(worker.process.is_alive() for worker in crew):
+            raise ValueError("the service could not start; its log says why")
+    return True
+
+
+def replace_the_dead(work: Work, crew: list[Worker], stopping: threading.Event) -> None:
+    """See to it that there are always as many workers."""
     while not stopping.wait(PAUSE):
-        for place, process in enumerate(crew):
-            if not process.is_alive():
-                log.error("worker %s ended with %s; it is replaced", process.pid, process.exitcode)
-                crew[place] = started(work)
-    for process in crew:
-        process.terminate()
-    for process in crew:
-        process.join()
-
-
-def started(work: Callable[[], None]) -> SpawnProcess:
-    """A new worker; it shares nothing with this process but the socket."""
-    process = multiprocessing.get_context("spawn").Process(target=work, daemon=True)
-    process.start()
-    return process
+        for place, worker in enumerate(crew):
+            if not worker.process.is_alive():
+                code = worker.process.exitcode
+                log.error("worker %s ended with %s; it is replaced", worker.process.pid, code)
+                worker.end()
+                crew[place] = Worker(work)

@@ -14,7 +14,7 @@ def problem_view(replica: Replica) -> dict[str, Any]:
     problem = replica.problem
     return {
         "name": problem.name,
-        "status": replica.status,
+        "status": replica.standing,
         **problem.spec,
         "created": problem.at,
         "round": replica.round,
@@ -47,7 +47,6 @@ def sight_view(replica: Replica) -> dict[str, Any]:
         "decisions_per_second": sight.per_second(now),
         "decisions_of_last_minute": sight.last_minute(now),
         "late_reports": replica.late,
-        "repeated_reports": replica.repeated,
         "by_arm": arms,
         "weights_over_time": {
             "round": [point[0] for point in points],

@@ -23,9 +23,10 @@ from belated.service.store.records import (
     Snapshot,
     TicketRecord,
 )
-from belated.service.store.store import Store
+from belated.service.store.store import PAGE, Store
 
 __all__ = [
+    "PAGE",
     "START",
     "Appended",
     "Counts",

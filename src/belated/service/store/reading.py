@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, case, func, literal_column, select
+from sqlalchemy import ColumnElement, Connection, case, func, literal_column, select, tuple_
 
 from belated.service.store.records import (
     DECIDED,
@@ -135,6 +135,14 @@ def notes(connection: Connection, problem: str) -> list[Note]:
     """What happened to a problem, oldest first."""
     where = [COLUMNS.problem == problem, COLUMNS.ticket.is_(None)]
     found = events(connection, where, [COLUMNS.turn, COLUMNS.seq])
+    return [event.body for event in found if isinstance(event.body, Note)]
+
+
+def notes_after(connection: Connection, turn: int, seq: int) -> list[Note]:
+    """What happened to problems after a place in the journal, in its order, settled or not."""
+    after = tuple_(COLUMNS.turn, COLUMNS.seq) > tuple_(turn, seq)
+    order = [COLUMNS.turn, COLUMNS.seq]  # as the index has it that leads to this place
+    found = events(connection, [after, COLUMNS.ticket.is_(None)], order)
     return [event.body for event in found if isinstance(event.body, Note)]
 
 

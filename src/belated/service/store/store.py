@@ -160,6 +160,16 @@ class Store(ABC):
         """What happened to a problem, oldest first."""
         return self._transactions.read(lambda connection: reading.notes(connection, problem))
 
+    def notes_after(self, position: Position) -> list[Note]:
+        """What happened to problems after a position, of all that is committed.
+
+        Unlike what `tail` gives this is not settled: others may still come in between.
+        """
+        turn, seq = reading.place_of(position)
+        return self._transactions.read(
+            lambda connection: reading.notes_after(connection, turn, seq)
+        )
+
     def tail(
         self, position: Position = START, limit: int = PAGE, problem: str | None = None
     ) -> tuple[list[Event], Position]:

@@ -34,10 +34,12 @@ class Front:
         self._desk = await asyncio.to_thread(
             lambda: Desk(self.store, self._deliver, self.metrics, seed)
         )
+        self.metrics.workers.set(1)
 
     async def close(self) -> None:
         """Stop the desk once it has seen to all."""
         if self._desk is not None:
+            self.metrics.workers.set(0)
             await asyncio.to_thread(self._desk.stop)
 
     @property

@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse
 
+from belated.service.metrics import REPEATED
 from belated.service.problems import Served, checked_name, checked_spec, served
 from belated.service.refusals import Conflict, Invalid
 from belated.service.replica import Replica
@@ -66,7 +67,7 @@ async def list_problems(
         return [
             problem_view(each)
             for each in replicas.by_name.values()
-            if (archived or each.status != "archived") and who.may_see(each.problem.name)
+            if (archived or each.standing != "archived") and who.may_see(each.problem.name)
         ]
 
     return JSONResponse({"problems": await front.look(views)})
@@ -89,12 +90,7 @@ async def sight(name: str, front: TheFront, who: Whoever) -> dict[str, Any]:
         lambda store, replicas: sight_view(replicas.named(name))
     )
     view["waiting"] = await front.read(lambda store: pending_view(store, name))
-    view["reports_since_start"] = {
-        sample.labels["became"]: int(sample.value)
-        for metric in front.metrics.outcomes.collect()
-        for sample in metric.samples
-        if sample.name.endswith("_total")
-    }
+    view["repeated_reports"] = front.metrics.total(f"{REPEATED}_total", problem=name)
     return view
 
 

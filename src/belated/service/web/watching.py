@@ -7,6 +7,7 @@ from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from belated import __version__
+from belated.service.metrics import WORKERS, Standing
 from belated.service.refusals import Forbidden
 from belated.service.verifying import fingerprints, verified
 from belated.service.web.access import TheFront, Whoever
@@ -18,10 +19,15 @@ router = APIRouter(tags=["watching"])
 
 @router.get("/healthz", responses=documented())
 async def health(front: TheFront) -> Any:
-    """Whether the service sees to requests."""
+    """Whether the worker that answers sees to requests, and how many workers do."""
     well = front.is_well
-    body = {"status": "ok" if well else "stopped", "version": __version__}
-    return JSONResponse({**body, "store": front.store.library}, 200 if well else 503)
+    body = {
+        "status": "ok" if well else "stopped",
+        "version": __version__,
+        "store": front.store.library,
+        "workers": front.metrics.total(WORKERS),
+    }
+    return JSONResponse(body, 200 if well else 503)
 
 
 @router.post("/v1/verify", responses=documented())
@@ -46,10 +52,9 @@ async def metrics(front: TheFront, who: Whoever) -> Response:
     if not any(who.may(verb, "*") for verb in VERBS):
         raise Forbidden("the key is not valid for all problems, and the metrics are of all")
 
-    def pending(store: Any, replicas: Any) -> dict[str, tuple[int, int]]:
-        return {name: (len(each.open), each.round) for name, each in replicas.by_name.items()}
+    def standing(store: Any, replicas: Any) -> dict[str, Standing]:
+        named = replicas.by_name.items()
+        return {name: Standing(each.round, len(each.open)) for name, each in named}
 
-    for name, (waiting, rounds) in (await front.look(pending)).items():
-        front.metrics.pending.labels(name).set(waiting)
-        front.metrics.rounds.labels(name).set(rounds)
-    return Response(front.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+    text = front.metrics.text(await front.look(standing))
+    return Response(text, media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,150 @@
+"""Several workers are one service: what one was told holds for all, and numbers are sums."""
+
+import operator
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import httpx
+import psycopg
+import pytest
+
+from belated.service.administration import create
+from belated.service.metrics import SHARED
+from belated.service.refusals import Conflict
+from belated.service.requests import Call, Change
+from belated.service.store import open_store
+from belated.service.supervising import supervise
+from belated.service.views import problem_view
+from tests.service.at_desk import AtDesk, at_desk
+from tests.service.server import Server, serving
+from tests.service.test_killed_services import workers_of
+
+ASKS = 12
+
+
+def number(text: str, name: str) -> float:
+    """A number that Prometheus is told."""
+    found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
+    assert found is not None, text
+    return float(found[1])
+
+
+def asked_anew(server: Server, method: str, path: str) -> httpx.Response:
+    """A request over a new connection, which any worker may take."""
+    with server.client() as http:
+        return http.request(method, path)
+
+
+def test_numbers_are_of_the_service(database: str) -> None:
+    """All workers answer when it says so; whoever is asked tells the sums, and the dead count."""
+    with open_store(database) as store:
+        create(store, "ads", {"arms": ["red", "green"], "learner": "exp3"}, time.time())
+    with serving(database, "--no-auth", "--workers", "2") as server:
+        health = asked_anew(server, "GET", "/healthz").json()
+        assert (health["status"], health["workers"]) == ("ok", 2)
+        for _ in range(ASKS):
+            assert asked_anew(server, "POST", "/v1/problems/ads/ask").status_code == 200
+        check_sums(server)
+        os.kill(workers_of(server)[0], signal.SIGKILL)
+        wait_for_workers(server, 1)
+        check_sums(server)
+        assert server.stop() == 0
+
+
+def check_sums(server: Server) -> None:
+    """Each of several workers that are asked knows of all decisions."""
+    for _ in range(4):
+        text = asked_anew(server, "GET", "/metrics").text
+        assert number(text, "belated_decisions_total") == ASKS
+        assert number(text, 'belated_rounds{problem="ads"}') <= ASKS
+
+
+def wait_for_workers(server: Server, count: int) -> None:
+    """Until so many are at work."""
+    until = time.monotonic() + 60
+    while asked_anew(server, "GET", "/healthz").json()["workers"] != count:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def signals(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a supervisor changes in this process is as before afterwards."""
+    monkeypatch.setenv(SHARED, "")
+    kept = {each: signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGINT)}
+    yield
+    for each, handler in kept.items():
+        signal.signal(each, handler)
+
+
+@pytest.mark.usefixtures("signals")
+def test_it_is_announced_when_all_workers_are_ready() -> None:
+    """Not before; and not at all if one of them ends instead."""
+    said: list[str] = []
+
+    def announce() -> None:
+        said.append("ready")
+        signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(ValueError, match="could not start"):
+        supervise(operator.not_, 2, announce)  # does nothing with whom it should call, and ends
+    assert said == []
+    supervise(operator.call, 2, announce)  # calls at once
+    assert said == ["ready"]
+
+
+@pytest.fixture
+def two_desks(database: str) -> Iterator[tuple[AtDesk, AtDesk]]:
+    """Two workers, and somebody whose transaction keeps the journal from being settled."""
+    with ExitStack() as stack:
+        desks = [
+            stack.enter_context(at_desk(stack.enter_context(open_store(database)))) for _ in "ab"
+        ]
+        stack.enter_context(hanging(database))
+        yield desks[0], desks[1]
+
+
+@contextmanager
+def hanging(database: str) -> Iterator[None]:
+    """A transaction that has a number, and does not end."""
+    with psycopg.connect(database) as connection:
+        connection.execute("select pg_current_xact_id()")
+        yield
+
+
+def status(desk: AtDesk, name: str) -> str:
+    """The status that a desk shows."""
+    look = Call(lambda store, replicas: problem_view(replicas.named(name))["status"])
+    return str(desk.do(look))
+
+
+def test_a_problem_is_known_to_all_workers_at_once(two_desks: tuple[AtDesk, AtDesk]) -> None:
+    """Created, asked, told, paused, resumed and archived at one, it is so at the other."""
+    one, other = two_desks
+    one.create("ads", arms=["red", "green"])
+    assert status(other, "ads") == "active"
+    ticket = one.ask("ads").ticket
+    assert other.tell(ticket, 0.5).counted
+    assert not one.tell(ticket, 0.5).counted
+    assert other.ask("ads").ticket
+    for kind, seen in (("paused", "paused"), ("resumed", "active"), ("archived", "archived")):
+        one.do(Change("ads", kind))
+        assert status(other, "ads") == seen
+        if seen != "active":
+            with pytest.raises(Conflict, match=f"is {seen}"):
+                other.ask("ads")
+        else:
+            other.ask("ads")
+    with pytest.raises(Conflict, match="for good"):
+        other.do(Change("ads", "resumed"))
+
+
+def test_a_ticket_of_a_new_problem_is_told_anywhere(two_desks: tuple[AtDesk, AtDesk]) -> None:
+    """The first that the other worker hears of the problem is a report."""
+    one, other = two_desks
+    one.create("ads", arms=["red", "green"])
+    assert other.tell(one.ask("ads").ticket, 0.5).counted
