@@ -70,11 +70,9 @@ class Tracing:
 
     async def _limited(self, headers: dict[bytes, bytes], receive: Receive) -> Receive | None:
         """The same body, or None if it is too large; one of unknown length is read beforehand."""
-        length = headers.get(b"content-length")
-        if length is not None:
+        if b"transfer-encoding" not in headers:  # with it, a length would not count
+            length = headers.get(b"content-length", b"0")
             return receive if length.isdigit() and int(length) <= self._most else None
-        if b"transfer-encoding" not in headers:
-            return receive
         messages: deque[Message] = deque()
         total, more = 0, True
         while more:
