@@ -1,7 +1,8 @@
 """The requests of the service and how their answers are read, whatever sends them."""
 
 import json
-import uuid
+import secrets
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, SupportsFloat, TypeVar
@@ -165,7 +166,12 @@ def given(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def keyed(key: str | None) -> dict[str, str]:
     """The header under which a decision is made once, however often it is asked for."""
-    return {"Idempotency-Key": uuid.uuid4().hex if key is None else key}
+    return {"Idempotency-Key": new_key() if key is None else key}
+
+
+def new_key() -> str:
+    """A key of 80 random bits that rises with time: a store with many keys finds its place fast."""
+    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
 
 
 def path_of(problem: str) -> str:

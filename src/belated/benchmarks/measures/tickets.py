@@ -1,11 +1,10 @@
 """Measure 17: an ask of a service that has handed out few tickets, and one that has many open.
 
-Both are asked at their desks, 24 at a time and each under a random key of its own, as clients do.
+Both are asked at their desks, 24 at a time and each under a key of its own, as our client makes it.
 Nothing waits for the disk, which would hide what else grows.
 """
 
 import queue
-import random
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -27,7 +26,6 @@ class Asker:
 
     def __init__(self, desk: "Desk", answers: "queue.SimpleQueue[Replies]") -> None:
         self._desk, self._answers = desk, answers
-        self._chance = random.Random(1)
 
     def __call__(self, count: int) -> None:
         self.ask(count, CLIENTS)
@@ -35,12 +33,12 @@ class Asker:
     def ask(self, count: int, at_once: int) -> None:
         """Ask `count` times, and wait for the answers of each group."""
         from belated.benchmarks.asks.empty import PROBLEM
+        from belated.client.calls import new_key
         from belated.service.desk import Job
         from belated.service.requests import Ask
 
         for first in range(0, count, at_once):
-            keys = [f"{self._chance.getrandbits(128):032x}" for _ in range(at_once)]
-            keys = keys[: count - first]
+            keys = [new_key() for _ in range(min(at_once, count - first))]
             self._desk.submit([Job(Ask(PROBLEM, 1, key, "ask"), key) for key in keys])
             waiting = len(keys)
             while waiting:
