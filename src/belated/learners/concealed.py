@@ -6,6 +6,7 @@ the delays that it can see.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, Protocol
 
@@ -14,6 +15,7 @@ import numpy as np
 from belated.kernels.compile import compiled
 from belated.kernels.concealed import WORK, solve_concealed
 from belated.kernels.exact import add_exactly
+from belated.learners.entering import with_entrants
 from belated.learners.learner import (
     Counts,
     Floats,
@@ -163,6 +165,8 @@ class Concealed(PaperLearner):
         "expected regret at most 9 sqrt(KT) + 3 sqrt(ln K E sum_t <q_t,rho_t>) + max_missing/2 "
         "(th:concealed; fails with thousands of arms, where variant='repaired' has a like bound)"
     )
+    by_arm: ClassVar[tuple[str, ...]] = ("losses", "outstanding", "waiting")
+    by_number: ClassVar[tuple[str, ...]] = ("dual", "exploration")
     state: ClassVar[type] = ConcealedState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
@@ -188,6 +192,10 @@ class Concealed(PaperLearner):
             exploration=np.full(1, 1.0 if self.variant == "paper" else float(self.arms)),
             weight_with_epsilon=np.full(1, int(self.gamma_weight == "q+eps"), dtype=np.int64),
         )
+
+    def with_arms(self, state: ConcealedState, kept: Sequence[int], added: int) -> ConcealedState:
+        entered: ConcealedState = with_entrants(self, state, kept, added)
+        return entered
 
     def overlap(self, state: ConcealedState) -> float:
         return float(state.overlap[0])

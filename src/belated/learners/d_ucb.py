@@ -5,6 +5,7 @@ that its reward would have come by now. Means are then fair long before the dela
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -20,6 +21,7 @@ from belated.types import Covers, Need
 from belated.values import MOST_ROUNDS, as_number, in_order
 
 UNIT = 2.0**-32  # probabilities are whole multiples of it, so that their sums are exact
+LEFT_OUT = -1  # in the place of an arm that is one no more
 
 
 class DUcbState(NamedTuple):
@@ -73,7 +75,9 @@ def commit(state: DUcbState, prediction: Prediction, arm: int, plays: Floats) ->
     state.recent[now & turn] = arm
     for k in range(state.ages.shape[0]):
         if state.ages[k] < now:
-            state.counted[state.recent[(now - state.ages[k]) & turn]] += state.gains[k]
+            played = state.recent[(now - state.ages[k]) & turn]
+            if played != LEFT_OUT:
+                state.counted[played] += state.gains[k]
     state.plays[arm] += 1
     plays[0, 0] = now
     state.round[0] += 1
@@ -114,6 +118,7 @@ class DUcb(StochasticLearner):
     covers: ClassVar[Covers] = Covers.SHARED
     source: ClassVar[str] = "Vernade et al. 2017, from others' code and from memory"
     play_width: ClassVar[int] = 1
+    by_arm: ClassVar[tuple[str, ...]] = ("observed", "rewards", "plays", "counted")
     state: ClassVar[type] = DUcbState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
@@ -141,6 +146,12 @@ class DUcb(StochasticLearner):
             poisson=np.full(1, int(self.poisson), dtype=np.int64),
             round=np.ones(1, dtype=np.int64),
         )
+
+    def with_arms(self, state: DUcbState, kept: Sequence[int], added: int) -> DUcbState:
+        places = np.full(self.arms + 1, LEFT_OUT, dtype=np.int64)  # the last is for LEFT_OUT
+        places[list(kept)] = np.arange(len(kept))
+        other: DUcbState = super().with_arms(state, kept, added)
+        return other._replace(recent=places[state.recent])
 
     def blank(self) -> Prediction:
         return Prediction.blank(self.arms, work=1)

@@ -70,6 +70,7 @@ class DelayedUcb1(StochasticLearner):
     covers: ClassVar[Covers] = Covers.ANY
     source: ClassVar[str] = "Joulani et al. 2013, read"
     play_width: ClassVar[int] = 1
+    by_arm: ClassVar[tuple[str, ...]] = ("observed", "rewards", "plays")
     state: ClassVar[type] = DelayedUcb1State
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 

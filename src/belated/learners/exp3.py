@@ -5,6 +5,7 @@ in closed form: the yardstick of speed for every learner that has to solve for i
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -13,6 +14,7 @@ import numpy as np
 from belated.kernels.compile import compiled
 from belated.kernels.exponential_weights import weigh_exponentially
 from belated.kernels.importance import divisor
+from belated.learners.entering import with_entrants
 from belated.learners.learner import Counts, Floats, Learner, Prediction, Verbs, fill_p
 from belated.types import Covers, Setting
 
@@ -65,11 +67,16 @@ class Exp3(Learner):
     covers: ClassVar[Covers] = Covers.NO_DELAY
     source: ClassVar[str] = "Auer et al. 2002; the anytime rate from memory"
     play_width: ClassVar[int] = 1
+    by_arm: ClassVar[tuple[str, ...]] = ("losses",)
     state: ClassVar[type] = Exp3State
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
     def start(self) -> Exp3State:
         return Exp3State(losses=np.zeros(self.arms), round=np.ones(1, dtype=np.int64))
+
+    def with_arms(self, state: Exp3State, kept: Sequence[int], added: int) -> Exp3State:
+        entered: Exp3State = with_entrants(self, state, kept, added)
+        return entered
 
     def blank(self) -> Prediction:
         return Prediction.blank(self.arms, eta=1)

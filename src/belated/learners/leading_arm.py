@@ -76,6 +76,7 @@ class Leading(Learner):
     source: ClassVar[str] = "ours"
     guarantee: ClassVar[str] = "none: regret can grow in proportion to the rounds"
     play_width: ClassVar[int] = 1
+    by_arm: ClassVar[tuple[str, ...]] = ("total", "arrived", "tried")
     state: ClassVar[type] = LeadingState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 

@@ -7,8 +7,8 @@ promised and what it guarantees: that is handed to it, and nothing else.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -121,6 +121,8 @@ class Learner(ABC):
     source: ClassVar[str]
     dissected: ClassVar[tuple[str, ...]] = ()  # options that switch off one of its parts each
     play_width: ClassVar[int] = 2
+    by_arm: ClassVar[tuple[str, ...] | None] = None  # None: its arms cannot change; see with_arms
+    by_number: ClassVar[tuple[str, ...]] = ()
     state: ClassVar[type]
     verbs: ClassVar[Verbs]
 
@@ -169,6 +171,24 @@ class Learner(ABC):
         Whoever plays asks for room first, and goes on with the answer.
         """
         return state
+
+    def with_arms(self, state: Any, kept: Sequence[int], added: int) -> Any:
+        """The state of this learner with other arms: those kept, by place, then so many new ones.
+
+        The parts of the state named in `by_arm` have a place for each arm in their last dimension;
+        those of a new arm are as at the start, as are the parts in `by_number`. All else stays. Of
+        arms that are left out nothing may be outstanding: whoever plays withdraws it first.
+        """
+        if self.by_arm is None:
+            raise ValueError(f"learner {self.name} cannot change its arms")
+        fresh = replace(self, arms=len(kept) + added).start()
+        parts = {name: part.copy() for name, part in state._asdict().items()}
+        for name in self.by_number:
+            parts[name] = getattr(fresh, name)
+        for name in self.by_arm:
+            parts[name] = getattr(fresh, name)
+            parts[name][..., : len(kept)] = getattr(state, name)[..., list(kept)]
+        return fresh._replace(**parts)
 
     def bound(self, facts: Facts) -> float | None:
         """The right-hand side of the guarantee; None if there is none in numbers."""

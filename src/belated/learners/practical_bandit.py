@@ -14,6 +14,7 @@ arms. Losses that arrive after it are judged by what was said then; each renews 
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -36,6 +37,7 @@ from belated.kernels.estimates import (
 )
 from belated.kernels.tsallis import solve_tsallis
 from belated.learners import concealed
+from belated.learners.entering import with_entrants
 from belated.learners.learner import Counts, Floats, Learner, Prediction, Verbs, fill_p
 from belated.types import Covers, Setting
 from belated.values import as_number
@@ -230,6 +232,17 @@ class PracticalBandit(Learner):
     )
     source: ClassVar[str] = "ours, on the frame of the paper's Algorithm 1"
     play_width: ClassVar[int] = 5
+    by_arm: ClassVar[tuple[str, ...]] = (
+        *concealed.Concealed.by_arm,
+        "sums",
+        "counts",
+        "evidence",
+        "shares",
+        "said",
+        "worth",
+        "recent",
+    )
+    by_number: ClassVar[tuple[str, ...]] = (*concealed.Concealed.by_number, "multiplier")
     state: ClassVar[type] = PracticalBanditState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
@@ -262,6 +275,21 @@ class PracticalBandit(Learner):
         for i in range(self.arms):
             value(state, i)
         return state
+
+    def with_arms(
+        self, state: PracticalBanditState, kept: Sequence[int], added: int
+    ) -> PracticalBanditState:
+        """A new arm is one of which nothing has come; the worth of all is renewed.
+
+        What was learned of all arms together stays, also what those left out have taught.
+        """
+        other: PracticalBanditState = with_entrants(self, state, kept, added, concealed.predict)
+        slow, fast = faded_since(other, other.round[0] - 1)
+        for i in range(len(kept), len(kept) + added):
+            say(other, i, slow, fast)
+        for i in range(len(kept) + added):
+            value(other, i)
+        return other
 
     def blank(self) -> Prediction:
         return Prediction.blank(self.arms, eta=1, gamma=1, dual=1 + self.arms, work=WORK)

@@ -8,13 +8,14 @@ docs/theory-practical.md proves a bound on the regret of every run, for any dela
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from belated.kernels.compile import compiled, inlined
-from belated.kernels.drift import MOST, PLACES, follow, follow_prior, opened
+from belated.kernels.drift import LOST, MOST, PLACES, follow, follow_prior, opened
 from belated.kernels.exact import add_exactly, add_lanes_exactly, lanes_sum
 from belated.kernels.exponential_weights import weigh_exponentially
 from belated.kernels.lanes import (
@@ -221,6 +222,8 @@ class PracticalExperts(Learner):
         "(Flaspohler et al. 2021)"
     )
     play_width: ClassVar[int] = WIDTH
+    by_arm: ClassVar[tuple[str, ...]] = ("losses", "told", "due")
+    by_number: ClassVar[tuple[str, ...]] = ("waiting", "recent")
     state: ClassVar[type] = PracticalExpertsState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
@@ -235,6 +238,25 @@ class PracticalExperts(Learner):
             accounts=np.array([opened(FIRST_GUESS), opened(0.0)]),
             round=np.ones(1, dtype=np.int64),
         )
+
+    def with_arms(
+        self, state: PracticalExpertsState, kept: Sequence[int], added: int
+    ) -> PracticalExpertsState:
+        """A new expert has lost, in all rounds so far, what the steady strategy has lost.
+
+        Nobody is due fewer rounds for it that another left, so that all are counted from the first.
+        """
+        other: PracticalExpertsState = super().with_arms(state, kept, added)
+        rounds, stay = state.due.max(), len(kept)
+        other.due[:stay] += rounds - other.due[:stay].max()
+        other.due[stay:] = other.told[stay:] = rounds
+        other.losses[0, stay:] = self.predict(state).dual[LOST]
+        for new, old, width in (
+            (other.waiting, state.waiting, EXACT),
+            (other.recent, state.recent, LANES),
+        ):
+            new.reshape(-1, width)[:stay] = old.reshape(-1, width)[list(kept)]
+        return other
 
     def blank(self) -> Prediction:
         return Prediction.blank(self.arms, eta=2, dual=DUAL, work=WORK)

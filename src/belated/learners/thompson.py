@@ -113,6 +113,14 @@ class Thompson(StochasticLearner):
     guarantee: ClassVar[str] = "none with delays; without, optimal for stochastic losses"
     source: ClassVar[str] = "Chapelle and Li 2011, from memory; fractional counts are ours"
     play_width: ClassVar[int] = 1
+    by_arm: ClassVar[tuple[str, ...]] = (
+        "observed",
+        "rewards",
+        "lower",
+        "upper",
+        "spread",
+        "log_beta",
+    )
     state: ClassVar[type] = ThompsonState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 

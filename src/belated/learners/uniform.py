@@ -50,6 +50,7 @@ class Uniform(Learner):
     setting: ClassVar[Setting] = Setting.CONCEALED
     source: ClassVar[str] = "ours"
     play_width: ClassVar[int] = 1
+    by_arm: ClassVar[tuple[str, ...]] = ()
     guarantee: ClassVar[str] = "none: regret grows in proportion to the rounds"
     state: ClassVar[type] = UniformState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
