@@ -74,6 +74,11 @@ def test_problems_are_typed(client: Client) -> None:
     assert client.tell(client.ask("prices"), 3, missing=0).counted
     found = client.problem("prices")
     assert (found.round, found.pending, sum(found.weights.values())) == (1, 0, pytest.approx(1))
+    with pytest.raises(ProblemConflictError, match="cannot change its arms"):
+        client.change_arms("prices", add=["15"])
+    client.create_problem("lineup", ["a", "b"], learner="uniform")
+    assert client.change_arms("lineup", add=["c"], remove=["a"]) == ("b", "c")
+    assert client.problem("lineup").arms == ("b", "c")
     assert {"ads", "prices"} <= {each.name for each in client.problems(archived=True)}
     client.create_problem("weather", ["ecmwf", "gfs"], kind="experts")
     ticket = client.ask("weather")

@@ -33,10 +33,16 @@ def test_problems_at_rest_and_while_it_runs(tmp_path: Path) -> None:
     assert (made["learner"], made["status"]) == ("practical-bandit", "active")
     assert "already" in complaint("problems", "create", "ads", "-a", "red", "--db", db)
     assert read("problems", "pause", "ads", "--db", db)["status"] == "paused"
+    other = ("problems", "arms", "ads", "--add", "blue", "--remove", "red")
+    assert read(*other, "--db", db) == {"name": "ads", "arms": ["green", "blue"]}
+    assert read("problems", "show", "ads", "--db", db)["arms"] == ["green", "blue"]
     with serving(str(db)) as server:
         at = ("--server", server.address)
         assert "in use by process" in complaint("problems", "list", "--db", db)
         assert read("problems", "show", "ads", *at)["status"] == "paused"
+        assert done("problems", "arms", "ads", "-a", "red", *at).startswith(
+            "ads has the arms green"
+        )
         assert read("problems", "resume", "ads", *at)["status"] == "active"
         options = ("-a", "x", "-a", "y", "-l", "exp3", "--loss-range", -1, 1)
         assert read("problems", "create", "more", *options, *at)["loss_range"] == [-1.0, 1.0]
@@ -47,6 +53,8 @@ def test_problems_at_rest_and_while_it_runs(tmp_path: Path) -> None:
         assert "shop" in done("keys", "list", *at) or read("keys", "list", *at) == []
     assert read("problems", "archive", "ads", "--db", db)["status"] == "archived"
     assert "for good" in complaint("problems", "resume", "ads", "--db", db)
+    assert "for good" in complaint("problems", "arms", "ads", "-a", "x", "--db", db)
+    assert "neither add nor remove" in complaint("problems", "arms", "more", "--db", db)
     assert [each["name"] for each in read("problems", "list", "--db", db)] == ["more"]
     assert "cannot be reached" in complaint("problems", "list", *at)
     assert "must begin with http" in complaint("problems", "list", "--server", "nowhere")

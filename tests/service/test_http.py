@@ -213,16 +213,39 @@ def test_a_problem_is_paused_resumed_and_archived(http: httpx.Client) -> None:
     assert tell(http, ticket, loss=0.5).json()["counted"] is True
     http.post("/v1/problems/short/resume")
     ask(http, "short")
-    assert "create a new problem" in refused(
-        http.post("/v1/problems/short/arms", json={"arm": "c"}), 409
-    )
-    refused(http.delete("/v1/problems/short/arms/a"), 409)
     assert http.post("/v1/problems/short/archive").json()["status"] == "archived"
     refused(http.post("/v1/problems/short/resume"), 409)
     names = [each["name"] for each in http.get("/v1/problems").json()["problems"]]
     assert "short" not in names
     everything = http.get("/v1/problems?archived=true").json()["problems"]
     assert "short" in [each["name"] for each in everything]
+
+
+def test_arms_are_added_and_removed(http: httpx.Client) -> None:
+    """Where the learner can, with what waits for them; else a sentence says what to do."""
+    create(http, "lineup", arms=["a", "b"])
+    arms, tickets = "/v1/problems/lineup/arms", [ask(http, "lineup") for _ in range(12)]
+    assert http.post(arms, json={"add": ["c"], "remove": ["a"]}).json() == {
+        "name": "lineup", "arms": ["b", "c"],
+    }  # fmt: skip
+    assert http.post(arms, json={"remove": ["a"]}).json()["arms"] == ["b", "c"]
+    shown = http.get("/v1/problems/lineup").json()
+    assert shown["arms"] == list(shown["weights"]) == ["b", "c"]
+    assert ask(http, "lineup")["arm"] in ("b", "c")
+    old = next(each["ticket"] for each in tickets if each["arm"] == "a")
+    assert tell(http, old, loss=1).json() == {"ticket": old, "counted": True, "state": "told"}
+    assert tell(http, old, loss=1).json()["counted"] is False
+    assert http.get("/v1/problems/lineup").json()["weights"].keys() == {"b", "c"}
+    sight = http.get("/v1/problems/lineup/sight").json()
+    assert [each["removed"] for each in sight["by_arm"]] == [True, False, False]
+    assert {len(row) for row in sight["weights_over_time"]["weights"]} == {3}
+    assert "c added, a removed" in [each["arm"] for each in sight["events"]]
+    assert "at least one must stay" in refused(http.post(arms, json={"remove": ["b", "c"]}), 409)
+    assert "neither add nor remove" in refused(http.post(arms, json={}), 422)
+    refused(http.post(arms, json={"arm": "d"}), 422)
+    refused(http.post("/v1/problems/none/arms", json={"add": ["d"]}), 404)
+    fixed = refused(http.post("/v1/problems/weather/arms", json={"add": ["clim"]}), 409)
+    assert "archive 'weather' and create another problem with the arms ecmwf, gfs, clim" in fixed
 
 
 def test_an_expired_report_is_gone(http: httpx.Client) -> None:

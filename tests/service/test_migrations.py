@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, text, update
 
-from belated.service.store import Decision, Key, Outcome, Store, open_store
+from belated.service import administration
+from belated.service.store import Decision, Key, Note, Outcome, Store, open_store
 from belated.service.store.migrations import STEPS, migrate, schema_version
 from belated.service.store.schema import FACTS, METADATA
 from tests.service.material import decision, told, whole_journal
@@ -77,3 +78,5 @@ def test_the_first_release_can_be_read(tmp_path: Path) -> None:
         assert snapshot.blob == b"\x00state\xff"
         assert store.keys.all() == [Key("abc", "shop", ("ads:ask",), 1.5, None)]
         assert store.append([], [told("t2", arm="b"), told("t1")]).outcomes[0].counted
+        assert store.record_in_turn(Note("ads", "arms", {"add": ["blue"], "remove": []}, 2.0), 0)
+        assert administration.outlines(store, True)[0]["arms"] == ["red", "green", "blue"]

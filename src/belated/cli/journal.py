@@ -61,10 +61,13 @@ def export(problem: str, file: Path, db: str) -> None:
             from belated.service.exporting import check_format, rows_of, write_log
 
             check_format(file)
-            arms = named(store, problem).spec["arms"]
+            arms = named(store, problem).spec["arms"]  # those it began with
             rows = rows_of(store, problem)
         write_log(rows, file)
-    click.echo(f"{len(rows)} rows of {problem}, whose arms are {', '.join(arms)}: {file}", err=True)
+    click.echo(
+        f"{len(rows)} rows of {problem}, which began with the arms {', '.join(arms)}: {file}",
+        err=True,
+    )
 
 
 @click.command()

@@ -24,7 +24,7 @@ def where(command: Command) -> Command:
 
 @click.group()
 def problems() -> None:
-    """Create, list, show, pause, resume and archive problems of the decision service.
+    """Create, list, show, pause, resume and archive problems of the decision service; change arms.
 
     They are in --db. While a service runs, a SQLite file is its own: then say --server instead.
     """
@@ -131,6 +131,33 @@ def changing(verb: str, kind: str, text: str) -> None:
 changing("pause", "paused", "Hand out no decisions of NAME for now; outcomes still count.")
 changing("resume", "resumed", "Hand out decisions of NAME again.")
 changing("archive", "archived", "Hand out no decisions of NAME ever again.")
+
+
+@problems.command("arms")
+@click.argument("name")
+@click.option("--add", "-a", multiple=True, help="An arm to be added; repeat it.")
+@click.option("--remove", "-r", multiple=True, help="An arm to be removed; repeat it.")
+@where
+def change_arms(
+    name: str,
+    add: Sequence[str],
+    remove: Sequence[str],
+    db: str,
+    server: str | None,
+    key: str | None,
+    as_json: bool,
+) -> None:
+    """Add arms to the problem NAME and remove others, where its learner can."""
+    if server is not None:
+        body = {"add": list(add), "remove": list(remove)}
+        changed = call(server, key, "POST", f"/v1/problems/{name}/arms", body)
+    else:
+        with opened_store(db) as store:
+            from belated.service import administration
+
+            changed = administration.change_arms(store, name, add, remove, time.time())
+    arms = {"name": name, "arms": changed["arms"]}
+    click.echo(json.dumps(arms) if as_json else f"{name} has the arms {', '.join(arms['arms'])}.")
 
 
 def rounds(problem: dict[str, Any]) -> int:

@@ -128,7 +128,8 @@ def replayed_log(
 ) -> "tuple[Log, NDArray[Any]]":
     """A log, and what a learner would have predicted along it."""
     from belated.learners.registry import check_options, registered
-    from belated.simulation.logs import read_log, replay_log
+    from belated.simulation.logs import read_log
+    from belated.simulation.retracing import replay_log
     from belated.values import named_options
 
     kinds = registered()
@@ -150,7 +151,7 @@ def learner_for_log(kind: "type[Learner]", log: "Log", options: dict[str, Any]) 
     found = {"horizon": len(log.rounds), "max_missing": log.most_outstanding()}
     found["max_missing"] = max(found["max_missing"], log.most_missing(), 0)
     wanted = {field.name for field in fields(kind)}
-    chosen: dict[str, Any] = {"arms": len(log.arms)}
+    chosen: dict[str, Any] = {"arms": len(log.first)}
     for key, value in options.items():
         if key in wanted and (value is not None or key in found):
             chosen[key] = found[key] if value is None else value

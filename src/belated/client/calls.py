@@ -90,6 +90,18 @@ def problem(name: str) -> Call[Problem]:
     return Call("GET", path_of(name), Problem.read)
 
 
+def change_arms(
+    name: str, *, add: Sequence[str] = (), remove: Sequence[str] = ()
+) -> Call[tuple[str, ...]]:
+    """Add arms to a problem and remove others; returns those it has then."""
+    return Call(
+        "POST",
+        f"{path_of(name)}/arms",
+        lambda body: tuple(body["arms"]),
+        {"add": list(add), "remove": list(remove)},
+    )
+
+
 def ask(problem: str, *, key: str | None = None) -> Call[Ticket]:
     """One decision; the same `key` gets the same decision again, and each call has its own."""
     return Call("POST", f"{path_of(problem)}/ask", read_ticket, headers=keyed(key))

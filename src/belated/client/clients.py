@@ -55,6 +55,7 @@ class Verbs:
     create_problem = Verb(calls.create_problem)
     problems = Verb(calls.problems)
     problem = Verb(calls.problem)
+    change_arms = Verb(calls.change_arms)
     ask = Verb(calls.ask)
     ask_batch = Verb(calls.ask_batch)
     tell = Verb(calls.tell)

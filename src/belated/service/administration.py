@@ -1,12 +1,14 @@
 """Problems seen to without a desk: by whoever holds the store, as the command line does."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from belated.service.lineup import Lineup
 from belated.service.problems import checked_name, checked_spec
+from belated.service.rearming import rearm_at_rest
 from belated.service.refusals import Conflict, Unknown
 from belated.service.replica import ACTIVE, ARCHIVED, STATUS_AFTER
-from belated.service.store import Problem, Store
+from belated.service.store import Note, Problem, Store
 
 
 def create(store: Store, name: str, given: Mapping[str, Any], at: float) -> dict[str, Any]:
@@ -24,8 +26,10 @@ def outline(store: Store, problem: Problem) -> dict[str, Any]:
     """A problem, as far as it can be seen without folding its journal."""
     counts = store.counts(problem.name)
     numbers = {kind: counts.of(kind) for kind in ("decided", "told", "expired", "cancelled")}
-    status = status_of(store, problem.name)
-    return {"name": problem.name, "status": status, **problem.spec, "created": problem.at} | numbers
+    notes = store.notes(problem.name)
+    spec = {**problem.spec, "arms": list(Lineup.of(problem.spec["arms"], notes).arms)}
+    status = status_after(notes)
+    return {"name": problem.name, "status": status, **spec, "created": problem.at} | numbers
 
 
 def named(store: Store, name: str) -> Problem:
@@ -36,17 +40,26 @@ def named(store: Store, name: str) -> Problem:
     return problem
 
 
-def status_of(store: Store, name: str) -> str:
+def status_after(notes: Sequence[Note]) -> str:
     """The status that its notes leave a problem in."""
-    changes = [note.kind for note in store.notes(name) if note.kind in STATUS_AFTER]
+    changes = [note.kind for note in notes if note.kind in STATUS_AFTER]
     return STATUS_AFTER[changes[-1]] if changes else ACTIVE
 
 
 def change(store: Store, name: str, kind: str, at: float) -> dict[str, Any]:
     """Pause, resume or archive a problem."""
     problem = named(store, name)
-    if is_change(name, status_of(store, name), kind):
+    if is_change(name, status_after(store.notes(name)), kind):
         store.record(name, kind, {}, at)
+    return outline(store, problem)
+
+
+def change_arms(
+    store: Store, name: str, add: Sequence[str], remove: Sequence[str], at: float
+) -> dict[str, Any]:
+    """Add arms to a problem, and remove others."""
+    problem = named(store, name)
+    rearm_at_rest(store, problem, status_after(store.notes(name)), add, remove, at)
     return outline(store, problem)
 
 

@@ -1,7 +1,9 @@
 """The journal of a problem as a log that `belated replay` reads: a row for each loss to be told.
 
 `arrival` is the round at whose end an outcome was known, by the order of the journal; it is empty
-while nothing has come. What was cancelled has an arrival and no loss.
+while nothing has come. What was cancelled has an arrival and no loss. `event` numbers, in the order
+of the journal, what has come. An arm that was added or removed has a row of its own, after those of
+the round that was played last.
 """
 
 import csv
@@ -9,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from belated.service.lineup import ARMS
 from belated.service.store import START, Decision, Event, Outcome, Store
 
 FORMATS = (".csv", ".parquet")
@@ -19,7 +22,7 @@ class Row(NamedTuple):
 
     round: int
     arm: str
-    probability: float
+    probability: float | None
     loss: float | None
     arrival: int | None
     missing: int | None
@@ -27,19 +30,20 @@ class Row(NamedTuple):
     ticket: str
     decided_at: float
     told_at: float | None
+    event: int | None
 
 
 def rows_of(store: Store, problem: str) -> list[Row]:
     """The log of a problem, in the order of its rounds."""
     rows: dict[tuple[str, str], Row] = {}
     round_ = 0
-    for event in journal_of(store, problem):
+    for number, event in enumerate(journal_of(store, problem)):
         body = event.body
         if isinstance(body, Decision):
             round_ += 1
             shares = body.weights if body.arm is None else {body.arm: body.probability}
             for arm, share in (shares or {}).items():
-                waiting = (None, None, None, "pending", body.ticket, body.at, None)
+                waiting = (None, None, None, "pending", body.ticket, body.at, None, None)
                 rows[body.ticket, arm] = Row(round_, arm, float(share or 0.0), *waiting)
         elif isinstance(body, Outcome):
             rows[body.ticket, body.arm] = rows[body.ticket, body.arm]._replace(
@@ -48,7 +52,14 @@ def rows_of(store: Store, problem: str) -> list[Row]:
                 missing=body.missing,
                 outcome=body.kind,
                 told_at=body.at,
+                event=number,
             )
+        elif body.kind == ARMS:
+            for arm, became in [(arm, "removed") for arm in body.payload["remove"]] + [
+                (arm, "added") for arm in body.payload["add"]
+            ]:
+                happened = (None, None, round_, None, became, "", body.at, body.at, number)
+                rows[f"event {number}", arm] = Row(round_, arm, *happened)
     return list(rows.values())
 
 

@@ -1,5 +1,7 @@
 """Reports judged: what may be told of a ticket, and what stands when it was told before."""
 
+from collections.abc import Collection
+
 from belated.service.problems import Served
 from belated.service.refusals import Conflict, Expired, Invalid, Refusal
 from belated.service.requests import Report, Verdict
@@ -12,11 +14,16 @@ CLOSED = (CANCELLED, EXPIRED, TOLD)  # if arms have several, the first of these 
 
 
 def outcome_of(
-    report: Report, problem: Served, played: str | None, round_: int, now: float
+    report: Report,
+    problem: Served,
+    played: str | None,
+    arms: Collection[str],
+    round_: int,
+    now: float,
 ) -> Outcome:
     """A report as an outcome of the arm that was played, or of the one it names."""
     try:
-        arm = arm_of(report, problem, played)
+        arm = arm_of(report, played, arms)
         loss = loss_of(report, problem)
         missing = missing_of(report, problem, round_)
     except ValueError as error:
@@ -25,16 +32,16 @@ def outcome_of(
     return Outcome(report.ticket, arm, "told", loss, now, missing, raw)
 
 
-def arm_of(report: Report, problem: Served, played: str | None) -> str:
-    """The arm that a report is about."""
+def arm_of(report: Report, played: str | None, arms: Collection[str]) -> str:
+    """The arm that a report is about: the one played, or one of these."""
     if played is not None:
         if report.arm not in (None, played):
             raise ValueError(f"arm is {report.arm!r}; ticket {report.ticket!r} is for {played!r}")
         return played
     if report.arm is None:
         raise ValueError("arm is not given; a report of experts must name one of them")
-    if report.arm not in problem.places:
-        raise ValueError(f"arm is {report.arm!r}; {problem.name} has no such arm")
+    if report.arm not in arms:
+        raise ValueError(f"arm is {report.arm!r}; ticket {report.ticket!r} has no such arm")
     return report.arm
 
 

@@ -83,6 +83,11 @@ def served(problem: Problem) -> Served:
     )
 
 
+def rearmed(problem: Served, arms: Sequence[str]) -> Served:
+    """The same problem with other arms."""
+    return served(Problem(problem.name, {**problem.spec, "arms": list(arms)}, problem.at))
+
+
 def checked_name(name: Any) -> str:
     """A name that can stand in an address."""
     if not isinstance(name, str) or not NAME.fullmatch(name):

@@ -6,6 +6,7 @@ fold then puts that number in the place of its own, since a loss must be weighed
 that was in force when its arm was drawn.
 """
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,13 +15,15 @@ from belated.asktell import ROUNDS_AT_ONCE
 from belated.kernels.steps import NO_ARM
 from belated.learners.learner import Floats, Learner
 from belated.learners.partially_concealed import PartiallyConcealed
-from belated.service.problems import Served
+from belated.service.lineup import ARMS, Lineup, in_words
+from belated.service.problems import Served, rearmed
 from belated.service.sight import Sight
 from belated.service.store import START, Decision, Note, Outcome, Position
 
 ACTIVE, PAUSED, ARCHIVED = "active", "paused", "archived"
 LATE = "late"
 STATUS_AFTER = {"paused": PAUSED, "resumed": ACTIVE, "archived": ARCHIVED}
+GONE = -2  # the place of a bandit's arm that was removed
 OUTSTANDING = 2  # where a partially concealed play keeps the unanswered plays of its arm
 
 
@@ -28,7 +31,8 @@ class OpenPlay(NamedTuple):
     """A play that is not answered: what was in force, a row for each loss it waits for.
 
     The place of a bandit's arm is `arm`. Experts have NO_ARM, and `waits` says for which of them
-    nothing has come.
+    nothing has come. `gone` names arms that were removed while they were waited for: what comes of
+    them is written down and teaches nothing.
     """
 
     round: int
@@ -38,6 +42,7 @@ class OpenPlay(NamedTuple):
     expires_round: float
     rows: Floats
     waits: Any
+    gone: tuple[str, ...] = ()
 
     def row_of(self, arm: int) -> Floats:
         """What was in force for an arm."""
@@ -57,7 +62,8 @@ class Replica:
         self.foretold: str | None = None  # a status that is committed, and not yet folded
         self.late = 0  # reports of plays that had expired
         self.open: dict[str, OpenPlay] = {}
-        self.sight = Sight(len(problem.arms))
+        self.lineup = Lineup.first(problem.arms)
+        self.sight = Sight(self.lineup)
         self.position: Position = START
         self.since = 0  # events folded after that position
         self.handed_out = 0  # the last round that a decision of this process was given
@@ -87,25 +93,35 @@ class Replica:
             self._decided(body)
         elif isinstance(body, Outcome):
             self._came(body)
-        elif body.kind in STATUS_AFTER:
-            self.status = STATUS_AFTER[body.kind]
-        if isinstance(body, Note):
-            ticket, arm = body.payload.get("ticket", ""), body.payload.get("arm")
-            self.late += body.kind == LATE
-            self.sight.remember(body.at, body.kind, ticket, arm, None)
+        else:
+            self._noted(body)
         self.since += 1
 
+    def _noted(self, note: Note) -> None:
+        ticket, arm = note.payload.get("ticket", ""), note.payload.get("arm")
+        if note.kind in STATUS_AFTER:
+            self.status = STATUS_AFTER[note.kind]
+        elif note.kind == ARMS:
+            self._rearm(self.lineup.after(note.payload))
+            arm = in_words(note.payload)
+        self.late += note.kind == LATE
+        self.sight.remember(note.at, note.kind, ticket, arm, None)
+
     def _decided(self, decision: Decision) -> None:
-        weights, arm = self.weights(), NO_ARM
+        weights, arm, waits = self.weights(), NO_ARM, None
+        gone: tuple[str, ...] = ()
         self.round += 1
+        self.sight.decide(self.round, decision.at, decision.arm, weights)
         if decision.arm is None:
-            self.sight.decide(self.round, decision.at, None, weights)
-        else:
-            arm = self.problem.places[decision.arm]
-            self.sight.decide(self.round, decision.at, arm, weights)
+            waits, gone = self._weighed(decision.weights or {})
+        elif (arm := self.problem.places.get(decision.arm, GONE)) != GONE:
             weights[arm] = decision.probability
-        self._predicted = False
-        rows = self.learner.commit(self.state, self._prediction, arm)
+        else:  # by a worker that did not know yet that the arm is removed
+            gone = (decision.arm,)
+        rows = np.zeros((1, self.learner.play_width))
+        if arm != GONE:
+            self._predicted = False
+            rows = self.learner.commit(self.state, self._prediction, arm)
         self.open[decision.ticket] = OpenPlay(
             self.round,
             decision.at,
@@ -113,7 +129,8 @@ class Replica:
             np.inf if decision.expires_at is None else decision.expires_at,
             np.inf if decision.expires_round is None else decision.expires_round,
             rows,
-            None if arm != NO_ARM else np.ones(len(rows), dtype=np.bool_),
+            waits,
+            gone,
         )
         if self.round % ROUNDS_AT_ONCE == 0:
             self.state = self.learner.reserved(self.state, ROUNDS_AT_ONCE)
@@ -121,24 +138,36 @@ class Replica:
             decision.at, "decided", decision.ticket, decision.arm, decision.probability
         )
 
+    def _weighed(self, weights: Mapping[str, float]) -> tuple[Any, tuple[str, ...]]:
+        """Which of the experts a decision waits for, and for which that are gone already."""
+        places = self.problem.places
+        if weights.keys() == places.keys():
+            return np.ones(len(places), dtype=np.bool_), ()
+        waits = np.array([arm in weights for arm in places])
+        return waits, tuple(arm for arm in weights if arm not in places)
+
     def _came(self, outcome: Outcome) -> None:
-        play, arm = self.open[outcome.ticket], self.problem.places[outcome.arm]
+        play = self.open[outcome.ticket]
+        if outcome.arm not in play.gone:
+            self._learn(outcome, play)
+        if outcome.kind == "told" and outcome.loss is not None:
+            rounds, seconds = self.round - play.round, outcome.at - play.at
+            self.sight.learn(outcome.arm, outcome.loss, rounds, seconds)
+        else:
+            self.sight.end(outcome.arm, outcome.kind)
+        self._answered(outcome, play)
+        self.sight.remember(outcome.at, outcome.kind, outcome.ticket, outcome.arm, outcome.loss)
+
+    def _learn(self, outcome: Outcome, play: OpenPlay) -> None:
+        arm = self.problem.places[outcome.arm]
         self._predicted = False
         row = play.row_of(arm)
         if outcome.kind == "cancelled":
             self.learner.withdraw(self.state, row, arm)
-            self.sight.cancelled[arm] += 1
         else:
             assert outcome.loss is not None
             missing = self._missing(outcome, row)
             self.learner.observe(self.state, row, arm, outcome.loss, missing)
-        if outcome.kind == "told" and outcome.loss is not None:
-            rounds, seconds = self.round - play.round, outcome.at - play.at
-            self.sight.learn(arm, outcome.loss, rounds, seconds)
-        elif outcome.kind == "expired":
-            self.sight.expired[arm] += 1
-        self._answered(outcome.ticket, play, arm)
-        self.sight.remember(outcome.at, outcome.kind, outcome.ticket, outcome.arm, outcome.loss)
 
     def _missing(self, outcome: Outcome, row: Floats) -> int:
         """The missing count that was told; if none was, the learner's own unanswered plays."""
@@ -146,26 +175,70 @@ class Replica:
             return outcome.missing
         return int(row[OUTSTANDING]) if isinstance(self.learner, PartiallyConcealed) else -1
 
-    def _answered(self, ticket: str, play: OpenPlay, arm: int) -> None:
+    def _answered(self, outcome: Outcome, play: OpenPlay) -> None:
         if play.arm == NO_ARM:
-            play.waits[arm] = False
-            if play.waits.any():
+            gone = play.gone
+            if outcome.arm in gone:
+                gone = tuple(name for name in gone if name != outcome.arm)
+                self.open[outcome.ticket] = play._replace(gone=gone)
+            else:
+                play.waits[self.problem.places[outcome.arm]] = False
+            if gone or play.waits.any():
                 return
-        del self.open[ticket]
+        del self.open[outcome.ticket]
+
+    def _rearm(self, lineup: Lineup) -> None:
+        """Go on with other arms; plays of those that are removed teach nothing any more."""
+        stay = set(lineup.arms)
+        kept = [place for place, arm in enumerate(self.problem.arms) if arm in stay]
+        added = len(lineup.arms) - len(kept)
+        self.open = {
+            ticket: self._for_other_arms(play, kept, added) for ticket, play in self.open.items()
+        }
+        self.state = self.learner.with_arms(self.state, kept, added)
+        self.lineup, self.problem = lineup, rearmed(self.problem, lineup.arms)
+        self.learner = self.problem.learner
+        self._prediction = self.learner.blank().brief()
+        self._predicted = False
+        self.sight.rearm(lineup)
+
+    def _for_other_arms(self, play: OpenPlay, kept: list[int], added: int) -> OpenPlay:
+        """An open play under other arms; what waits for one that is removed is withdrawn."""
+        arms = self.problem.arms
+        if play.arm == NO_ARM:
+            left = [int(place) for place in np.flatnonzero(play.waits) if place not in kept]
+            rows = np.zeros((len(kept) + added, self.learner.play_width))
+            waits = np.zeros(len(rows), dtype=np.bool_)
+            rows[: len(kept)], waits[: len(kept)] = play.rows[kept], play.waits[kept]
+            other = play._replace(rows=rows, waits=waits)
+        elif play.arm == GONE or play.arm in kept:
+            return play if play.arm == GONE else play._replace(arm=kept.index(play.arm))
+        else:
+            left, other = [play.arm], play._replace(arm=GONE)
+        for place in left:
+            self.learner.withdraw(self.state, play.row_of(place), place)
+        return other._replace(gone=(*play.gone, *(arms[place] for place in left)))
+
+    def played(self, ticket: str) -> str | None:
+        """The arm of an open play; None if all were weighed."""
+        play = self.open[ticket]
+        if play.arm == NO_ARM:
+            return None
+        return play.gone[0] if play.arm == GONE else self.problem.arms[play.arm]
 
     def waits_for(self, ticket: str, arm: str) -> bool:
         """Whether an outcome of this arm of a ticket would be the first one."""
         play, place = self.open.get(ticket), self.problem.places.get(arm)
-        if play is None or place is None:
-            return False
+        if play is None or place is None or arm in play.gone:
+            return play is not None and arm in play.gone
         return play.arm == place if play.arm != NO_ARM else bool(play.waits[place])
 
     def arms_waiting(self, ticket: str) -> list[str]:
         """The arms of a ticket of which nothing has come."""
         play, arms = self.open[ticket], self.problem.arms
         if play.arm != NO_ARM:
-            return [arms[play.arm]]
-        return [arms[place] for place in np.flatnonzero(play.waits)]
+            return [self.played(ticket) or ""]
+        return [*(arms[place] for place in np.flatnonzero(play.waits)), *play.gone]
 
     def due(self, now: float, most: int) -> list[str]:
         """Open tickets that have expired, the oldest first."""

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from belated.service.lineup import Lineup
+
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
@@ -30,6 +32,10 @@ class Moments(NamedTuple):
     def of_nothing(cls, arms: int) -> "Moments":
         """Before the first number."""
         return cls(np.zeros(arms, dtype=np.int64), np.zeros(arms), np.zeros(arms))
+
+    def with_room(self, arms: int) -> "Moments":
+        """The same with room for so many arms."""
+        return Moments(*(widened(part, arms) for part in self))
 
     def add(self, arm: int, value: float) -> None:
         """One more number of an arm."""
@@ -53,48 +59,80 @@ class Trail:
     """The weights over time: every n-th round, where n doubles whenever there are too many."""
 
     def __init__(self, arms: int) -> None:
-        self.room = max(8, min(MOST_POINTS, MOST_NUMBERS // arms))
         self.every = 1
         self.points: list[tuple[int, float, Floats]] = []
+        self.widen(arms)
 
-    def add(self, round_: int, at: float, weights: Floats) -> None:
-        """The weights of a round."""
+    def widen(self, arms: int) -> None:
+        """Have room for so many arms; those that were not there had no weight."""
+        self.arms, self.room = arms, max(8, min(MOST_POINTS, MOST_NUMBERS // arms))
+        self.points = [(round_, at, widened(q, arms)) for round_, at, q in self.points]
+
+    def add(self, round_: int, at: float, weights: Floats, places: Counts) -> None:
+        """The weights of a round, of the arms at these places."""
         if (round_ - 1) % self.every:
             return
-        if len(self.points) == self.room:
+        if len(self.points) >= self.room:
             self.every *= 2
             self.points = [point for point in self.points if (point[0] - 1) % self.every == 0]
             if (round_ - 1) % self.every:
                 return
-        self.points.append((round_, at, weights.copy()))
+        shown = np.zeros(self.arms)
+        shown[places] = weights
+        self.points.append((round_, at, shown))
 
 
 class Sight:
-    """Losses, delays and fates by arm, weights over time, and the last events."""
+    """Losses, delays and fates by arm, weights over time, and the last events.
 
-    def __init__(self, arms: int) -> None:
+    Arms that were removed stay: there is a place for each name that there ever was.
+    """
+
+    def __init__(self, lineup: Lineup) -> None:
+        arms = len(lineup.ever)
         self.losses, self.rounds = Moments.of_nothing(arms), Moments.of_nothing(arms)
         self.seconds = Moments.of_nothing(arms)
         self.decided, self.expired, self.cancelled = np.zeros((3, arms), dtype=np.int64)
         self.trail = Trail(arms)
         self.recent: deque[list[Any]] = deque(maxlen=MOST_EVENTS)
         self._tempo: deque[list[int]] = deque(maxlen=MINUTE + 1)
+        self._take_places(lineup)
 
-    def decide(self, round_: int, at: float, arm: int | None, weights: Floats) -> None:
-        """A round was played."""
-        self.decided[arm] += 1  # None: of all arms
-        self.trail.add(round_, at, weights)
+    def _take_places(self, lineup: Lineup) -> None:
+        self.places = {arm: place for place, arm in enumerate(lineup.ever)}
+        self._present = np.array([self.places[arm] for arm in lineup.arms], dtype=np.int64)
+
+    def rearm(self, lineup: Lineup) -> None:
+        """The arms are others from now on."""
+        arms = len(lineup.ever)
+        for name in ("losses", "rounds", "seconds"):
+            setattr(self, name, getattr(self, name).with_room(arms))
+        for name in ("decided", "expired", "cancelled"):
+            setattr(self, name, widened(getattr(self, name), arms))
+        self.trail.widen(arms)
+        self._take_places(lineup)
+
+    def decide(self, round_: int, at: float, arm: str | None, weights: Floats) -> None:
+        """A round was played, with these weights of the present arms."""
+        self.decided[self._present if arm is None else self.places[arm]] += 1
+        self.trail.add(round_, at, weights, self._present)
         second = int(at)
         if self._tempo and self._tempo[-1][0] == second:
             self._tempo[-1][1] += 1
         else:
             self._tempo.append([second, 1])
 
-    def learn(self, arm: int, loss: float, rounds: int, seconds: float) -> None:
+    def learn(self, arm: str, loss: float, rounds: int, seconds: float) -> None:
         """A loss was told, so many rounds and seconds after its play."""
-        self.losses.add(arm, loss)
-        self.rounds.add(arm, float(rounds))
-        self.seconds.add(arm, seconds)
+        place = self.places[arm]
+        self.losses.add(place, loss)
+        self.rounds.add(place, float(rounds))
+        self.seconds.add(place, seconds)
+
+    def end(self, arm: str, kind: str) -> None:
+        """A play was not told: it expired or was cancelled."""
+        ended = self.expired if kind == "expired" else self.cancelled
+        ended[self.places[arm]] += 1
 
     def remember(self, at: float, kind: str, ticket: str, arm: str | None, value: Any) -> None:
         """One of the last events."""
@@ -138,3 +176,8 @@ class Sight:
             (int(round_), float(at), q.copy()) for round_, at, q in zip(*parts, strict=True)
         ]
         self.recent.extend(recent)
+
+
+def widened(part: NDArray[Any], arms: int) -> NDArray[Any]:
+    """Numbers by arm, with zeros for those that are new."""
+    return np.concatenate([part, np.zeros(arms - len(part), dtype=part.dtype)])

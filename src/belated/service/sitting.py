@@ -9,7 +9,7 @@ that the next decision of the same group knows of it. Otherwise they are told by
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +55,7 @@ class Found(NamedTuple):
     played: str | None
     round: int
     record: TicketRecord | None
+    arms: Collection[str] = ()  # those it may be told of, if none was played
 
     def outcome(self, arm: str) -> Outcome | None:
         """What came of an arm, as far as was read."""
@@ -152,7 +153,9 @@ class Sitting:
                 if replica is None:
                     self._unserved[ticket] = decision.problem
                     continue
-                self._found[ticket] = Found(replica.problem, decision.arm, decision.round, record)
+                self._found[ticket] = Found(
+                    replica.problem, decision.arm, decision.round, record, decision.weights or ()
+                )
 
     def _is_first(self, report: Report) -> bool:
         """Whether the replica shows that nothing was told before, so that all about it is known."""
@@ -162,16 +165,16 @@ class Sitting:
         arm = report.arm or self._found[report.ticket].played
         return (
             arm is None
-            or arm not in replica.problem.places
+            or arm not in replica.sight.places  # nor was it ever an arm
             or replica.waits_for(report.ticket, arm)
         )
 
     def _held(self, ticket: str) -> Replica | None:
         replica = self._replicas.holding(ticket)
         if replica is not None and ticket not in self._found:
-            play, problem = replica.open[ticket], replica.problem
-            played = problem.arms[play.arm] if problem.is_bandit else None
-            self._found[ticket] = Found(problem, played, play.round, None)
+            play, arms = replica.open[ticket], replica.arms_waiting(ticket)
+            played = replica.played(ticket)
+            self._found[ticket] = Found(replica.problem, played, play.round, None, arms)
         return replica
 
     def _ticket(self, ticket: str, allowed: Callable[[str], bool]) -> Found:
@@ -260,7 +263,7 @@ class Sitting:
         return lambda appended: [answered(answer, appended) for answer in answers]
 
     def _report(self, report: Report, found: Found) -> Answer:
-        new = outcome_of(report, found.problem, found.played, found.round, self._now)
+        new = outcome_of(report, found.problem, found.played, found.arms, found.round, self._now)
         known = found.outcome(new.arm)
         if known is not None and found.record is not None:
             verdict = self._known_before(new, known, state_of(found.record), found)
@@ -298,8 +301,8 @@ class Sitting:
             if state != PENDING:
                 verdict = cancelled_again(ticket, state)
                 return lambda appended: verdict
-            candidates = [found.played] if found.played else found.problem.arms
-            arms = [arm for arm in candidates if arm and found.outcome(arm) is None]
+            candidates = [found.played] if found.played else found.arms
+            arms = [arm for arm in candidates if found.outcome(arm) is None]
         arms = [arm for arm in arms if (ticket, arm) not in self._came]
         places = [
             self._add(Outcome(ticket, arm, "cancelled", None, self._now), found) for arm in arms

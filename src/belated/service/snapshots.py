@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 from belated.kernels.compile import config, source_hash
 from belated.kernels.steps import NO_ARM
-from belated.service.problems import Served
+from belated.service.lineup import Lineup
+from belated.service.problems import Served, rearmed
 from belated.service.replica import OpenPlay, Replica
+from belated.service.sight import Sight
 
-FORMAT = 1
+FORMAT = 2
 META = "meta"
 
 
@@ -63,6 +65,8 @@ def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
         "round": replica.round,
         "status": replica.status,
         "late": replica.late,
+        "lineup": replica.lineup,
+        "gone": {ticket: play.gone for ticket, play in replica.open.items() if play.gone},
         "every": replica.sight.trail.every,
         "recent": list(replica.sight.recent),
     }
@@ -90,7 +94,10 @@ def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
 def restored(problem: Served, arrays: dict[str, NDArray[Any]]) -> Replica:
     """The replica that is made of these arrays."""
     meta = json.loads(arrays[META].tobytes())
-    replica = Replica(problem)
+    arms, ever, changes = meta["lineup"]
+    replica = Replica(rearmed(problem, arms))
+    replica.lineup = Lineup(tuple(arms), tuple(ever), changes)
+    replica.sight = Sight(replica.lineup)
     replica.round, replica.status, replica.late = meta["round"], meta["status"], meta["late"]
     parts = {name: arrays[f"state.{name}"].copy() for name in replica.state._fields}
     replica.state = type(replica.state)(**parts)
@@ -106,5 +113,6 @@ def restored(problem: Served, arrays: dict[str, NDArray[Any]]) -> Replica:
             float(arrays["open.expires_round"][place]),
             arrays["open.rows"][place].copy(),
             arrays["open.waits"][place].copy() if arm == NO_ARM else None,
+            tuple(meta["gone"].get(str(ticket), ())),
         )
     return replica

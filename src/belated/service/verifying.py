@@ -94,11 +94,16 @@ class Refold:
 def gap(replica: Replica, decision: Decision) -> float:
     """How far what was written is from what the fold predicts."""
     weights, places = replica.weights(), replica.problem.places
-    if decision.arm is not None:
-        assert decision.probability is not None
-        return abs(float(weights[places[decision.arm]]) - decision.probability)
-    written = decision.weights or {}
-    return float(max(abs(weights[place] - written[arm]) for arm, place in places.items()))
+    written = decision.weights or {str(decision.arm): float(decision.probability or 0.0)}
+    # Of several workers one may not have known yet that an arm was added or removed.
+    return max(
+        (
+            abs(float(weights[places[arm]]) - share)
+            for arm, share in written.items()
+            if arm in places
+        ),
+        default=0.0,
+    )
 
 
 def verified(

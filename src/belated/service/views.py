@@ -26,11 +26,12 @@ def problem_view(replica: Replica) -> dict[str, Any]:
 def sight_view(replica: Replica) -> dict[str, Any]:
     """All that was seen of a problem."""
     sight, now = replica.sight, time.time()
-    arms = []
-    for place, arm in enumerate(replica.problem.arms):
+    arms, present = [], replica.problem.places
+    for place, arm in enumerate(replica.lineup.ever):
         arms.append(
             {
                 "arm": arm,
+                "removed": arm not in present,
                 "decided": int(sight.decided[place]),
                 "told": int(sight.losses.number[place]),
                 "expired": int(sight.expired[place]),

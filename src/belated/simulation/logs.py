@@ -3,25 +3,24 @@
 A log has the columns round, arm, probability, loss and arrival (the round at whose end the loss
 was known; empty for never), and for the partially concealed learner also missing. A bandit's log
 has one row a round, an experts' log one for each expert and round. It may have a column outcome: a
-play that is "cancelled" there is withdrawn at its arrival, and has no loss.
+play that is "cancelled" there is withdrawn at its arrival, and has no loss; and a row may say that
+its arm was "added" or "removed" after its round. A column event orders what came in one round.
 """
 
 import csv
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from belated.learners.learner import Learner
 from belated.types import Setting
 from belated.values import as_count, as_number
 
 CUT_SHORT = "\0"  # stands for fields that a row has too few or too many of
-COLUMNS = ("round", "arm", "probability", "loss", "arrival", "missing", "outcome")
+COLUMNS = ("round", "arm", "probability", "loss", "arrival", "missing", "outcome", "event")
 REQUIRED = ("round", "arm", "loss", "arrival")
 
 
@@ -36,14 +35,30 @@ class Row:
     arrival: int | None
     missing: int
     withdrawn: bool = False
+    event: int = 0
+
+
+@dataclass
+class Change:
+    """Arms, by the index of their names, that were removed and added after a round."""
+
+    round: int
+    event: int
+    removed: list[int] = field(default_factory=list)
+    added: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Log:
-    """All rows in order of their rounds, which run from 1 without a gap."""
+    """All rows in order of their rounds, which run from 1 without a gap.
+
+    `arms` names all there ever were, `first` says which of them it began with.
+    """
 
     arms: tuple[str, ...]
     rounds: list[list[Row]]
+    first: tuple[int, ...]
+    changes: tuple[Change, ...] = ()
 
     def most_outstanding(self) -> int:
         """The largest number of unanswered plays of one arm at the start of a round."""
@@ -68,46 +83,42 @@ def read_log(path: Path, setting: Setting, arms: Sequence[str] = ()) -> Log:
     if setting is Setting.PARTIALLY_CONCEALED:
         required.append("missing")
     names = {arm: place for place, arm in enumerate(arms)}
-    rows = []
+    rows, changes = [], Changes()
     for line, record in enumerate(records, 2):
         try:
-            rows.append(_row(record, required, names))
+            if not changes.take(record, names):
+                rows.append(_row(record, required, names))
         except ValueError as error:
             raise ValueError(f"{path.name}, line {line}: {error}") from None
     if not rows:
         raise ValueError(f"{path.name} has no rows; a log must have at least one")
     try:
-        return Log(tuple(names), _by_round(rows, setting))
+        first = tuple(place for place in names.values() if place not in changes.new)
+        return Log(tuple(names), _by_round(rows, setting), first, tuple(changes.found.values()))
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from None
 
 
-def replay_log(
-    log: Log, learner: Learner, progress: Callable[[], None] = lambda: None
-) -> NDArray[np.float64]:
-    """q_t of a learner that was fed the log; its estimates use the probabilities of the log."""
-    state = learner.reserved(learner.start(), len(log.rounds))
-    weights = np.empty((len(log.rounds), len(log.arms)))
-    arrivals: dict[int, list[tuple[Row, Any]]] = {}
-    for t, rows in enumerate(log.rounds, 1):
-        prediction = learner.predict(state)
-        weights[t - 1] = prediction.q
-        if learner.setting is Setting.FULL_INFORMATION:
-            plays = learner.commit(state, prediction)
-            due = [(row, plays[row.arm]) for row in rows]
-        else:
-            prediction.q[rows[0].arm] = rows[0].probability
-            due = [(rows[0], learner.commit(state, prediction, rows[0].arm)[0])]
-        for row, play in due:
-            if row.arrival is not None:
-                arrivals.setdefault(row.arrival, []).append((row, play))
-        for row, play in arrivals.pop(t, ()):
-            if row.withdrawn:
-                learner.withdraw(state, play, row.arm)
-            else:
-                learner.observe(state, play, row.arm, row.loss, row.missing)
-        progress()
-    return weights
+class Changes:
+    """The changes of arms that stand in a log, by event, and the arms that came by them."""
+
+    def __init__(self) -> None:
+        self.found: dict[int, Change] = {}
+        self.new: set[int] = set()
+
+    def take(self, record: dict[str, Any], names: dict[str, int]) -> bool:
+        """Whether this row is about a change; it is remembered then."""
+        became = record.get("outcome")
+        if became not in ("added", "removed"):
+            return False
+        round_ = as_count(_number(record.get("round"), "round"), "round", 0)
+        event = as_count(_number(record.get("event"), "event"), "event", 0)
+        if became == "added" and str(record["arm"]) not in names:
+            self.new.add(len(names))
+        arm = names.setdefault(str(record["arm"]), len(names))
+        change = self.found.setdefault(event, Change(round_, event))
+        (change.added if became == "added" else change.removed).append(arm)
+        return True
 
 
 def _csv(path: Path) -> Iterable[dict[str, Any]]:
@@ -154,8 +165,11 @@ def _row(record: dict[str, Any], required: list[str], names: dict[str, int]) -> 
         missing = as_count(_number(record["missing"], "missing"), "missing", 0, round_ - 1)
     if _empty(record["arm"]):
         raise ValueError("arm is empty; it must be a name")
+    event = 0
+    if not _empty(record.get("event")):
+        event = as_count(_number(record["event"], "event"), "event", 0)
     arm = names.setdefault(str(record["arm"]), len(names))
-    return Row(round_, arm, probability, loss, arrival, missing, withdrawn)
+    return Row(round_, arm, probability, loss, arrival, missing, withdrawn, event)
 
 
 def _by_round(rows: list[Row], setting: Setting) -> list[list[Row]]:

@@ -4,9 +4,21 @@ import { number } from "./words.js";
 
 const MOST_DRAWN = 12;
 
+/** The name of an arm, of those that there are and those that were removed. */
+export function nameOf(sight, place) {
+  const { arm, removed } = sight.by_arm[place];
+  return removed ? `${arm} (removed)` : arm;
+}
+
+/** The weight of an arm now. */
+export function weightOf(sight, place) {
+  const { arm, removed } = sight.by_arm[place];
+  return removed ? 0 : sight.weights[arm];
+}
+
 /** The places of the arms that are drawn: all, or those of which something is largest. */
 export function largest(sight, size) {
-  const places = sight.arms.map((_, place) => place);
+  const places = sight.by_arm.map((_, place) => place);
   if (places.length <= MOST_DRAWN) return places;
   return places
     .sort((a, b) => size(b) - size(a))
@@ -20,7 +32,7 @@ export function estimate(sight, place, { mean, half }, words) {
   let value =
     mean === null ? "nothing told yet" : `${words(mean, half ?? 0)}, ${number(times)} told`;
   if (half === 0) value += ", all alike";
-  return { place, label: sight.arms[place], mean, half, value };
+  return { place, label: nameOf(sight, place), mean, half, value };
 }
 
 /** The same as two cells of a table. */

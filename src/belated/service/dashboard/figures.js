@@ -2,7 +2,7 @@
 
 import * as charts from "./charts.js";
 import { fill, html, table } from "./elements.js";
-import { domain, estimate, largest, meanAndInterval, told } from "./estimates.js";
+import { domain, estimate, largest, meanAndInterval, nameOf, told, weightOf } from "./estimates.js";
 import {
   ages,
   count,
@@ -26,12 +26,13 @@ const KINDS = {
   resumed: "Resumed",
   archived: "Archived",
   created: "Created",
+  arms: "Arms changed",
 };
 
 /** Weight on every arm over time. */
 export function weights(panels, sight, arms) {
   const { at, weights } = sight.weights_over_time;
-  const now = sight.arms.map(arm => sight.weights[arm]);
+  const now = sight.by_arm.map((_, place) => weightOf(sight, place));
   const rows = [...weights, now],
     times = [...at, Math.max(sight.at, at.at(-1) ?? 0)];
   if (times.length === 1) {
@@ -39,12 +40,14 @@ export function weights(panels, sight, arms) {
     times.unshift(sight.created);
   }
   const series = arms.map(place => ({ place, values: rows.map(row => row[place]) }));
-  if (arms.length < sight.arms.length) {
+  if (arms.length < sight.by_arm.length) {
     const kept = k => series.reduce((sum, each) => sum + each.values[k], 0);
     series.push({ place: null, values: rows.map((_, k) => Math.max(0, 1 - kept(k))) });
   }
   const name = place =>
-    place === null ? count(sight.arms.length - arms.length, "other arm") : sight.arms[place];
+    place === null
+      ? count(sight.by_arm.length - arms.length, "other arm")
+      : nameOf(sight, place);
   const legend = series.map(({ place, values }) => [place, name(place), percent(values.at(-1))]);
   const about = `Lines over time; now ${legend.map(([, arm, share]) => `${arm} ${share}`).join(", ")}`;
   panels.chart("weights", [times, series], width => charts.lines(width, times, series, about));
@@ -71,7 +74,7 @@ export function weights(panels, sight, arms) {
     "weights",
     "Weights",
     ["Arm", ...picked.map(k => moment(times[k]))],
-    sight.arms.map((arm, place) => [arm, ...picked.map(k => percent(rows[k][place]))]),
+    now.map((_, place) => [nameOf(sight, place), ...picked.map(k => percent(rows[k][place]))]),
   );
 }
 
@@ -96,13 +99,14 @@ export function waits(panels, sight) {
     return Math.max(0, decided - told - expired - cancelled);
   };
   const plain = place => {
-    const parts = [{ count: unanswered(place), kind: "others", title: sight.arms[place] }];
-    return { label: sight.arms[place], value: number(unanswered(place)), parts };
+    const label = nameOf(sight, place),
+      parts = [{ count: unanswered(place), kind: "others", title: label }];
+    return { label, value: number(unanswered(place)), parts };
   };
   const arms = largest(sight, unanswered);
   const rows =
     sight.kind === "bandit"
-      ? arms.map(place => row(sight.arms[place], sight.arms[place]))
+      ? arms.map(place => row(nameOf(sight, place), sight.by_arm[place].arm))
       : [row("Tickets not fully told", ""), ...arms.map(plain)];
   const about = `Bars: ${rows.map(each => `${each.label} ${each.value}`).join("; ")}`;
   panels.chart("waits", rows, width => charts.bars(width, rows, about));
@@ -110,15 +114,18 @@ export function waits(panels, sight) {
     names.map((name, k) => html("li", {}, html("i", { class: `age${k}` }), html("span", {}, name))),
   );
   panels.note("waits", "Decisions of which no outcome has come yet.");
-  const listed = sight.kind === "bandit" ? sight.arms : [""];
+  const listed =
+    sight.kind === "bandit"
+      ? sight.by_arm.map(({ arm }, place) => [nameOf(sight, place), arm])
+      : [["all", ""]];
   panels.table(
     "waits",
     "Tickets that wait",
     ["Arm", "All", "Oldest", ...names],
-    listed.map(arm => {
+    listed.map(([label, arm]) => {
       const numbers = counts(arm);
       return [
-        arm || "all",
+        label,
         number(total(numbers)),
         Object.hasOwn(oldest, arm) ? duration(oldest[arm]) : "–",
         ...numbers.map(number),
@@ -150,8 +157,8 @@ export function losses(panels, sight, arms) {
     "losses",
     "Losses",
     ["Arm", "Mean", "95 % interval", "Told", "Expired"],
-    sight.by_arm.map(arm => [
-      arm.arm,
+    sight.by_arm.map((arm, place) => [
+      nameOf(sight, place),
       ...meanAndInterval(shown(arm), number),
       number(arm.told),
       number(arm.expired),
@@ -176,8 +183,8 @@ export function delays(panels, sight, arms) {
     "delays",
     "Delays",
     ["Arm", "Mean", "95 % interval", "Mean in rounds", "Told"],
-    sight.by_arm.map(arm => [
-      arm.arm,
+    sight.by_arm.map((arm, place) => [
+      nameOf(sight, place),
       ...meanAndInterval(shown(arm), duration),
       arm.delay_rounds.mean === null ? "–" : number(arm.delay_rounds.mean),
       number(arm.told),

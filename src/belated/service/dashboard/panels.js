@@ -1,7 +1,7 @@
 // One problem on the page: its parts are made once, then only what has changed is put into them.
 
 import { fill, html, table } from "./elements.js";
-import { largest } from "./estimates.js";
+import { largest, weightOf } from "./estimates.js";
 import * as figures from "./figures.js";
 import { clock, count, duration, number, waiting } from "./words.js";
 
@@ -63,7 +63,7 @@ export class Panels {
   /** Show what is known now. */
   show(sight) {
     this.sight = sight;
-    const arms = largest(sight, place => sight.weights[sight.arms[place]]);
+    const arms = largest(sight, place => weightOf(sight, place));
     this.about(sight);
     figures.weights(this, sight, arms);
     figures.waits(this, sight);
@@ -128,8 +128,9 @@ function facts(sight) {
       : `Given up after ${given.join(" or ")} with loss ${number(sight.default_loss)}`;
   const what =
     sight.kind === "bandit" ? count(sight.arms.length, "arm") : count(sight.arms.length, "expert");
+  const removed = sight.by_arm.length - sight.arms.length;
   return (
-    `${what}, learner ${sight.learner}, losses from ${number(low)} to ${number(high)}. ${expiry}. ` +
+    `${what}${removed > 0 ? ` and ${number(removed)} removed` : ""}, learner ${sight.learner}, losses from ${number(low)} to ${number(high)}. ${expiry}. ` +
     `Since ${clock(sight.created, 86400)}, ${clock(sight.created)}.`
   );
 }

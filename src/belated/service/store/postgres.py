@@ -129,6 +129,8 @@ INSERT_NOTE = f"""
 insert into journal (turn, seq, kind, problem, at, payload)
 values ({TURN}, nextval('journal_seq'), %s, %s, %s, %s)"""
 
+WAIT_FOR_TURN = f"select pg_advisory_xact_lock(hashtextextended(%s, {LOCK}))"
+
 
 class PostgresStore(Store):
     """A store in a PostgreSQL database."""
@@ -177,6 +179,10 @@ class PostgresStore(Store):
         for note in notes:
             row = (note.kind, note.problem, note.at, json.dumps(note.payload))
             connection.exec_driver_sql(INSERT_NOTE, row)
+
+    def _wait_for_turn(self, connection: Connection, problem: str) -> None:
+        # Waiting gives the transaction no number yet: it comes after all that it has waited for.
+        connection.exec_driver_sql(WAIT_FOR_TURN, (problem,))
 
 
 def place_decisions(connection: Connection, decisions: Sequence[Decision]) -> set[int]:

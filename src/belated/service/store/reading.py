@@ -131,6 +131,12 @@ def problems(connection: Connection, name: str | None = None) -> list[Problem]:
     return [Problem(row.name, json.loads(row.spec), row.at) for row in connection.execute(found)]
 
 
+def count_notes(connection: Connection, problem: str, kind: str) -> int:
+    """How many notes of a kind a problem has."""
+    where = [COLUMNS.problem == problem, COLUMNS.ticket.is_(None), COLUMNS.kind == kind]
+    return int(connection.scalar(select(func.count()).select_from(JOURNAL).where(*where)) or 0)
+
+
 def notes(connection: Connection, problem: str) -> list[Note]:
     """What happened to a problem, oldest first."""
     where = [COLUMNS.problem == problem, COLUMNS.ticket.is_(None)]

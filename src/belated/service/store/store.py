@@ -95,6 +95,22 @@ class Store(ABC):
         """Something happened to a problem."""
         self.append((), (), [Note(problem, kind, payload, at)])
 
+    def record_in_turn(self, note: Note, before: int) -> bool:
+        """Write a note if so many of its kind and problem are there; returns whether it was.
+
+        Whoever writes such notes waits for the one before, and comes after it in the journal.
+        """
+        check_notes([note])
+
+        def write(connection: Connection) -> bool:
+            self._wait_for_turn(connection, note.problem)
+            if reading.count_notes(connection, note.problem, note.kind) != before:
+                return False
+            self._insert_notes(connection, [note])
+            return True
+
+        return self._transactions.write(write)
+
     def append(
         self,
         decisions: Sequence[Decision],
@@ -144,6 +160,10 @@ class Store(ABC):
 
     @abstractmethod
     def _insert_notes(self, connection: Connection, notes: Sequence[Note]) -> None: ...
+
+    @abstractmethod
+    def _wait_for_turn(self, connection: Connection, problem: str) -> None:
+        """Be the only one who writes in turn about a problem, until this transaction ends."""
 
     # Reading
 

@@ -88,10 +88,22 @@ class Changed(BaseModel):
     status: Status
 
 
-class NewArm(Body):
-    """An arm to be added."""
+class OtherArms(Body):
+    """Arms to be added and to be removed."""
 
-    arm: str
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"add": ["blue"], "remove": ["red"]}, {"add": ["blue"]}]}
+    )
+
+    add: list[str] = Field(default=[], max_length=MOST_AT_ONCE)
+    remove: list[str] = Field(default=[], max_length=MOST_AT_ONCE)
+
+
+class Lineup(BaseModel):
+    """A problem with its arms as they are from now on."""
+
+    name: str
+    arms: list[str]
 
 
 class AskMany(Body):

@@ -1,6 +1,7 @@
-"""The routes of problems: create, look, pause, resume, archive."""
+"""The routes of problems: create, look, pause, resume, archive, change the arms."""
 
 import asyncio
+import time
 from typing import Any
 
 from fastapi import APIRouter, Query
@@ -8,7 +9,8 @@ from fastapi.responses import JSONResponse
 
 from belated.service.metrics import REPEATED
 from belated.service.problems import Served, checked_name, checked_spec, served
-from belated.service.refusals import Conflict, Invalid
+from belated.service.rearming import rearm
+from belated.service.refusals import Invalid
 from belated.service.replica import Replica
 from belated.service.requests import Change, Create
 from belated.service.store import Problem
@@ -17,7 +19,14 @@ from belated.service.web.access import TheFront, Whoever, known_name
 from belated.service.web.errors import BY_NAME, CHANGING
 from belated.service.web.front import Front
 from belated.service.web.guard import Principal
-from belated.service.web.models import Changed, NewArm, NewProblem, ProblemList, ProblemView
+from belated.service.web.models import (
+    Changed,
+    Lineup,
+    NewProblem,
+    OtherArms,
+    ProblemList,
+    ProblemView,
+)
 
 router = APIRouter(prefix="/v1/problems", tags=["problems"])
 
@@ -112,26 +121,18 @@ async def archive(name: str, front: TheFront, who: Whoever) -> Any:
     return await changed(front, who, name, "archived")
 
 
-@router.post("/{name}/arms", responses=CHANGING)
-async def add_arm(name: str, body: NewArm, front: TheFront, who: Whoever) -> dict[str, Any]:
-    """Refused: no learner here can take a further arm into what it has learned."""
-    return await refuse_other_arms(front, who, name)
+@router.post("/{name}/arms", response_model=Lineup, responses=CHANGING)
+async def change_arms(name: str, body: OtherArms, front: TheFront, who: Whoever) -> Any:
+    """Add arms and remove others, where the learner can: what is so already stays so.
 
-
-@router.delete("/{name}/arms/{arm}", responses=CHANGING)
-async def remove_arm(name: str, arm: str, front: TheFront, who: Whoever) -> dict[str, Any]:
-    """Refused: no learner here can leave out an arm of which losses may still come."""
-    return await refuse_other_arms(front, who, name)
-
-
-async def refuse_other_arms(front: Front, who: Principal, name: str) -> dict[str, Any]:
-    """Say what to do instead."""
+    Outcomes of plays of a removed arm are still taken, and teach nothing any more.
+    """
     who.needs("admin", known_name(name))
-    view = await front.look(lambda store, replicas: problem_view(replicas.named(name)))
-    raise Conflict(
-        f"the arms of {name!r} are fixed, as {view['learner']} is made for {len(view['arms'])} "
-        "arms; create a new problem with the arms you want, and archive this one"
+    now = time.time()
+    arms = await front.look(
+        lambda store, replicas: rearm(store, replicas, name, body.add, body.remove, now)
     )
+    return JSONResponse({"name": name, "arms": list(arms)})
 
 
 async def changed(front: Front, who: Principal, name: str, kind: str) -> JSONResponse:

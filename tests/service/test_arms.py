@@ -1,0 +1,330 @@
+"""Arms that come and go in a problem that is in use."""
+
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from belated.service.rearming import rearm
+from belated.service.refusals import Conflict, Invalid, Refusal, Unavailable
+from belated.service.replicas import Replicas
+from belated.service.requests import Call, Cancel, Change, Report, Tell
+from belated.service.store import Decision, Note, Store, open_store
+from belated.service.verifying import verified_at_rest
+from tests.cli.commands import complaint
+from tests.service.at_desk import AtDesk, at_desk, fingerprints_in
+from tests.service.material import whole_journal
+from tests.service.named_learners import (
+    NamedConcealed,
+    NamedExp3,
+    NamedLearner,
+    NamedPractical,
+    NamedUcb1,
+)
+from tests.service.test_commands import done, read
+
+ARMS = ["red", "green", "blue"]
+LOSSES = {"red": 0.6, "green": 0.4, "blue": 0.7, "grey": 0.2}
+CHANGES = {  # after so many rounds: what is added and removed
+    0: (["white"], ["blue"]),
+    8: (["grey"], []),
+    15: (["blue"], ["red", "white"]),
+    24: (["red"], ["green"]),
+}
+EVER = [("red", 0), ("green", 0), ("blue", 0), ("white", 0), ("grey", 0), ("blue", 1), ("red", 1)]
+FIRST = [("red", 0), ("green", 0), ("blue", 0)]
+TWINS: dict[str, tuple[dict[str, Any], Callable[[], NamedLearner]]] = {
+    "delayed-ucb1": ({}, lambda: NamedUcb1(list(FIRST))),
+    "exp3": ({}, lambda: NamedExp3(list(FIRST))),
+    "concealed": (
+        {"max_missing": 20, "variant": "repaired"},
+        lambda: NamedConcealed(list(FIRST)),
+    ),
+    "practical-bandit": ({"patience": 1e6}, lambda: NamedPractical(list(FIRST), ever=EVER)),
+}
+ABLE = {
+    "uniform": {}, "leading-arm": {}, "d-ucb": {"delay_law": [0.2, 0.7, 1.0]},
+    "practical-experts": {}, "leading-expert": {},
+    **{name: options for name, (options, _) in TWINS.items()},
+}  # fmt: skip
+
+
+def change(desk: AtDesk, problem: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> Any:
+    """Other arms for a problem."""
+    return desk.do(Call(lambda store, replicas: rearm(store, replicas, problem, add, remove, 1.0)))
+
+
+def caught_up(desk: AtDesk, store: Store) -> AtDesk:
+    """A desk that has read all that it has written itself."""
+    if not store.one_owner:
+        desk.do(Call(lambda store, replicas: replicas.catch_up()))
+    return desk
+
+
+def weights_now(desk: AtDesk, problem: str) -> dict[str, float]:
+    """The weights of the coming round, by name."""
+
+    def look(store: Store, replicas: Replicas) -> dict[str, float]:
+        if not store.one_owner:
+            replicas.catch_up()  # as it does itself twenty times a second
+        replica = replicas.by_name[problem]
+        return dict(zip(replica.problem.arms, replica.weights().tolist(), strict=True))
+
+    return dict(desk.do(Call(look)))
+
+
+class Game:
+    """Asks and tells out of order, and changes the arms on the way, between two outcomes.
+
+    A twin must agree in every round.
+    """
+
+    def __init__(self, desk: AtDesk, problem: str, twin: NamedLearner | None = None) -> None:
+        self.desk, self.problem, self.twin = desk, problem, twin
+        self.changes = dict(CHANGES)
+        self.weights: list[dict[str, float]] = []
+
+    def play(self, rounds: int) -> "Game":
+        """So many rounds."""
+        chance, waiting = random.Random(11), list[Decision]()
+        self.change_after(0)
+        for number in range(1, rounds + 1):
+            self.weights.append(weights_now(self.desk, self.problem))
+            if self.twin is not None:
+                self.compare(self.twin)
+            waiting.append(self.desk.ask(self.problem))
+            if self.twin is not None:
+                ticket, *_, arm, probability = waiting[-1][:5]
+                self.twin.decided(ticket, str(arm), float(probability or 0.0))
+            for decision in [each for each in waiting if chance.random() < 0.25]:
+                waiting.remove(decision)
+                self.end(decision, cancelled=chance.random() < 0.1)
+                self.change_after(number)
+            self.change_after(number)
+        return self
+
+    def compare(self, twin: NamedLearner) -> None:
+        """The same arms in the same order, with the same weights."""
+        known = {name: share for (name, _), share in twin.weights().items()}
+        assert list(self.weights[-1]) == list(known)
+        found = list(self.weights[-1].values())
+        np.testing.assert_allclose(found, list(known.values()), rtol=0, atol=1e-9)
+
+    def end(self, decision: Decision, cancelled: bool) -> None:
+        """Tell what came, or cancel: both count, whatever became of the arm."""
+        arms = [decision.arm] if decision.arm else list(decision.weights or ())
+        if cancelled:
+            assert self.desk.do(Cancel(decision.ticket)).counted
+        else:
+            reports = [Report(decision.ticket, LOSSES.get(arm, 0.5), arm=arm) for arm in arms]
+            assert all(each.counted for each in self.desk.do(Tell(reports)))
+        if self.twin is not None:
+            loss = None if cancelled else LOSSES.get(str(decision.arm), 0.5)
+            self.twin.ended(decision.ticket, loss)
+
+    def change_after(self, rounds: int) -> None:
+        """Change the arms if it is time."""
+        if rounds in self.changes:
+            wanted = self.changes.pop(rounds)
+            change(self.desk, self.problem, *wanted)
+            if self.twin is not None:
+                self.twin.changed(*wanted)
+
+
+@pytest.mark.parametrize("learner", TWINS)
+def test_a_literal_twin_over_names_agrees(learner: str) -> None:
+    """Every weight of every round, while arms come, go and come back."""
+    options, twin = TWINS[learner]
+    with open_store("memory:") as store, at_desk(store) as desk:
+        desk.create("game", arms=ARMS, learner=learner, options=options)
+        Game(desk, "game", twin()).play(45)
+        assert verified_at_rest(store)[0].is_clean
+
+
+@pytest.mark.parametrize("learner", ABLE)
+def test_the_live_state_is_the_fold(learner: str) -> None:
+    """Bit for bit, from the beginning and from a snapshot at any cut, for all that can change."""
+    with open_store("memory:") as store:
+        with at_desk(store) as desk:
+            desk.create("game", arms=ARMS, learner=learner, options=ABLE[learner])
+            Game(desk, "game").play(30)
+            live = desk.states()
+        (found,) = verified_at_rest(store)
+        assert (found.complaints, found.gap) == ([], 0.0)
+        events = whole_journal(store)
+        chance = random.Random(1)
+        for cut in [chance.randrange(len(events)) for _ in range(4)]:
+            store.snapshots.prune("game", 0)
+            first = Replicas(store)
+            for event in events[: cut + 1]:
+                first.take(event)
+            first.save(events[cut].position)
+            assert fingerprints_in(Replicas.loaded(store)) == live
+
+
+@pytest.mark.parametrize(
+    ("learner", "ending"),
+    [("practical-bandit", ".csv"), ("practical-experts", ".parquet"), ("exp3", ".csv")],
+)
+def test_a_replay_of_the_export_follows(tmp_path: Path, learner: str, ending: str) -> None:
+    """q of every round, of all arms there ever were, to 1e-10."""
+    db, log = tmp_path / "belated.db", tmp_path / f"log{ending}"
+    with open_store(db) as store, at_desk(store) as desk:
+        desk.create("game", arms=ARMS, learner=learner)
+        weights = Game(desk, "game").play(36).weights
+    done("export", "game", log, "--db", db)
+    replayed = read("replay", log, "--learner", learner, "--arms", ",".join(ARMS))
+    assert replayed["arms"] == [*ARMS, "white", "grey"]
+    expected = [[q.get(arm, 0.0) for arm in replayed["arms"]] for q in weights]
+    np.testing.assert_allclose(replayed["q"], expected, rtol=0, atol=1e-10)
+    other = {"practical-experts": "adahedge"}.get(learner, "tsallis-inf")
+    assert "cannot change its arms" in complaint("replay", log, "--learner", other)
+
+
+def test_every_store_keeps_the_changes(store: Store) -> None:
+    """Also where other workers write: a second reader of the journal holds the same state."""
+    with at_desk(store) as desk:
+        desk.create("game", arms=ARMS, learner="exp3")
+        desk.create("experts", arms=ARMS, learner="practical-experts")
+        for name in ("game", "experts"):
+            Game(desk, name).play(26)
+        live = caught_up(desk, store).states()
+    again = Replicas(store)
+    again.catch_up()
+    assert fingerprints_in(again) == live == fingerprints_in(Replicas.loaded(store))
+    found = {each.problem: each.complaints for each in verified_at_rest(store)}
+    assert (found["game"], found["experts"]) == ([], [])
+
+
+def test_plays_of_a_removed_arm_end_once_and_move_nothing() -> None:
+    """They are told, told again, told otherwise, cancelled and expire; no weight knows of it."""
+    now = [100.0]
+    with open_store("memory:") as store, at_desk(store, clock=lambda: now[0]) as desk:
+        desk.create("ads", arms=["red"], learner="exp3", expire_seconds=50, default_loss=1.0)
+        first, second, third = (desk.ask("ads").ticket for _ in range(3))
+        assert change(desk, "ads", add=["green", "blue"]) == ("red", "green", "blue")
+        assert change(desk, "ads", remove=["red"]) == ("green", "blue")
+        before = weights_now(desk, "ads")
+        assert list(before) == ["green", "blue"]
+        assert desk.tell(first, 0.9).counted
+        assert not desk.tell(first, 0.9).counted
+        with pytest.raises(Conflict, match="for 'red' and now"):
+            desk.tell(first, 0.1)
+        assert desk.do(Cancel(second)).state == "cancelled"
+        change(desk, "ads", add=["red"])  # another one of the same name
+        change(desk, "ads", remove=["red"])
+        now[0] += 60.0
+        assert desk.ask("ads").arm in ("green", "blue")
+        with pytest.raises(Refusal, match="has expired"):
+            desk.tell(third, 0.5)
+        assert weights_now(desk, "ads") == before
+        counts = store.counts("ads").by_arm["red"]
+        assert counts == {"decided": 3, "told": 1, "cancelled": 1, "expired": 1}
+        assert verified_at_rest(store)[0].is_clean
+
+
+def test_experts_are_told_of_whom_their_ticket_weighed() -> None:
+    """Of one who left, yes; of one who came later, no; and the ticket closes with the last."""
+    with open_store("memory:") as store, at_desk(store) as desk:
+        desk.create("weather", arms=ARMS, learner="practical-experts")
+        ticket = desk.ask("weather").ticket
+        desk.tell(ticket, 0.5, arm="green")
+        change(desk, "weather", add=["grey"], remove=["red", "green"])
+        before = weights_now(desk, "weather")
+        with pytest.raises(Invalid, match="has no such arm"):
+            desk.tell(ticket, 0.5, arm="grey")
+        with pytest.raises(Invalid, match="has no such arm"):
+            desk.tell(ticket, 0.5, arm="never")
+        assert not desk.tell(ticket, 0.5, arm="green").counted
+        assert desk.tell(ticket, 0.1, arm="red").state == "pending"
+        assert weights_now(desk, "weather") == before
+        change(desk, "weather", add=["red"])
+        assert not desk.tell(ticket, 0.1, arm="red").counted
+        assert desk.tell(ticket, 0.1, arm="blue").state == "told"
+        assert verified_at_rest(store)[0].is_clean
+
+
+def test_a_worker_that_does_not_know_yet_harms_nothing(store: Store) -> None:
+    """A decision for an arm that is removed already is played, ends, and teaches nothing."""
+    with at_desk(store) as desk:
+        desk.create("game", arms=ARMS, learner="exp3")
+        desk.create("experts", arms=ARMS, learner="practical-experts")
+        for name in ("game", "experts"):
+            change(desk, name, ["grey"], ["red"])
+    late = Decision("a" * 26, "game", 1, "red", 0.5, None, "", 2.0)
+    third = 1 / 3
+    wide = Decision("b" * 26, "experts", 1, None, None, dict.fromkeys(ARMS, third), "", 2.0)
+    store.append([late, wide], [])
+    with at_desk(store) as desk:
+        before = weights_now(desk, "game")
+        assert desk.tell("a" * 26, 1.0).state == "told"
+        assert (
+            weights_now(desk, "game") == before == dict.fromkeys(["green", "blue", "grey"], third)
+        )
+        told = desk.do(Tell([Report("b" * 26, 0.5, arm=arm) for arm in (*ARMS, "grey")]))
+        assert [getattr(each, "state", None) for each in told[:3]] == ["told"] * 3
+        assert isinstance(told[3], Invalid)
+        live = caught_up(desk, store).states()
+    again = Replicas(store)
+    again.catch_up()
+    assert fingerprints_in(again) == live
+
+
+@pytest.mark.parametrize(
+    ("add", "remove", "refusal", "sentence"),
+    [
+        ([], [], Invalid, "neither add nor remove"),
+        (["a", "a"], [], Invalid, "add names an arm twice"),
+        (["a"], ["a"], Invalid, "both added and removed"),
+        ([""], [], Invalid, "is no name"),
+        ([], ["orange"], Invalid, "'ads' has no such arm"),
+        (["a"], ARMS, Conflict, "at least one must stay"),
+        ([f"arm {n}" for n in range(9_998)], [], Conflict, "would have had 10001 arms"),
+    ],
+)
+def test_bad_changes_are_refused(
+    add: list[str], remove: list[str], refusal: type[Refusal], sentence: str
+) -> None:
+    """In one sentence, and nothing changes."""
+    with open_store("memory:") as store, at_desk(store) as desk:
+        desk.create("ads", arms=ARMS)
+        before = desk.states()
+        with pytest.raises(refusal, match=sentence):
+            change(desk, "ads", add, remove)
+        assert desk.states() == before
+        assert change(desk, "ads", add=["red"]) == tuple(ARMS)  # it is there already
+        assert desk.states() == before
+        assert len(whole_journal(store)) == 1
+
+
+def test_who_cannot_change_says_what_to_do() -> None:
+    """A learner that is made for its arms, and a problem that is over."""
+    with open_store("memory:") as store, at_desk(store) as desk:
+        desk.create("fixed", arms=ARMS, learner="tsallis-inf")
+        with pytest.raises(Conflict, match="archive 'fixed' and create another problem with the"):
+            change(desk, "fixed", add=["grey"])
+        desk.create("over", arms=ARMS)
+        desk.do(Change("over", "archived"))
+        with pytest.raises(Conflict, match="for good"):
+            change(desk, "over", add=["grey"])
+
+
+def test_changes_come_one_after_the_other(address: str) -> None:
+    """Who does not know of another change writes nothing, and is told to look."""
+    with open_store(address) as store:
+        with at_desk(store) as desk:
+            desk.create("ads", arms=ARMS)
+            change(desk, "ads", remove=["red"])
+            blind = desk.do(Call(lambda store, replicas: replicas.by_name["ads"].lineup))
+        assert not store.record_in_turn(Note("ads", "arms", {"add": [], "remove": []}, 1.0), 0)
+        assert blind.changes == 1
+        replicas = Replicas.loaded(store)
+        assert store.record_in_turn(Note("ads", "arms", {"add": ["a"], "remove": []}, 1.0), 1)
+        if store.one_owner:
+            with pytest.raises(Unavailable, match="by somebody else"):
+                rearm(store, replicas, "ads", ["b"], [], 2.0)
+        else:
+            assert rearm(store, replicas, "ads", ["b"], [], 2.0) == ("green", "blue", "a", "b")
