@@ -6,7 +6,10 @@ from typing import Any
 
 import httpx
 import pytest
+from pydantic import BaseModel
 
+from belated.service.app import Settings, create_app
+from belated.service.web import models, personalizer, watched
 from tests.service.server import Server, serving
 
 
@@ -237,6 +240,8 @@ def test_arms_are_added_and_removed(http: httpx.Client) -> None:
     assert tell(http, old, loss=1).json()["counted"] is False
     assert http.get("/v1/problems/lineup").json()["weights"].keys() == {"b", "c"}
     sight = http.get("/v1/problems/lineup/sight").json()
+    assert set(sight) == set(watched.SightView.model_fields)
+    watched.SightView.model_validate(sight)
     assert [each["removed"] for each in sight["by_arm"]] == [True, False, False]
     assert {len(row) for row in sight["weights_over_time"]["weights"]} == {3}
     assert "c added, a removed" in [each["arm"] for each in sight["events"]]
@@ -325,3 +330,23 @@ def test_all_lasts_over_a_restart(tmp_path: Path) -> None:
         assert http.post("/v1/verify").json()["clean"] is True
     assert views[0] == views[1]
     assert views[2] == views[3]
+
+
+def test_the_document_shows_examples_that_fit() -> None:
+    """Of every body and every answer that has one, errors among them; each fits its own form."""
+    document = create_app(Settings("memory:")).openapi()
+    forms = document["components"]["schemas"]
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            parts = {"body": operation.get("requestBody", {}), **operation["responses"]}
+            for part, found in parts.items():
+                for media in found.get("content", {}).values():
+                    form = media.get("schema", {}).get("$ref", "").rpartition("/")[2]
+                    shown = media.get("example") or forms.get(form, {}).get("examples")
+                    nested = forms.get(form, {}).get("properties", {}).values()
+                    assert shown or all("items" in each for each in nested), (path, method, part)
+    for each in (*vars(models).values(), *vars(watched).values(), personalizer.RankResponse):
+        if isinstance(each, type) and issubclass(each, BaseModel):
+            extra = each.model_config.get("json_schema_extra")
+            for example in (extra or {}).get("examples", ()):  # type: ignore[union-attr,call-overload]
+                each.model_validate(example)

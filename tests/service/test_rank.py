@@ -39,9 +39,20 @@ def ads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
                 answer = rank(admin, f"/v1/problems/{name}/rank", deferActivation=True)
                 assert answer.status_code == 422
                 assert sentence in answer.json()["detail"]
+            check_other_arms(admin)
         headers = {"Ocp-Apim-Subscription-Key": key}
         with httpx.Client(base_url=server.address, headers=headers, timeout=60) as client:
             yield client
+
+
+def check_other_arms(admin: httpx.Client) -> None:
+    """After a change of arms an event keeps its decision, and others must send the new ones."""
+    path = "/v1/problems/brief"
+    before = rank(admin, f"{path}/rank", eventId="early").json()
+    assert admin.post(f"{path}/arms", json={"remove": ["blue"]}).status_code == 200
+    assert rank(admin, f"{path}/rank", eventId="early").json() == before
+    assert rank(admin, f"{path}/rank", eventId="later").status_code == 422
+    assert rank(admin, f"{path}/rank", actions=ACTIONS[:2]).status_code == 201
 
 
 def rank(

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from belated.service.lineup import Lineup
 from belated.service.sight import Sight
 from belated.service.store import Store
 from tests.service.material import decision, experts, told
@@ -27,9 +28,9 @@ def test_the_oldest_open_ticket_of_each_arm(store: Store) -> None:
 
 def test_decisions_of_the_last_minute() -> None:
     """Each second has its place, and what is older than a minute has none."""
-    sight = Sight(1)
+    sight = Sight(Lineup.first(["red"]))
     for round_, at in enumerate([100.2, 100.9, 130.0, 159.99, 160.5], 1):
-        sight.decide(round_, at, 0, np.ones(1))
+        sight.decide(round_, at, "red", np.ones(1))
     seen = sight.last_minute(159.999)
     assert len(seen) == 60
     assert {place: number for place, number in enumerate(seen) if number} == {0: 2, 30: 1, 59: 1}

@@ -98,7 +98,7 @@ export class Panels {
     const tiles = [
       ["Decisions", number(sight.round), "so far"],
       ["Per second", number(sight.decisions_per_second), "over the last minute"],
-      ["Told", number(sum("told")), "outcomes that were learned from"],
+      ["Told", number(sum("told")), "outcomes that have come"],
       ["Expired", number(sum("expired")), "given up with the default loss"],
       ["Too late", number(sight.late_reports), "told after they had expired"],
       ["Repeated", number(sight.repeated_reports), "told again since the start; counted once"],

@@ -24,6 +24,17 @@ from belated.service.refusals import (
 PROBLEM = "application/problem+json"
 NOT_JSON = "the body is not JSON"
 ALWAYS: tuple[type[Refusal], ...] = (Unauthorized, Forbidden, TooLarge, TooMany, Unavailable)
+SENTENCES: dict[type[Refusal], str] = {
+    Unauthorized: "a key is needed, as Authorization: Bearer KEY",
+    Forbidden: "the key does not allow to admin 'ads'",
+    Unknown: "there is no problem 'ads'",
+    Conflict: "problem 'ads' is paused; it hands out no decisions",
+    Expired: "ticket '06fq3k1zv8n9c5d2h7b4m0t6wx' has expired and counts as told",
+    TooLarge: "the body is larger than 1000000 bytes",
+    Invalid: "loss is 1.5; it must be in [0, 1]",
+    TooMany: "more than 5000 requests a second",
+    Unavailable: "the store cannot be used now: disk full; nothing was acknowledged, send it again",
+}
 
 
 def details(refusal: Refusal) -> dict[str, Any]:
@@ -50,9 +61,17 @@ def documented(*refusals: type[Refusal]) -> dict[int | str, dict[str, Any]]:
     """What the OpenAPI document says of the errors of a route."""
     schema = {"$ref": "#/components/schemas/ProblemDetails"}
     return {
-        each.status: {"description": each.title, "content": {PROBLEM: {"schema": schema}}}
+        each.status: {
+            "description": each.title,
+            "content": {PROBLEM: {"schema": schema, "example": shown(each)}},
+        }
         for each in sorted((*refusals, *ALWAYS), key=lambda each: each.status)
     }
+
+
+def shown(refusal: type[Refusal]) -> dict[str, Any]:
+    """A refusal of this kind, as an example."""
+    return {**details(refusal(SENTENCES[refusal])), "request_id": "5f0c2f6b1d0e4a77"}
 
 
 BY_NAME = documented(Unknown, Invalid)

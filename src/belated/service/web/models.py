@@ -11,6 +11,29 @@ TicketState = Literal["pending", "told", "expired", "cancelled"]
 Status = Literal["active", "paused", "archived"]
 
 
+def example(**fields: Any) -> ConfigDict:
+    """What a model's settings are with an example of it."""
+    return ConfigDict(json_schema_extra={"examples": [fields]})
+
+
+PROBLEM: dict[str, Any] = {
+    "name": "ads",
+    "status": "active",
+    "kind": "bandit",
+    "arms": ["red", "green"],
+    "learner": "practical-bandit",
+    "options": {},
+    "loss_range": [0.0, 1.0],
+    "expire_after": None,
+    "expire_seconds": None,
+    "default_loss": None,
+    "created": 1760000000.0,
+    "round": 2,
+    "pending": 1,
+    "weights": {"red": 0.39, "green": 0.61},
+}
+
+
 class Body(BaseModel):
     """What is sent; anything it does not know is refused."""
 
@@ -57,7 +80,7 @@ class NewProblem(Body):
 class ProblemView(BaseModel):
     """A problem as it stands."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", json_schema_extra={"examples": [PROBLEM]})
 
     name: str
     status: Status
@@ -84,6 +107,8 @@ class ProblemList(BaseModel):
 class Changed(BaseModel):
     """A problem whose status was set."""
 
+    model_config = example(name="ads", status="paused")
+
     name: str
     status: Status
 
@@ -101,6 +126,8 @@ class OtherArms(Body):
 
 class Lineup(BaseModel):
     """A problem with its arms as they are from now on."""
+
+    model_config = example(name="ads", arms=["green", "blue"])
 
     name: str
     arms: list[str]
@@ -177,6 +204,8 @@ class ToldMany(Body):
 class Verdict(BaseModel):
     """What became of a report: counted or known before, and the state of its ticket."""
 
+    model_config = example(ticket="06fq3k1zv8n9c5d2h7b4m0t6wx", counted=True, state="told")
+
     ticket: str
     counted: bool
     state: TicketState
@@ -203,6 +232,18 @@ class VerdictMany(BaseModel):
 class TicketView(BaseModel):
     """A ticket: what was decided, and what came of it."""
 
+    model_config = example(
+        ticket="06fq3k1zv8n9c5d2h7b4m0t6wx",
+        problem="ads",
+        round=17,
+        arm="green",
+        probability=0.61,
+        weights=None,
+        at=1760000000.0,
+        state="told",
+        outcomes=[{"arm": "green", "kind": "told", "loss": 0.2, "at": 1760000100.0}],
+    )
+
     ticket: str
     problem: str
     round: int
@@ -228,6 +269,14 @@ class NewKey(Body):
 class KeyView(BaseModel):
     """An API key without its secret."""
 
+    model_config = example(
+        id="0f3a5c7e9b1d",
+        label="shop",
+        scopes=["ask:ads", "tell:ads"],
+        created=1760000000.0,
+        revoked=None,
+    )
+
     id: str
     label: str
     scopes: list[str]
@@ -237,6 +286,15 @@ class KeyView(BaseModel):
 
 class MadeKey(KeyView):
     """A new API key; the key itself is shown this once."""
+
+    model_config = example(
+        id="0f3a5c7e9b1d",
+        label="shop",
+        scopes=["ask:ads", "tell:ads"],
+        created=1760000000.0,
+        revoked=None,
+        key="belated_0000000000000000000000000000000000000000000",
+    )
 
     key: str
 

@@ -15,7 +15,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from belated.service.problems import Served
-from belated.service.refusals import Invalid, Refusal, Unknown
+from belated.service.refusals import Conflict, Invalid, Refusal, Unknown
 from belated.service.requests import Ask, Report
 from belated.service.sitting import keys_of
 from belated.service.store import Decision
@@ -74,6 +74,21 @@ class Ranked(BaseModel):
 
 class RankResponse(BaseModel):
     """The action that was drawn first, then the others in the order that was sent."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "ranking": [
+                        {"id": "green", "probability": 0.58},
+                        {"id": "red", "probability": None},
+                    ],
+                    "eventId": "visit-17",
+                    "rewardActionId": "green",
+                }
+            ]
+        }
+    )
 
     ranking: list[Ranked]
     eventId: str
@@ -154,9 +169,17 @@ async def ranked(request: Request, who: Principal, name: str, body: RankRequest)
         lambda store, replicas: replicas.named(name).problem
     )
     actions = [action.id for action in body.actions]
-    check_rankable(problem, actions, body)
     event = body.eventId or uuid.uuid4().hex
+    try:
+        check_rankable(problem, actions, body)
+    except Invalid:  # the arms may be others by now; what was decided stands
+        if body.eventId is None or await decided(front_in(request), name, event) is None:
+            raise
     (decision,) = await handed_out(request, asked(name, event, actions))
+    if decision.arm not in actions:
+        raise Conflict(
+            f"the arms of {name!r} were changed just now; send those it has, with another eventId"
+        )
     first = {"id": decision.arm, "probability": decision.probability}
     others = [{"id": each, "probability": None} for each in actions if each != decision.arm]
     found = {"ranking": [first, *others], "eventId": event, "rewardActionId": decision.arm}
@@ -195,10 +218,16 @@ def asked(problem: str, event: str, actions: Sequence[str]) -> Ask:
 async def decision_of(front: Front, who: Principal, problem: str, event: str) -> Decision:
     """The decision that was made for an event."""
     who.needs("tell", problem)
+    decision = await decided(front, problem, event)
+    if decision is None:
+        raise Unknown(f"there is no event {event!r} of {problem!r}")
+    return decision
+
+
+async def decided(front: Front, problem: str, event: str) -> Decision | None:
+    """The same, if there is one."""
     (key,) = keys_of(asked(problem, event, ()))
     assert key is not None
     made = await front.read(lambda store: store.decided_under({(problem, key)}))
     decision: Decision | None = made.get((problem, key))
-    if decision is None:
-        raise Unknown(f"there is no event {event!r} of {problem!r}")
     return decision

@@ -27,6 +27,7 @@ from belated.service.web.models import (
     ProblemList,
     ProblemView,
 )
+from belated.service.web.watched import SightView
 
 router = APIRouter(prefix="/v1/problems", tags=["problems"])
 
@@ -91,8 +92,8 @@ async def show(name: str, front: TheFront, who: Whoever) -> Any:
     )
 
 
-@router.get("/{name}/sight", responses=BY_NAME)
-async def sight(name: str, front: TheFront, who: Whoever) -> dict[str, Any]:
+@router.get("/{name}/sight", response_model=SightView, responses=BY_NAME)
+async def sight(name: str, front: TheFront, who: Whoever) -> Any:
     """All there is to see: weights over time, losses and delays by arm, what waits, last events."""
     check_visible(who, known_name(name))
     view: dict[str, Any] = await front.look(
@@ -100,7 +101,7 @@ async def sight(name: str, front: TheFront, who: Whoever) -> dict[str, Any]:
     )
     view["waiting"] = await front.read(lambda store: pending_view(store, name))
     view["repeated_reports"] = front.metrics.total(f"{REPEATED}_total", problem=name)
-    return view
+    return JSONResponse(view)
 
 
 @router.post("/{name}/pause", response_model=Changed, responses=CHANGING)

@@ -13,11 +13,15 @@ from belated.service.verifying import fingerprints, verified
 from belated.service.web.access import TheFront, Whoever
 from belated.service.web.errors import documented
 from belated.service.web.guard import VERBS
+from belated.service.web.watched import Health, Verified
 
 router = APIRouter(tags=["watching"])
 
+STOPPED: dict[str, Any] = {"model": Health, "description": "It sees to no requests any more"}
+NUMBERS = {"text/plain": {"example": "belated_decisions_total 6.0"}}
 
-@router.get("/healthz", responses=documented())
+
+@router.get("/healthz", response_model=Health, responses={**documented(), 503: STOPPED})
 async def health(front: TheFront) -> Any:
     """Whether the worker that answers sees to requests, and how many workers do."""
     well = front.is_well
@@ -30,8 +34,8 @@ async def health(front: TheFront) -> Any:
     return JSONResponse(body, 200 if well else 503)
 
 
-@router.post("/v1/verify", responses=documented())
-async def verify(front: TheFront, who: Whoever) -> dict[str, Any]:
+@router.post("/v1/verify", response_model=Verified, responses=documented())
+async def verify(front: TheFront, who: Whoever) -> Any:
     """Fold the whole journal again, and compare it with the state in use."""
     who.needs_all()
 
@@ -40,13 +44,19 @@ async def verify(front: TheFront, who: Whoever) -> dict[str, Any]:
 
     states, end = await front.look(live)
     found = await front.read(lambda store: verified(store, states, end))
-    return {
-        "clean": all(finding.is_clean for finding in found),
-        "problems": [finding.shown() for finding in found],
-    }
+    return JSONResponse(
+        {
+            "clean": all(finding.is_clean for finding in found),
+            "problems": [finding.shown() for finding in found],
+        }
+    )
 
 
-@router.get("/metrics", response_class=Response, responses=documented())
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"description": "Numbers", "content": NUMBERS}, **documented()},
+)
 async def metrics(front: TheFront, who: Whoever) -> Response:
     """Numbers for Prometheus; for keys that are valid for all problems."""
     if not any(who.may(verb, "*") for verb in VERBS):
