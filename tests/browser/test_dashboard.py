@@ -114,6 +114,7 @@ def service(services: tuple[Service, Service]) -> Service:
     made.call("POST", "/v1/problems", {"name": "models", "arms": ["x", "y"], "kind": "experts"})
     made.play("ads", ROUNDS, UNTOLD)
     made.call("POST", "/v1/problems/models/ask", {})
+    made.call("POST", "/v1/problems/models/arms", {"add": ["z"], "remove": ["y"]})
     return made
 
 
@@ -218,6 +219,8 @@ def test_the_keyboard_reaches_everything(browser: Any, service: Service) -> None
     playwright.expect(page.locator("article h2")).to_contain_text("models")
     assert page.locator("nav a[aria-current=page]").inner_text().startswith("models")
     assert page.get_by_role("img", name="Bars: Tickets not fully told 1").count() == 1
+    assert page.locator(".weights-legend span").all_inner_texts() == ["x", "y (removed)", "z"]
+    assert page.locator(".events").get_by_text("z added, y removed").count() == 1
     for landmark in ("banner", "navigation", "main", "contentinfo"):
         assert page.get_by_role(landmark).count() == 1, landmark
     page.close()

@@ -8,8 +8,8 @@ import click
 
 from belated.cli.console import one_line_errors, show_table
 from belated.cli.problems import where
-from belated.cli.remote import call
-from belated.cli.store import database_option, opened_store
+from belated.cli.remote import call, key_option, server_option
+from belated.cli.store import database_option, opened_store, service_installed
 
 PATIENCE = 3600.0  # seconds that a running service may take to fold its whole journal
 
@@ -53,16 +53,24 @@ def verify(db: str, server: str | None, key: str | None, as_json: bool) -> None:
 @click.argument("problem")
 @click.argument("file", type=click.Path(path_type=Path))
 @database_option
-def export(problem: str, file: Path, db: str) -> None:
+@server_option
+@key_option
+def export(problem: str, file: Path, db: str, server: str | None, key: str | None) -> None:
     """Write the journal of PROBLEM to FILE (.csv or .parquet), as `belated replay` reads it."""
     with one_line_errors(file):
-        with opened_store(db) as store:
-            from belated.service.administration import named
-            from belated.service.exporting import check_format, rows_of, write_log
+        service_installed()
+        from belated.service.exporting import Row, check_format, rows_of, write_log
 
-            check_format(file)
-            arms = named(store, problem).spec["arms"]  # those it began with
-            rows = rows_of(store, problem)
+        check_format(file)
+        if server is not None:
+            found = call(server, key, "GET", f"/v1/problems/{problem}/log", seconds=PATIENCE)
+            arms, rows = found["arms"], [Row(*each) for each in found["rows"]]
+        else:
+            with opened_store(db) as store:
+                from belated.service.administration import named
+
+                arms = named(store, problem).spec["arms"]  # those it began with
+                rows = rows_of(store, problem)
         write_log(rows, file)
     click.echo(
         f"{len(rows)} rows of {problem}, which began with the arms {', '.join(arms)}: {file}",

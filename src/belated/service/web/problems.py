@@ -7,6 +7,8 @@ from typing import Any
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse
 
+from belated.service.administration import named
+from belated.service.exporting import Row, rows_of
 from belated.service.metrics import REPEATED
 from belated.service.problems import Served, checked_name, checked_spec, served
 from belated.service.rearming import rearm
@@ -27,7 +29,7 @@ from belated.service.web.models import (
     ProblemList,
     ProblemView,
 )
-from belated.service.web.watched import SightView
+from belated.service.web.watched import LogView, SightView
 
 router = APIRouter(prefix="/v1/problems", tags=["problems"])
 
@@ -102,6 +104,15 @@ async def sight(name: str, front: TheFront, who: Whoever) -> Any:
     view["waiting"] = await front.read(lambda store: pending_view(store, name))
     view["repeated_reports"] = front.metrics.total(f"{REPEATED}_total", problem=name)
     return JSONResponse(view)
+
+
+@router.get("/{name}/log", response_model=LogView, responses=BY_NAME)
+async def log(name: str, front: TheFront, who: Whoever) -> Any:
+    """The whole journal, a row for each loss to be told, as `belated export` writes it."""
+    who.needs("admin", known_name(name))
+    problem = await front.read(lambda store: named(store, name))
+    rows = await front.read(lambda store: rows_of(store, name))
+    return JSONResponse({"arms": problem.spec["arms"], "columns": Row._fields, "rows": rows})
 
 
 @router.post("/{name}/pause", response_model=Changed, responses=CHANGING)

@@ -31,7 +31,7 @@ SEEN: dict[str, Any] = {
         "by_arm": {"green": [1, 0, 0, 0, 0, 0]},
         "oldest_seconds": {"green": 0.5},
     },
-    "reports_since_start": {"counted": 1},
+    "repeated_reports": 0,
 }  # fmt: skip
 
 
@@ -144,4 +144,18 @@ class SightView(ProblemView):
     weights_over_time: Trail
     events: list[Happened]
     waiting: Waiting
-    reports_since_start: dict[str, Any]
+    repeated_reports: int
+
+
+class LogView(BaseModel):
+    """The journal of a problem as a log; `arms` are those it began with."""
+
+    model_config = example(
+        arms=["red", "green"],
+        columns=["round", "arm", "probability", "loss", "arrival"],
+        rows=[[1, "green", 0.5, 0.2, 3]],
+    )
+
+    arms: list[str]
+    columns: list[str]
+    rows: list[list[Any]]
