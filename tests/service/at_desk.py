@@ -1,12 +1,13 @@
 """A desk without HTTP: requests go in, answers come out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
 
 from belated.service.desk import Desk, Job, Replies
 from belated.service.problems import checked_spec
+from belated.service.rearming import rearm
 from belated.service.replicas import Replicas
 from belated.service.requests import Ask, Call, Create, Report, Request, Tell, Verdict
 from belated.service.snapshots import fingerprint
@@ -54,6 +55,16 @@ class AtDesk:
             raise result
         assert isinstance(result, Verdict)
         return result
+
+    def rearm(
+        self, problem: str, add: Sequence[str] = (), remove: Sequence[str] = ()
+    ) -> tuple[str, ...]:
+        """Other arms for a problem; those it has then."""
+        wanted = (problem, add, remove, 1.0)
+        arms: tuple[str, ...] = self.do(
+            Call(lambda store, replicas: rearm(store, replicas, *wanted))
+        )
+        return arms
 
     def states(self) -> dict[str, str]:
         """The fingerprints of all problems."""

@@ -1,7 +1,7 @@
 """Arms that come and go in a problem that is in use."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +50,6 @@ ABLE = {
     "practical-experts": {}, "leading-expert": {},
     **{name: options for name, (options, _) in TWINS.items()},
 }  # fmt: skip
-
-
-def change(desk: AtDesk, problem: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> Any:
-    """Other arms for a problem."""
-    return desk.do(Call(lambda store, replicas: rearm(store, replicas, problem, add, remove, 1.0)))
 
 
 def caught_up(desk: AtDesk, store: Store) -> AtDesk:
@@ -129,7 +124,7 @@ class Game:
         """Change the arms if it is time."""
         if rounds in self.changes:
             wanted = self.changes.pop(rounds)
-            change(self.desk, self.problem, *wanted)
+            self.desk.rearm(self.problem, *wanted)
             if self.twin is not None:
                 self.twin.changed(*wanted)
 
@@ -205,8 +200,8 @@ def test_plays_of_a_removed_arm_end_once_and_move_nothing() -> None:
     with open_store("memory:") as store, at_desk(store, clock=lambda: now[0]) as desk:
         desk.create("ads", arms=["red"], learner="exp3", expire_seconds=50, default_loss=1.0)
         first, second, third = (desk.ask("ads").ticket for _ in range(3))
-        assert change(desk, "ads", add=["green", "blue"]) == ("red", "green", "blue")
-        assert change(desk, "ads", remove=["red"]) == ("green", "blue")
+        assert desk.rearm("ads", add=["green", "blue"]) == ("red", "green", "blue")
+        assert desk.rearm("ads", remove=["red"]) == ("green", "blue")
         before = weights_now(desk, "ads")
         assert list(before) == ["green", "blue"]
         assert desk.tell(first, 0.9).counted
@@ -214,8 +209,8 @@ def test_plays_of_a_removed_arm_end_once_and_move_nothing() -> None:
         with pytest.raises(Conflict, match="for 'red' and now"):
             desk.tell(first, 0.1)
         assert desk.do(Cancel(second)).state == "cancelled"
-        change(desk, "ads", add=["red"])  # another one of the same name
-        change(desk, "ads", remove=["red"])
+        desk.rearm("ads", add=["red"])  # another one of the same name
+        desk.rearm("ads", remove=["red"])
         now[0] += 60.0
         assert desk.ask("ads").arm in ("green", "blue")
         with pytest.raises(Refusal, match="has expired"):
@@ -232,7 +227,7 @@ def test_experts_are_told_of_whom_their_ticket_weighed() -> None:
         desk.create("weather", arms=ARMS, learner="practical-experts")
         ticket = desk.ask("weather").ticket
         desk.tell(ticket, 0.5, arm="green")
-        change(desk, "weather", add=["grey"], remove=["red", "green"])
+        desk.rearm("weather", add=["grey"], remove=["red", "green"])
         before = weights_now(desk, "weather")
         with pytest.raises(Invalid, match="has no such arm"):
             desk.tell(ticket, 0.5, arm="grey")
@@ -241,7 +236,7 @@ def test_experts_are_told_of_whom_their_ticket_weighed() -> None:
         assert not desk.tell(ticket, 0.5, arm="green").counted
         assert desk.tell(ticket, 0.1, arm="red").state == "pending"
         assert weights_now(desk, "weather") == before
-        change(desk, "weather", add=["red"])
+        desk.rearm("weather", add=["red"])
         assert not desk.tell(ticket, 0.1, arm="red").counted
         assert desk.tell(ticket, 0.1, arm="blue").state == "told"
         assert verified_at_rest(store)[0].is_clean
@@ -253,7 +248,7 @@ def test_a_worker_that_does_not_know_yet_harms_nothing(store: Store) -> None:
         desk.create("game", arms=ARMS, learner="exp3")
         desk.create("experts", arms=ARMS, learner="practical-experts")
         for name in ("game", "experts"):
-            change(desk, name, ["grey"], ["red"])
+            desk.rearm(name, ["grey"], ["red"])
     late = Decision("a" * 26, "game", 1, "red", 0.5, None, "", 2.0)
     third = 1 / 3
     wide = Decision("b" * 26, "experts", 1, None, None, dict.fromkeys(ARMS, third), "", 2.0)
@@ -293,9 +288,9 @@ def test_bad_changes_are_refused(
         desk.create("ads", arms=ARMS)
         before = desk.states()
         with pytest.raises(refusal, match=sentence):
-            change(desk, "ads", add, remove)
+            desk.rearm("ads", add, remove)
         assert desk.states() == before
-        assert change(desk, "ads", add=["red"]) == tuple(ARMS)  # it is there already
+        assert desk.rearm("ads", add=["red"]) == tuple(ARMS)  # it is there already
         assert desk.states() == before
         assert len(whole_journal(store)) == 1
 
@@ -305,11 +300,11 @@ def test_who_cannot_change_says_what_to_do() -> None:
     with open_store("memory:") as store, at_desk(store) as desk:
         desk.create("fixed", arms=ARMS, learner="tsallis-inf")
         with pytest.raises(Conflict, match="archive 'fixed' and create another problem with the"):
-            change(desk, "fixed", add=["grey"])
+            desk.rearm("fixed", add=["grey"])
         desk.create("over", arms=ARMS)
         desk.do(Change("over", "archived"))
         with pytest.raises(Conflict, match="for good"):
-            change(desk, "over", add=["grey"])
+            desk.rearm("over", add=["grey"])
 
 
 def test_changes_come_one_after_the_other(address: str) -> None:
@@ -317,7 +312,7 @@ def test_changes_come_one_after_the_other(address: str) -> None:
     with open_store(address) as store:
         with at_desk(store) as desk:
             desk.create("ads", arms=ARMS)
-            change(desk, "ads", remove=["red"])
+            desk.rearm("ads", remove=["red"])
             blind = desk.do(Call(lambda store, replicas: replicas.by_name["ads"].lineup))
         assert not store.record_in_turn(Note("ads", "arms", {"add": [], "remove": []}, 1.0), 0)
         assert blind.changes == 1

@@ -7,12 +7,16 @@ import pytest
 from sqlalchemy import inspect, text, update
 
 from belated.service import administration
+from belated.service.refusals import Conflict
 from belated.service.store import Decision, Key, Note, Outcome, Store, open_store
 from belated.service.store.migrations import STEPS, migrate, schema_version
 from belated.service.store.schema import FACTS, METADATA
+from belated.service.verifying import verified_at_rest
+from tests.service.at_desk import at_desk
 from tests.service.material import decision, told, whole_journal
 
-FIRST_RELEASE = Path(__file__).with_name("upgrade") / "version_1.sql"
+UPGRADE = Path(__file__).with_name("upgrade")
+FIRST_RELEASE, IN_USE = UPGRADE / "version_1.sql", UPGRADE / "version_1_in_use.sql"
 
 
 def test_a_new_store_has_the_newest_version(store: Store) -> None:
@@ -55,13 +59,17 @@ def test_a_newer_store_is_refused(address: str) -> None:
         open_store(address)
 
 
+def restored(dump: Path, folder: Path) -> Path:
+    """A database out of a dump."""
+    connection = sqlite3.connect(folder / "belated.db")
+    connection.executescript(dump.read_text())
+    connection.close()
+    return folder / "belated.db"
+
+
 def test_the_first_release_can_be_read(tmp_path: Path) -> None:
     """A store as version 1 wrote it is opened with all that is in it, and goes on."""
-    path = tmp_path / "belated.db"
-    connection = sqlite3.connect(path)
-    connection.executescript(FIRST_RELEASE.read_text())
-    connection.close()
-    with open_store(path) as store:
+    with open_store(restored(FIRST_RELEASE, tmp_path)) as store:
         assert store._transactions.read(schema_version) == len(STEPS)
         bodies = [event.body for event in whole_journal(store)]
         assert len(bodies) == 6
@@ -80,3 +88,24 @@ def test_the_first_release_can_be_read(tmp_path: Path) -> None:
         assert store.append([], [told("t2", arm="b"), told("t1")]).outcomes[0].counted
         assert store.record_in_turn(Note("ads", "arms", {"add": ["blue"], "remove": []}, 2.0), 0)
         assert administration.outlines(store, True)[0]["arms"] == ["red", "green", "blue"]
+
+
+def test_problems_in_use_go_on(tmp_path: Path) -> None:
+    """As written before arms could change: the journal is folded anew, and its plays end.
+
+    Every probability in it is the one that this code predicts, too.
+    """
+    with open_store(restored(IN_USE, tmp_path)) as store:
+        assert [finding.complaints for finding in verified_at_rest(store)] == [[], [], []]
+        waiting = [store.ticket("000003vd71fr0c2t5ahcezx8pc"), store.ticket("0" * 26)]
+        assert [each and each.decision.arm for each in waiting] == ["green", None]
+        with at_desk(store) as desk:
+            assert desk.rearm("weather", ["icon"], ["ecmwf"]) == ("gfs", "icon")
+            assert desk.rearm("ads", [], ["green"]) == ("red",)
+            assert desk.tell("000003vd71fr0c2t5ahcezx8pc", 0.5).counted
+            again = desk.ask("ads", key="k1", digest="d")
+            assert (again.ticket, again.arm) == ("000003tvmgqsxs990atnpb7jdw", "green")
+            assert desk.ask("ads").round == 10
+            with pytest.raises(Conflict, match="for good"):
+                desk.rearm("over", ["c"])
+        assert [finding.complaints for finding in verified_at_rest(store)] == [[], [], []]
