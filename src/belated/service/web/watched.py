@@ -31,7 +31,6 @@ SEEN: dict[str, Any] = {
         "by_arm": {"green": [1, 0, 0, 0, 0, 0]},
         "oldest_seconds": {"green": 0.5},
     },
-    "repeated_reports": 0,
 }  # fmt: skip
 
 
@@ -144,7 +143,6 @@ class SightView(ProblemView):
     weights_over_time: Trail
     events: list[Happened]
     waiting: Waiting
-    repeated_reports: int
 
 
 class LogView(BaseModel):
