@@ -22,10 +22,26 @@ def registered() -> dict[str, type[Learner]]:
 
 def learner_named(name: str) -> type[Learner]:
     """A registered learner, or a clear error."""
+    kind = found_alone(name)
+    if kind is not None:
+        return kind
     kinds = registered()
     if name not in kinds:
         raise ValueError(f"learner is {name!r}; it must be one of {listed(kinds, name)}")
     return kinds[name]
+
+
+@functools.cache
+def found_alone(name: str) -> type[Learner] | None:
+    """The learner in the module of its name; to import all others would take a while."""
+    module = name.replace("-", "_")
+    if module not in {each.name for each in pkgutil.iter_modules(learners.__path__)}:
+        return None
+    space = vars(importlib.import_module(f"{learners.__name__}.{module}"))
+    kinds = [
+        each for each in space.values() if isinstance(each, type) and issubclass(each, Learner)
+    ]
+    return next((each for each in kinds if vars(each).get("name") == name), None)
 
 
 def option_names(kind: type[Learner]) -> list[str]:
