@@ -32,6 +32,8 @@ soak: setup  ## kill the service 200 times, its workers and PostgreSQL 50 times;
 	BELATED_COMPILED=1 BELATED_CLIENTS=24 BELATED_KILLS=200 BELATED_POSTGRES_KILLS=50 \
 	  $(BIN)/python -m pytest -s -n 0 tests/service/test_kills.py \
 	  tests/service/test_killed_services.py
+	BELATED_COMPILED=1 BELATED_ROWS=100000 BELATED_LEARNER=practical-bandit \
+	  $(BIN)/python -m pytest -s -n 0 tests/service/test_recovery.py
 
 setup: .venv/ready
 

@@ -82,13 +82,12 @@ class Crowd:
             try:
                 answer = http.post(address + path, json=body, headers=headers)
             except httpx.TransportError:
-                with self._lock:
-                    self.again += 1
-                continue
+                answer = httpx.Response(503)
             if answer.status_code == 200:
                 return answer.json()
-            if answer.status_code != 503:
-                with self._lock:
+            with self._lock:
+                if answer.status_code != 503:
                     self.wrong.append(answer.text)
-                return None
+                    return None
+                self.again += 1
         return None

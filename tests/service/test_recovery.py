@@ -1,0 +1,75 @@
+"""After a kill the service answers again soon: it folds only what came after the last snapshot."""
+
+import os
+import random
+import shutil
+import time
+from pathlib import Path
+
+from belated.service.replicas import FEWEST_EVENTS, PER_OPEN, Replicas
+from belated.service.requests import Ask, Report, Tell
+from belated.service.store import open_store
+from tests.service.at_desk import AtDesk, at_desk, fingerprints_in
+from tests.service.crowd import PROBLEM
+from tests.service.killing import seconds_to_answer
+from tests.service.server import serving
+
+ROWS = int(os.environ.get("BELATED_ROWS", "6500"))
+LEARNER = os.environ.get("BELATED_LEARNER", "exp3")
+AT_ONCE, TOLD = 250, 0.9
+STARTS = 5
+
+
+def fill(desk: AtDesk, rows: int) -> None:
+    """Decide and tell until the journal is so long; of some plays nothing ever comes."""
+    chance, written = random.Random(1), 1
+    while written < rows:
+        made = desk.do(Ask(PROBLEM, AT_ONCE))
+        told = [Report(each.ticket, 0.3) for each in made if chance.random() < TOLD]
+        desk.do(Tell(told))
+        written += len(made) + len(told)
+
+
+def killed_file(folder: Path) -> Path:
+    """The file of a service that was killed with a long journal in it."""
+    with open_store(folder / "live.db", durability="off") as store, at_desk(store) as desk:
+        desk.create(PROBLEM, arms=["red", "green"], learner=LEARNER)
+        fill(desk, ROWS)
+        desk.states()
+        return copied(folder / "live.db", folder / "killed.db")
+
+
+def copied(file: Path, to: Path) -> Path:
+    """A file and what is not yet in it."""
+    for end in ("", "-wal"):
+        shutil.copy(f"{file}{end}", f"{to}{end}")
+    return to
+
+
+def test_a_restart_folds_little(tmp_path: Path) -> None:
+    """However long the journal: no more than is written between two snapshots is folded again."""
+    killed = killed_file(tmp_path)
+    with open_store(copied(killed, tmp_path / "looked-at.db")) as store:
+        loaded = Replicas.loaded(store)
+        replica = loaded.by_name[PROBLEM]
+        assert replica.round >= ROWS / (1 + TOLD) - AT_ONCE
+        most = max(FEWEST_EVENTS, PER_OPEN * len(replica.open)) + 2 * AT_ONCE
+        assert loaded.unsaved <= most < ROWS
+        whole = Replicas(store)
+        whole.catch_up()
+        assert fingerprints_in(loaded) == fingerprints_in(whole)
+        if ROWS >= 100_000:
+            print(f"\n{loaded.unsaved} of {ROWS} rows are folded after a kill", end="")
+    if ROWS >= 100_000:
+        seconds = [seconds_of_a_start(killed) for _ in range(STARTS)]
+        print(f"; from `belated serve` to the first answer: {min(seconds):.2f} s at best")
+        assert min(seconds) <= 2.0
+
+
+def seconds_of_a_start(killed: Path) -> float:
+    """From the command to the first decision, on the file as the kill has left it."""
+    file = copied(killed, killed.with_name("again.db"))
+    began = time.monotonic()
+    with serving(str(file)) as server:
+        seconds_to_answer(server.address)
+        return time.monotonic() - began
