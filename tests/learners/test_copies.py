@@ -18,7 +18,7 @@ from belated.learners.exp3 import Exp3
 from belated.learners.full_information import FullInformation
 from belated.learners.learner import Facts, Learner
 from belated.learners.msmwc import Msmwc
-from belated.learners.registry import registered
+from belated.learners.registry import learner_named, registered
 from belated.learners.rotating import (
     CopiesExp3,
     CopiesHedge,
@@ -348,8 +348,35 @@ def test_bad_options_are_named() -> None:
         CopiesMsmwc(arms=2, delivery="own")
     with pytest.raises(ValueError, match=r"hint is 'best'; it must be 'none' or 'last'"):
         BoldMsmwc(arms=2, hint="best")  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match=r"Bold asks for room as it plays; a base must need no"):
-        bold("bold-bold", Bold, __name__)
+    with pytest.raises(ValueError, match=r"^bold-exp3 asks for room as it plays, so there can be"):
+        bold("bold-bold", BoldExp3, __name__)
+
+
+@pytest.mark.parametrize("name", ["bold-log-barrier", "copies-fpl-trix", "bold-thompson"])
+def test_copies_of_any_learner_are_made_when_they_are_named(name: str) -> None:
+    """They play at zero delay as one copy of the base does, and their states can be saved."""
+    kind = learner_named(name)
+    assert kind is learner_named(name)
+    assert name not in registered()
+    base = registered()[name.partition("-")[2]]
+    copies, alone = kind(arms=3), base(arms=3)
+    state, other = copies.start(), alone.start()
+    for loss in (0.3, 1.0, 0.0):
+        prediction, q = copies.predict(state), alone.predict(other).q
+        assert prediction.q.tolist() == q.tolist()
+        copies.observe(state, copies.commit(state, prediction, 1)[0], 1, loss, -1)
+        alone.observe(other, alone.commit(other, alone.predict(other), 1)[0], 1, loss, -1)
+    again = pickle.loads(pickle.dumps(state))
+    assert type(again) is kind.state
+    assert copies.predict(again).q.tolist() == copies.predict(state).q.tolist()
+
+
+def test_what_cannot_be_copied_is_refused() -> None:
+    """In one sentence."""
+    with pytest.raises(ValueError, match=r"^qpm-d asks for room as it plays, so there can be no"):
+        learner_named("bold-qpm-d")
+    with pytest.raises(ValueError, match=r"^learner is 'bold-luck'; it must be one of"):
+        learner_named("bold-luck")
 
 
 def test_rotation_knows_what_it_must() -> None:

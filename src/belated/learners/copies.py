@@ -116,7 +116,7 @@ def over(parent: type[SomeCopied], name: str, base: type[Learner], module: str) 
     """Copies of a base, called `name`: "bold-exp3" is to be the BoldExp3 of that module."""
     title = "".join(word.title() for word in name.split("-"))
     if base.reserved is not Learner.reserved:
-        raise TypeError(f"{base.__name__} asks for room as it plays; a base must need no more")
+        raise ValueError(f"{base.name} asks for room as it plays, so there can be no copies of it")
     state: Any = stack_of(base.state, f"{title}State", parent.own_parts)
     state.__module__, state.__qualname__ = module, f"{title}.state"  # where pickle looks for it
     shared = {each.name for each in fields(parent)}

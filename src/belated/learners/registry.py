@@ -11,6 +11,8 @@ from belated import learners
 from belated.learners.learner import Learner
 from belated.values import listed
 
+COPYING = {"bold": "bold", "copies": "rotating"}  # how their names begin -> module, and its maker
+
 
 @functools.cache
 def registered() -> dict[str, type[Learner]]:
@@ -21,14 +23,27 @@ def registered() -> dict[str, type[Learner]]:
 
 
 def learner_named(name: str) -> type[Learner]:
-    """A registered learner, or a clear error."""
+    """A registered learner, or copies of one (bold-BASE, copies-BASE); or a clear error."""
     kind = found_alone(name)
     if kind is not None:
         return kind
     kinds = registered()
-    if name not in kinds:
+    kind = kinds.get(name) or copies_named(name)
+    if kind is None:
         raise ValueError(f"learner is {name!r}; it must be one of {listed(kinds, name)}")
-    return kinds[name]
+    return kind
+
+
+@functools.cache
+def copies_named(name: str) -> type[Learner] | None:
+    """Copies of a registered learner, made when they are first asked for."""
+    first, _, base = name.partition("-")
+    if first not in COPYING or base not in registered():
+        return None
+    home: Any = importlib.import_module(f"{learners.__name__}.{COPYING[first]}")
+    kind: type[Learner] = getattr(home, COPYING[first])(name, registered()[base], home.__name__)
+    setattr(home, kind.__name__, kind)  # where a saved state will look for it
+    return kind
 
 
 @functools.cache

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from belated.learners.learner import Learner
-from belated.learners.registry import check_options, learner_named, registered
+from belated.learners.registry import check_options, learner_named
 from belated.simulation.accounts import Account, Delays
 from belated.simulation.play import Plays
 from belated.simulation.waits import Waits
@@ -49,7 +49,7 @@ class Contender:
         """The learner for this game."""
         if self.ready is not None:
             return self.ready
-        kind = registered()[self.name]
+        kind = learner_named(self.name)
         delivery, window = self.options.get("delivery"), self.options.get("window")
         if delivery not in DELIVERIES:
             delivery = kind.deliveries[0]  # the learner will refuse any other

@@ -23,6 +23,7 @@ from belated.types import Covers, Need, Setting
 
 REFERENCE = "uniform"
 LEFT_OUT = ("many-arms",)  # 40 million losses a game: a study of its own
+LONGER = {"heavy-tails": {"rounds": 20_000}, "block-constant": {"rounds": 20_000}}
 WINDOW = 30  # rounds, of the learners that wait for a whole window
 WORTH = 0.01  # of what the best arm of each stretch saves: a best arm that saves less is no goal
 ROUNDING = 1e-9  # a round: what is smaller may be none
@@ -87,9 +88,11 @@ def ways_of(kind: type[Learner]) -> Iterator[Entrant]:
 
 
 def games_of_the_study() -> list[Environment]:
-    """All scenarios at their usual size, but for those that need too much time or data."""
+    """All scenarios at their usual size or longer, but for those that need too much time."""
     return [
-        scenario(each.name) for each in scenarios() if each.available and each.name not in LEFT_OUT
+        scenario(each.name, **LONGER.get(each.name, {}))
+        for each in scenarios()
+        if each.available and each.name not in LEFT_OUT
     ]
 
 
