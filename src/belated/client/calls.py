@@ -14,7 +14,7 @@ from belated.types import Feedback, Ticket
 from belated.values import as_number
 
 T = TypeVar("T")
-COMPILING = 120.0  # seconds: the first problem of a learner may have to wait for a compiler
+COMPILING = 120.0  # seconds: the first problem of a learner, or its first change of arms, may take
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,7 @@ def change_arms(
         f"{path_of(name)}/arms",
         lambda body: tuple(body["arms"]),
         {"add": list(add), "remove": list(remove)},
+        seconds=COMPILING,
     )
 
 

@@ -9,24 +9,19 @@ docs/service.md has both in numbers.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from belated.learners.learner import Learner, Prediction
-
-Predict = Callable[[Any, Prediction], None]
+from belated.learners.learner import Learner
 
 
-def with_entrants(
-    learner: Learner, state: Any, kept: Sequence[int], added: int, predict: Predict | None = None
-) -> Any:
+def with_entrants(learner: Learner, state: Any, kept: Sequence[int], added: int) -> Any:
     """As `Learner.with_arms`, with new arms that enter at <q, L>; q is that of those who stay."""
     stay = Learner.with_arms(learner, state, kept, 0)
     if added == 0:
         return stay
-    prediction = replace(learner, arms=len(kept)).blank()
-    (predict or learner.verbs.predict)(stay, prediction)
+    q = replace(learner, arms=len(kept)).predict(stay).q
     entered = Learner.with_arms(learner, state, kept, added)
-    entered.losses[len(kept) :] = math.fsum(prediction.q * stay.losses)
+    entered.losses[len(kept) :] = math.fsum(q * stay.losses)
     return entered

@@ -37,7 +37,6 @@ from belated.kernels.estimates import (
 )
 from belated.kernels.tsallis import solve_tsallis
 from belated.learners import concealed
-from belated.learners.entering import with_entrants
 from belated.learners.learner import Counts, Floats, Learner, Prediction, Verbs, fill_p
 from belated.types import Covers, Setting
 from belated.values import as_number
@@ -283,7 +282,11 @@ class PracticalBandit(Learner):
 
         What was learned of all arms together stays, also what those left out have taught.
         """
-        other: PracticalBanditState = with_entrants(self, state, kept, added, concealed.predict)
+        repaired = concealed.Concealed(self.arms, variant="repaired")
+        parts = {name: getattr(state, name) for name in concealed.ConcealedState._fields}
+        fallen_back = repaired.with_arms(concealed.ConcealedState(**parts), kept, added)
+        other: PracticalBanditState = super().with_arms(state, kept, added)
+        other = other._replace(**fallen_back._asdict())
         slow, fast = faded_since(other, other.round[0] - 1)
         for i in range(len(kept), len(kept) + added):
             say(other, i, slow, fast)

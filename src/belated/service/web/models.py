@@ -266,16 +266,19 @@ class NewKey(Body):
     scopes: list[str] = Field(min_length=1, max_length=100)
 
 
+KEY: dict[str, Any] = {
+    "id": "0f3a5c7e9b1d",
+    "label": "shop",
+    "scopes": ["ask:ads", "tell:ads"],
+    "created": 1760000000.0,
+    "revoked": None,
+}
+
+
 class KeyView(BaseModel):
     """An API key without its secret."""
 
-    model_config = example(
-        id="0f3a5c7e9b1d",
-        label="shop",
-        scopes=["ask:ads", "tell:ads"],
-        created=1760000000.0,
-        revoked=None,
-    )
+    model_config = example(**KEY)
 
     id: str
     label: str
@@ -287,14 +290,7 @@ class KeyView(BaseModel):
 class MadeKey(KeyView):
     """A new API key; the key itself is shown this once."""
 
-    model_config = example(
-        id="0f3a5c7e9b1d",
-        label="shop",
-        scopes=["ask:ads", "tell:ads"],
-        created=1760000000.0,
-        revoked=None,
-        key="belated_0000000000000000000000000000000000000000000",
-    )
+    model_config = example(**KEY, key="belated_" + "0" * 43)
 
     key: str
 

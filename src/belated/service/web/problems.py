@@ -140,11 +140,20 @@ async def change_arms(name: str, body: OtherArms, front: TheFront, who: Whoever)
     Outcomes of plays of a removed arm are still taken, and teach nothing any more.
     """
     who.needs("admin", known_name(name))
+    problem = await front.look(lambda store, replicas: replicas.named(name).problem)
+    await asyncio.to_thread(rehearse_change, problem)
     now = time.time()
     arms = await front.look(
         lambda store, replicas: rearm(store, replicas, name, body.add, body.remove, now)
     )
     return JSONResponse({"name": name, "arms": list(arms)})
+
+
+def rehearse_change(problem: Served) -> None:
+    """Change the arms of a learner that nobody waits for, as it may have to be compiled first."""
+    learner = problem.learner
+    if learner.by_arm is not None:
+        learner.with_arms(learner.start(), [0], 1)
 
 
 async def changed(front: Front, who: Principal, name: str, kind: str) -> JSONResponse:
