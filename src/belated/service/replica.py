@@ -118,8 +118,9 @@ class Replica:
             weights[arm] = decision.probability
         else:  # by a worker that did not know yet that the arm is removed
             gone = (decision.arm,)
-        rows = np.zeros((1, self.learner.play_width))
-        if arm != GONE:
+        if arm == GONE:
+            rows = np.zeros((1, self.learner.play_width))
+        else:
             self._predicted = False
             rows = self.learner.commit(self.state, self._prediction, arm)
         self.open[decision.ticket] = OpenPlay(
@@ -191,10 +192,9 @@ class Replica:
         """Go on with other arms; plays of those that are removed teach nothing any more."""
         stay = set(lineup.arms)
         kept = [place for place, arm in enumerate(self.problem.arms) if arm in stay]
-        added = len(lineup.arms) - len(kept)
-        self.open = {
-            ticket: self._for_other_arms(play, kept, added) for ticket, play in self.open.items()
-        }
+        moved, added = {old: new for new, old in enumerate(kept)}, len(lineup.arms) - len(kept)
+        for ticket, play in self.open.items():
+            self.open[ticket] = self._for_other_arms(play, moved, added)
         self.state = self.learner.with_arms(self.state, kept, added)
         self.lineup, self.problem = lineup, rearmed(self.problem, lineup.arms)
         self.learner = self.problem.learner
@@ -202,17 +202,18 @@ class Replica:
         self._predicted = False
         self.sight.rearm(lineup)
 
-    def _for_other_arms(self, play: OpenPlay, kept: list[int], added: int) -> OpenPlay:
+    def _for_other_arms(self, play: OpenPlay, moved: dict[int, int], added: int) -> OpenPlay:
         """An open play under other arms; what waits for one that is removed is withdrawn."""
         arms = self.problem.arms
         if play.arm == NO_ARM:
-            left = [int(place) for place in np.flatnonzero(play.waits) if place not in kept]
+            kept = list(moved)
+            left = [int(place) for place in np.flatnonzero(play.waits) if place not in moved]
             rows = np.zeros((len(kept) + added, self.learner.play_width))
             waits = np.zeros(len(rows), dtype=np.bool_)
             rows[: len(kept)], waits[: len(kept)] = play.rows[kept], play.waits[kept]
             other = play._replace(rows=rows, waits=waits)
-        elif play.arm == GONE or play.arm in kept:
-            return play if play.arm == GONE else play._replace(arm=kept.index(play.arm))
+        elif play.arm == GONE or play.arm in moved:
+            return play._replace(arm=moved.get(play.arm, GONE))
         else:
             left, other = [play.arm], play._replace(arm=GONE)
         for place in left:
