@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import event
 
-from belated.service.store import Store
+from belated.service.store import Note, Store
 from tests.service.material import decision, experts, expired, told
 
 FEW, MANY = 200, 3000
@@ -53,7 +53,9 @@ def rows_read(connection: Any) -> int:
 
 
 def grow(store: Store, start: int, end: int) -> None:
-    """Decide many, tell the half of them; a few are due."""
+    """Decide many, tell the half of them; a few are due. Much is noted of another problem."""
+    if start == 0:
+        store.create_problem("others", {}, at=0.6)
     numbers = range(start, end)
     store.append(
         [
@@ -66,6 +68,7 @@ def grow(store: Store, start: int, end: int) -> None:
             for number in numbers
         ],
         [told(f"t{number:06d}") for number in numbers if number % 2],
+        [Note("others", "late", {}, 40.0) for _ in numbers],
     )
 
 
@@ -79,6 +82,7 @@ CALLS: dict[str, Callable[[Store, str], Any]] = {
     "ask": lambda store, new: store.append([decision(new, key=new)], []),
     "ask again": lambda store, new: store.append([decision(new, key="k7")], []),
     "ask experts": lambda store, new: store.append([experts(new, "a", "b")], []),
+    "notes after": lambda store, _: store.notes_after(store.end()),
     "keys of a group": lambda store, _: store.decided_under(
         {(problem, key) for problem in ("ads", "others") for key in ("k3", "k5", "new")}
     ),

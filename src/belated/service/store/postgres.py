@@ -155,10 +155,12 @@ class PostgresStore(Store):
         """The version of the server when the store was opened."""
         return f"PostgreSQL {self._version}"
 
+    def _after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
+        return [tuple_(JOURNAL.c.turn, JOURNAL.c.seq) > tuple_(turn, seq)]
+
     def _settled_after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
-        place = tuple_(JOURNAL.c.turn, JOURNAL.c.seq)
         horizon = literal_column(f"({HORIZON})", BigInteger)
-        return [place > tuple_(turn, seq), JOURNAL.c.turn < horizon]
+        return [*self._after(turn, seq), JOURNAL.c.turn < horizon]
 
     def _insert(
         self,

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, case, func, literal_column, select, tuple_
+from sqlalchemy import ColumnElement, Connection, case, func, literal_column, select
 
 from belated.service.store.records import (
     DECIDED,
@@ -144,11 +144,11 @@ def notes(connection: Connection, problem: str) -> list[Note]:
     return [event.body for event in found if isinstance(event.body, Note)]
 
 
-def notes_after(connection: Connection, turn: int, seq: int) -> list[Note]:
+def notes_after(connection: Connection, after: Sequence[ColumnElement[bool]]) -> list[Note]:
     """What happened to problems after a place in the journal, in its order, settled or not."""
-    after = tuple_(COLUMNS.turn, COLUMNS.seq) > tuple_(turn, seq)
-    order = [COLUMNS.turn, COLUMNS.seq]  # as the index has it that leads to this place
-    found = events(connection, [after, COLUMNS.ticket.is_(None)], order)
+    # "ticket is null" would be an invitation to go through the index of all notes there ever were.
+    is_note = func.coalesce(COLUMNS.ticket, "") == ""
+    found = events(connection, [*after, is_note], [COLUMNS.turn, COLUMNS.seq])
     return [event.body for event in found if isinstance(event.body, Note)]
 
 

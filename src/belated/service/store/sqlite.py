@@ -110,8 +110,10 @@ class SqliteStore(Store):
                 raise ValueError(f"{name} is not a database") from None
             raise
 
-    def _settled_after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
+    def _after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
         return [JOURNAL.c.seq > seq]
+
+    _settled_after = _after
 
     def _insert(
         self,

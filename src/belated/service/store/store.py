@@ -185,10 +185,8 @@ class Store(ABC):
 
         Unlike what `tail` gives this is not settled: others may still come in between.
         """
-        turn, seq = reading.place_of(position)
-        return self._transactions.read(
-            lambda connection: reading.notes_after(connection, turn, seq)
-        )
+        after = self._after(*reading.place_of(position))
+        return self._transactions.read(lambda connection: reading.notes_after(connection, after))
 
     def tail(
         self, position: Position = START, limit: int = PAGE, problem: str | None = None
@@ -284,6 +282,10 @@ class Store(ABC):
         return found, found[-1].position if found else position
 
     _order: Sequence[ColumnElement[Any]]
+
+    @abstractmethod
+    def _after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
+        """What comes after a place."""
 
     @abstractmethod
     def _settled_after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
