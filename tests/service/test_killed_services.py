@@ -50,7 +50,6 @@ def test_a_killed_service_loses_nothing(start: Start, tmp_path: Path) -> None:
     crowd.stop()
     assert server.stop() == 0
     check_acknowledged(database, crowd)
-    check_clean(database)
     tell_of("The service on SQLite", KILLS, crowd, seconds)
 
 
@@ -78,7 +77,6 @@ def test_workers_are_bit_identical_and_lose_nothing(start: Start, database: str)
     assert len(set(states(services))) == 1
     assert [each.stop() for each in services] == [0] * 4
     check_acknowledged(database, crowd)
-    check_clean(database)
     tell_of("Workers on PostgreSQL", POSTGRES_KILLS, crowd, seconds)
 
 
@@ -114,7 +112,6 @@ def test_a_killed_database_loses_nothing(start: Start, own_server: OwnServer) ->
         assert len(set(states(services))) == 1
         assert [each.stop() for each in services] == [0, 0]
         check_acknowledged(database, crowd)
-        check_clean(database)
     tell_of("PostgreSQL", POSTGRES_KILLS, crowd, seconds)
 
 

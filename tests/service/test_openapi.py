@@ -72,6 +72,7 @@ def test_no_request_makes_it_fail(tmp_path: Path) -> None:
         with server.client(key) as http:
             assert http.post("/v1/verify").json()["clean"] is True
         known.unlink()
-        requests_sent(server, key, tmp_path, "--phases", "fuzzing")  # it may revoke its own key
+        left = () if int(REQUESTS) > 1 else ("--include-path", "/v1/keys/{id}")
+        requests_sent(server, key, tmp_path, "--phases", "fuzzing", *left)  # its own key, maybe
         server.stop()
         assert '"status": 5' not in server.log

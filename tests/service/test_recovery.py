@@ -14,7 +14,7 @@ from tests.service.crowd import PROBLEM
 from tests.service.killing import seconds_to_answer
 from tests.service.server import serving
 
-ROWS = int(os.environ.get("BELATED_ROWS", "6500"))
+ROWS = int(os.environ.get("BELATED_ROWS", "5600"))
 LEARNER = os.environ.get("BELATED_LEARNER", "exp3")
 AT_ONCE, TOLD = 250, 0.9
 STARTS = 5

@@ -18,7 +18,7 @@ from belated.service.verifying import verified_at_rest
 from tests.service.at_desk import AtDesk, at_desk, fingerprints_in
 from tests.service.test_desk import ARMS, LOSSES, refold
 
-ROUNDS = int(os.environ.get("BELATED_WORKER_ROUNDS", "20"))  # of each worker
+ROUNDS = int(os.environ.get("BELATED_WORKER_ROUNDS", "15"))  # of each worker
 GAMES: dict[str, dict[str, Any]] = {
     "bandit": {"arms": ARMS, "learner": "practical-bandit"},
     "brief": {"arms": ARMS, "learner": "exp3", "expire_after": 9, "default_loss": 1.0},
