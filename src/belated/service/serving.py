@@ -18,9 +18,6 @@ from belated.service.web.tracing import Structured
 GRACE = 20  # seconds that requests under way get when it is stopped
 KEEP_ALIVE = 75  # seconds that an idle connection is kept; more than most clients do
 BACKLOG = 2048
-# The desk lets go of the interpreter for every statement to the database; if it then had to wait
-# for the usual 5 ms to get it back, a commit would take as long as all of these together.
-SWITCH = 0.0002
 
 
 def serve(
@@ -53,7 +50,6 @@ def run(
     """Serve on a socket in this process, and say when it answers."""
     for number in (signal.SIGTERM, signal.SIGINT):  # the server raises them again once it is done
         signal.signal(number, lambda *_: None)
-    sys.setswitchinterval(SWITCH)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Structured())
     logging.basicConfig(level=log_level.upper(), handlers=[handler], force=True)

@@ -1,6 +1,5 @@
 """The service to be asked: without its store, and on a slow disk."""
 
-import sys
 import time
 from collections.abc import Sequence
 
@@ -10,7 +9,6 @@ from sqlalchemy import event
 from belated.benchmarks.asks.empty import KEY, PROBLEM
 from belated.service.administration import create
 from belated.service.app import Settings, create_app
-from belated.service.serving import SWITCH
 from belated.service.store import Appended, Decision, Note, Outcome, Store, open_store
 from belated.service.store.records import DecisionAnswer, OutcomeAnswer
 from belated.service.store.sqlite import SqliteStore
@@ -54,12 +52,10 @@ def slowed(store: Store, seconds: float) -> Store:
 
 def stubbed() -> FastAPI:
     """The service, complete but for what the store writes."""
-    sys.setswitchinterval(SWITCH)
     return create_app(Settings("", rate=ANY_RATE), lambda database, durability: Unwritten())
 
 
 def on_slow_disk(database: str, seconds: float) -> FastAPI:
     """The service on a file whose commits take so much longer."""
-    sys.setswitchinterval(SWITCH)
     settings = Settings(database, rate=ANY_RATE)
     return create_app(settings, lambda *where: slowed(open_store(*where), seconds))
