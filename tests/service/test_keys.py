@@ -73,7 +73,7 @@ BODIES = {
     "/v1/keys": {"label": "mine", "scopes": ["admin:*"]},
     "/ask:batch": {"count": 2},
     "/tell": {"loss": 0.5},
-    "/arms": {"arm": "c"},
+    "/arms": {"add": ["c"]},
     "/rank": {"actions": [{"id": "a"}, {"id": "b"}]},
     "/reward": {"value": 1},
 }
