@@ -1,5 +1,9 @@
 """belated serve: the decision service."""
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import click
 
 from belated.cli.store import database_option, service_errors
@@ -47,7 +51,7 @@ def serve(
     request (`belated keys create`). All is kept in --db: a SQLite file, which one process owns, or
     a PostgreSQL database for any number of processes.
     """
-    with service_errors():
+    with service_errors(), no_looking_for_garbage():
         from belated.service.app import Settings
         from belated.service.serving import serve as serve_until_stopped
 
@@ -60,6 +64,16 @@ def serve(
             seed=seed,
         )
         serve_until_stopped(settings, host, port, workers, log_level, announce)
+
+
+@contextmanager
+def no_looking_for_garbage() -> Iterator[None]:
+    """A start makes many objects and hardly any garbage; once it serves, it is looked for again."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def announce(address: str, library: str) -> None:

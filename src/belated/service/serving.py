@@ -1,6 +1,7 @@
 """Running the service: where it may listen, its log, and how it is stopped."""
 
 import functools
+import gc
 import ipaddress
 import logging
 import signal
@@ -48,6 +49,7 @@ def run(
     announce: Callable[[], None],
 ) -> None:
     """Serve on a socket in this process, and say when it answers."""
+    gc.disable()
     for number in (signal.SIGTERM, signal.SIGINT):  # the server raises them again once it is done
         signal.signal(number, lambda *_: None)
     handler = logging.StreamHandler(sys.stderr)
@@ -78,6 +80,8 @@ class Announced(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and say so."""
         await super().startup(sockets)
+        gc.freeze()  # what there is now stays, and need not be looked through again and again
+        gc.enable()
         if self.started:
             self._announce()
 
