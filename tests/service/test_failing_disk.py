@@ -7,7 +7,6 @@ import httpx
 import pytest
 
 from belated.service.store import open_store
-from tests.service.killing import check_clean
 from tests.service.power_loss import built_recorder, recording
 from tests.service.server import serving
 
@@ -47,7 +46,6 @@ def test_nothing_is_acknowledged_on_a_failing_disk(
         server.kill()
     for name in ("LD_PRELOAD", *FAULTS):
         monkeypatch.delenv(name)
-    check_clean(database)
     with open_store(database) as store:
         assert all(len(record.outcomes) == 1 for record in store.tickets(told).values())
     with serving(database) as server, server.client() as http:

@@ -86,12 +86,10 @@ def test_a_key_for_one_problem_cannot_touch_another(tmp_path: Path) -> None:
     """
     database = str(tmp_path / "belated.db")
     admin = made_key(database, "admin:*", "ask:*", "tell:*")
-    mine = made_key(database, "admin:mine", "ask:mine", "tell:mine")
-    with (
-        serving(database, "--log-level", "warning") as server,
-        server.client(admin) as http,
-        server.client(mine) as stranger,
-    ):
+    scopes = ["admin:mine", "ask:mine", "tell:mine"]
+    with serving(database, "--log-level", "warning") as server, server.client(admin) as http:
+        made = http.post("/v1/keys", json={"label": "mine", "scopes": scopes}).json()
+        stranger = server.client(made["key"])
         for name in ("mine", "theirs"):
             http.post("/v1/problems", json={"name": name, "arms": ["a", "b"]})
         rank = http.post("/v1/problems/theirs/rank", json=BODIES["/rank"])
@@ -109,6 +107,7 @@ def test_a_key_for_one_problem_cannot_touch_another(tmp_path: Path) -> None:
         assert seen["name"] == "mine"
         assert http.post("/v1/verify").json()["problems"][1] == before
         assert before["problem"] == "theirs"
+        stranger.close()
 
 
 def refusals(http: httpx.Client, path: str, methods: Iterable[str]) -> set[int]:

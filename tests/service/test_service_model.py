@@ -21,7 +21,7 @@ from belated.service.verifying import verified_at_rest
 from tests.service.at_desk import AtDesk, at_desk
 from tests.service.service_model import Model
 
-STEPS = int(os.environ.get("BELATED_STEPS", "200"))
+STEPS = int(os.environ.get("BELATED_STEPS", "150"))
 EACH = 50
 ARMS = ["red", "green"]
 HEDGE = {"learner": "full-information", "options": {"horizon": 10_000}}
