@@ -291,6 +291,20 @@ PRACTICAL = [
         DROPPED,
     ),
     Fault(
+        "plays that were told go on waiting (practical)",
+        PRACTICAL_LEARNER,
+        "    state.made[arm] -= play[ROUND]\n",
+        "",
+        DROPPED,
+    ),
+    Fault(
+        "other arms' evidence is not heard (practical)",
+        PRACTICAL_LEARNER,
+        "            share_out(state, i)\n",
+        "",
+        DROPPED,
+    ),
+    Fault(
         "a withdrawn play leaves the arm's worth as it was (practical)",
         PRACTICAL_LEARNER,
         "    forget_play(state, play, arm)\n    value(state, arm)\n\n\n",

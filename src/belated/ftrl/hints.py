@@ -27,6 +27,7 @@ class Imputing:
     patience: float
     forgets: bool
     levels: bool
+    listens: bool
 
     def hint(self, ledger: Ledger) -> Floats:
         """h_t, if it is trusted, else none."""
@@ -44,10 +45,15 @@ class Imputing:
         t, history = u + 1, history_of(ledger, self.forgets, self.levels)
         told, standing = Told.until(ledger, ledger.round), history.standing(u)
         estimates, counts = history.estimates(arm, told, u, standing.overall)
-        believed = (1.0 - standing.level_share) * history.shares(arm, told)
+        believed = (1.0 - standing.level_share) * history.shares(arm, told, standing.echo)
         shares = np.append(believed, standing.level_share)
         mean, count = float(shares @ estimates), float(shares @ counts)
-        count += sum((s / t) ** 2 for s in ledger.outstanding_rounds(arm))
+        waiting = ledger.outstanding_rounds(arm)
+        if waiting:
+            recent, age = sum((s / t) ** 2 for s in waiting), t - sum(waiting) / len(waiting)
+            count += recent
+            worse = standing.silence(age) if self.listens else 0.0
+            mean += recent * worse / (count + 1.0)
         share = min(1.0, max(0.0, (mean * (count + 1.0) + 1.0) / (count + 3.0)))
         growth = 1.0 + max(0.0, math.log(t / (ledger.arms * (count + 1.0))))
         return mean - self.width * math.sqrt(share * (1.0 - share) * growth / (count + 1.0))

@@ -2,9 +2,9 @@
 
 Steady counts every loss of the arm alike, slow and fast let it fade with every round since it was
 made, and level counts it alike, less the common level when it was told. An arm's own losses weigh
-the first three against each other, those of all arms the fourth against them: by the squares of
-what each was off by. Nothing is kept incrementally but what stood after earlier rounds, which
-nothing that comes later can change.
+the first three against each other, those of all arms weigh them too, at a tenth, and the fourth
+against them: by the squares of what each was off by. Nothing is kept incrementally but what stood
+after earlier rounds, which nothing that comes later can change.
 """
 
 import math
@@ -20,7 +20,9 @@ from belated.ftrl.regularizers import Floats
 STEADY, SLOW, FAST, LEVEL, MIXTURE = range(5)
 FADING = np.array([1.0, 0.998, 0.99, 1.0])  # by estimate, for every round since the play
 LEVEL_FADING = 0.95  # for every loss told since, but not for those of the same round
-SHARPNESS, DOUBT = 4.0, 4.0
+SHARPNESS, DOUBT, ECHO = 4.0, 4.0, 0.1
+SUPPOSED, LEANING = 2.0, 0.25
+UNRELATED = 10.0  # losses that waits of any length are supposed to have had nothing to do with
 
 
 @dataclass(frozen=True)
@@ -47,19 +49,29 @@ class Standing:
     """What stands from the commit of a round on: losses told later are judged by it.
 
     overall has the mean over all arms by estimate; said has the estimates by arm, and in the last
-    row the mixture of an arm's own three.
+    row the mixture of an arm's own three. echo is what the losses of all arms have against these,
+    and above, of all losses told, how many rounds they took and what they were above the expected.
     """
 
     level: float
     level_share: float
     overall: Floats
     said: Floats
+    echo: Floats
+    above: Floats
 
     def expected(self, arm: int) -> float:
         """The loss of a play of this arm in the next round, as all estimates have it together."""
         with_level = self.said[LEVEL, arm] + self.level
         own = self.said[MIXTURE, arm]
         return float((1.0 - self.level_share) * own + self.level_share * with_level)
+
+    def silence(self, age: float) -> float:
+        """How much worse than all losses those were that took as long as this, by powers of two."""
+        waited, above = self.above
+        longer = np.floor(np.log2(waited)) >= math.floor(math.log2(age))
+        of_all = above.sum() / (UNRELATED + above.size)
+        return float(above[longer].sum() / (UNRELATED + longer.sum()) - of_all)
 
 
 def renewals(rounds: int) -> list[int]:
@@ -86,8 +98,9 @@ class History:
         doubt = DOUBT if forgets else math.inf
         self.doubts = np.array([0.0, doubt, 2.0 * doubt])
         self.level_doubt = DOUBT if levels else math.inf
-        half = np.full((5, ledger.arms), 0.5)
-        self.standings = [Standing(0.0, logistic(self.level_doubt), half[:4, 0], half)]
+        half, said = np.full(4, 0.5), np.full((5, ledger.arms), 0.5 + 0.5 * LEANING)
+        level_share, nothing = logistic(self.level_doubt), np.zeros((2, 0))
+        self.standings = [Standing(0.0, level_share, half, said, np.zeros(LEVEL), nothing)]
 
     def standing(self, round_: int) -> Standing:
         """What stands from the commit of this round on; of round 0, before the first."""
@@ -95,13 +108,9 @@ class History:
             self.standings.append(self._after_commit(u))
         return self.standings[round_]
 
-    def shares(self, arm: int, told: Told) -> Floats:
+    def shares(self, arm: int, told: Told, echo: Floats) -> Floats:
         """How much an arm's own estimates are believed: exp(-evidence against each), normalised."""
-        evidence = self.doubts.copy()
-        for loss, after in zip(
-            told.loss[told.arm == arm], told.after[told.arm == arm], strict=True
-        ):
-            evidence += SHARPNESS * (loss - self.standings[after].said[:LEVEL, arm]) ** 2
+        evidence = self.doubts + echo + self._against_own(told, told.arm == arm)
         weights: Floats = np.exp(evidence.min() - evidence)
         shares: Floats = weights / weights.sum()
         return shares
@@ -111,20 +120,24 @@ class History:
     ) -> tuple[Floats, Floats]:
         """The four estimates of an arm, seen from a round, and how many losses back each."""
         sums, counts = self._sums(told, round_, told.arm == arm)
-        return (sums + overall) / (counts + 1.0), counts
+        supposed = overall + LEANING * (1.0 - overall)
+        return (sums + SUPPOSED * supposed) / (counts + SUPPOSED), counts
 
     def _after_commit(self, u: int) -> Standing:
         told, before = Told.until(self.ledger, u), self.standings[u - 1]
-        overall, said = before.overall, before.said.copy()
+        overall, said, echo, above = before.overall, before.said.copy(), before.echo, before.above
         arms = [self.ledger.plays[u - 1].arm]
         if u in renewals(u):
-            sums, counts = self._sums(told, u, np.ones(told.arm.size, dtype=bool))
+            every = np.ones(told.arm.size, dtype=bool)
+            sums, counts = self._sums(told, u, every)
             overall, arms = (sums + 0.5) / (counts + 1.0), list(range(self.ledger.arms))
+            echo, above = ECHO * self._against_own(told, every), self._above_expected(told)
         for arm in arms:
             assert arm is not None
             said[:MIXTURE, arm], _ = self.estimates(arm, told, u, overall)
-            said[MIXTURE, arm] = self.shares(arm, told) @ said[:LEVEL, arm]
-        return Standing(self._level(told), logistic(self._against_level(told)), overall, said)
+            said[MIXTURE, arm] = self.shares(arm, told, echo) @ said[:LEVEL, arm]
+        level_share = logistic(self._against_level(told))
+        return Standing(self._level(told), level_share, overall, said, echo, above)
 
     def _sums(self, told: Told, round_: int, of: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         """Sums and counts of some losses by estimate, as they have faded until this round."""
@@ -138,6 +151,19 @@ class History:
         told_since = np.array([(told.after > after).sum() for after in told.after])
         weights = LEVEL_FADING**told_since if told_since.size else np.zeros(0)
         return float((weights * self._above(told, LEVEL)).sum() / (weights.sum() + 1.0))
+
+    def _against_own(self, told: Told, of: NDArray[np.bool_]) -> Floats:
+        """What some losses have against the three estimates of their arms that are its own."""
+        rows = [self._above(told, kind)[of] for kind in range(LEVEL)]
+        return np.array([SHARPNESS * float((row**2).sum()) for row in rows])
+
+    def _above_expected(self, told: Told) -> Floats:
+        """By loss: the rounds it took, counting both ends, and what it was above the expected."""
+        expected = [
+            self.standings[after].expected(arm)
+            for arm, after in zip(told.arm, told.after, strict=True)
+        ]
+        return np.array([told.after - told.round + 1.0, told.loss - np.array(expected)])
 
     def _against_level(self, told: Told) -> float:
         """The evidence against a common level, over all arms."""

@@ -119,13 +119,14 @@ def practical_bandit(
     patience: float = 8.0,
     forgets: bool = True,
     levels: bool = True,
+    listens: bool = True,
 ) -> DelayedFTRL:
     """The repaired concealed bandit, which knows the most plays of one arm that were outstanding.
 
     While its hint is trusted there is no entropy, eta_t is rate/sqrt(t), and arms are checked upon.
     """
     repaired = concealed(arms, Ledger.most_waiting, variant="repaired")
-    imputing = Imputing(repaired.estimate, width, checks, patience, forgets, levels)
+    imputing = Imputing(repaired.estimate, width, checks, patience, forgets, levels, listens)
 
     def psi(ledger: Ledger) -> Regularizer:
         trusted = imputing.is_trusted(ledger)

@@ -1,16 +1,17 @@
 """Four estimates of each arm's mean loss, and how much each of them is to be believed.
 
 One remembers everything, two forget, slowly or fast, and one takes out what moves all arms at once,
-a common level. An arm's losses decide which of the first three fits that arm; the losses of all
-arms decide whether a level does. The judge is the square of what an estimate was off by, when it
-stood and a loss arrived. So drifts of single arms, drifts of all and none are told apart by what
-has arrived, and nothing need be known beforehand.
+a common level. An arm's losses decide which of the first three fits that arm, and those of all arms
+a tenth as much, as of the last renewal of all; the losses of all arms decide whether a level does.
+The judge is the square of what an estimate was off by, when it stood and a loss arrived. So drifts
+of single arms, drifts of all and none are told apart by what has arrived, and nothing need be known
+beforehand.
 
 Seen from round u, a loss made in round s has weight 1, 0.998^(u-s) or 0.99^(u-s); for the level's
-estimate weight 1, and it counts less the level as it stood when it arrived. An estimate is
-(sum + overall)/(count + 1), where overall is (sum + 1/2)/(count + 1) over all arms, as of the last
-renewal of all. Those are in rounds 1, 2, ..., 16, 18, ...: after round r, min(16, 1 + r // 16)
-rounds later. In between, what is said of an arm is renewed when it is played.
+estimate weight 1, and it counts less the level as it stood when it arrived. An estimate begins as
+two losses of g + (1 - g)/4, on the bad side of g, which is (sum + 1/2)/(count + 1) over all arms,
+as of the last renewal of all. Those are in rounds 1, 2, ..., 16, 18, ...: after round r,
+min(16, 1 + r // 16) rounds later. In between, what is said of an arm is renewed when it is played.
 """
 
 import math
@@ -29,22 +30,26 @@ OWN = 3  # estimates that an arm chooses from by itself: steady, slow, fast
 SLOW_RATE, FAST_RATE = 0.998, 0.99  # a loss counts so much less for every round that has passed
 LEVEL_RATE = 0.95  # and in the level, for every loss that has arrived since
 LOG_SLOW, LOG_FAST = math.log(SLOW_RATE), math.log(FAST_RATE)
+SUPPOSED, LEANING = 2.0, 0.25  # losses of an arm before its first, and how bad they are
 SHARPNESS = 4.0  # of the judge; near one half, a likelihood's is 2
 DOUBT = 4.0  # what an estimate must be better by, in the judge's units, than the one before it
+ECHO = 0.1  # of the evidence of all arms, in that of each
 HOPELESS = 40.0  # a share below the last digit of the others
 FORGOTTEN = 1e-200  # losses; so few show in no digit, and fewer still would slow the machine
 LONGEST = 16  # rounds between two renewals of all estimates
 FADED = np.exp(np.outer([LOG_SLOW, LOG_FAST], np.arange(LONGEST + 1)))
+RUNNING, HEARD = range(2)  # evidence of all arms: now, and at the last renewal
 RESIDUAL, SEEN, FRESH_RESIDUAL, FRESH, AGAINST, SHARE = range(6)  # of the level
 LAST, NEXT = range(2)  # renewals
 
 
 class Estimates(Protocol):
-    """The part of a state that holds the estimates; by estimate and arm, but for the last four.
+    """The part of a state that holds the estimates; by estimate and arm, but for the last five.
 
     sums and counts of losses are as they stood at the last renewal of all; evidence is what speaks
     against each of an arm's own estimates, and shares follow from it; said also has the mixture.
-    pooled are sums and counts over all arms, and overall what they say.
+    echo is the evidence of all arms; pooled are sums and counts over all arms, and overall what
+    they say.
     """
 
     @property
@@ -63,6 +68,9 @@ class Estimates(Protocol):
     def said(self) -> Floats: ...
 
     @property
+    def echo(self) -> Floats: ...
+
+    @property
     def pooled(self) -> Floats: ...
 
     @property
@@ -76,7 +84,7 @@ class Estimates(Protocol):
 
 
 def nothing_known(arms: int, forgets: bool = True, levels: bool = True) -> dict[str, Any]:
-    """The estimates before the first loss: one half for every arm.
+    """The estimates before the first loss: a little worse than one half for every arm.
 
     Whether some forget, and whether one takes out a common level, can be chosen.
     """
@@ -90,7 +98,8 @@ def nothing_known(arms: int, forgets: bool = True, levels: bool = True) -> dict[
         "counts": np.zeros((4, arms)),
         "evidence": evidence,
         "shares": shares / shares.sum(axis=0),
-        "said": np.full((5, arms), 0.5),
+        "said": np.full((5, arms), 0.5 + 0.5 * LEANING),
+        "echo": np.zeros((2, OWN)),
         "pooled": np.zeros((2, 4)),
         "overall": np.full(4, 0.5),
         "level": np.array([0.0, 0.0, 0.0, 0.0, against, 1.0 / (1.0 + np.exp(against))]),
@@ -124,9 +133,10 @@ def level_now(state: Estimates) -> float:
 
 @compiled
 def estimate_of(state: Estimates, kind: int, arm: int, fade: float) -> float:
-    """One estimate of an arm, which starts as one loss of the overall mean."""
-    sum_ = state.sums[kind, arm] * fade + state.overall[kind]
-    return float(sum_ / (state.counts[kind, arm] * fade + 1.0))
+    """One estimate of an arm, which starts as two losses a little worse than the overall mean."""
+    supposed = state.overall[kind] + LEANING * (1.0 - state.overall[kind])
+    sum_ = state.sums[kind, arm] * fade + SUPPOSED * supposed
+    return float(sum_ / (state.counts[kind, arm] * fade + SUPPOSED))
 
 
 @compiled
@@ -179,6 +189,7 @@ def judge(state: Estimates, arm: int, loss: float) -> None:
     said, evidence, level = state.said, state.evidence, state.level
     for kind in range(OWN):
         evidence[kind, arm] += SHARPNESS * (loss - said[kind, arm]) ** 2
+        state.echo[RUNNING, kind] += ECHO * SHARPNESS * (loss - said[kind, arm]) ** 2
     off = loss - said[LEVEL, arm]
     level[AGAINST] += SHARPNESS * ((off - level_now(state)) ** 2 - (loss - said[MIXED, arm]) ** 2)
     level[FRESH_RESIDUAL] += off
@@ -189,11 +200,12 @@ def judge(state: Estimates, arm: int, loss: float) -> None:
 @compiled
 def share_out(state: Estimates, arm: int) -> None:
     """The shares of an arm's own estimates: exp(-evidence against each), normalised."""
-    evidence, shares = state.evidence, state.shares
-    least = min(evidence[STEADY, arm], evidence[SLOW, arm], evidence[FAST, arm])
-    sum_ = 0.0
+    evidence, shares, heard = state.evidence, state.shares, state.echo[HEARD]
+    least, sum_ = np.inf, 0.0
     for kind in range(OWN):
-        behind = evidence[kind, arm] - least
+        least = min(least, evidence[kind, arm] + heard[kind])
+    for kind in range(OWN):
+        behind = evidence[kind, arm] + heard[kind] - least
         shares[kind, arm] = math.exp(-behind) if behind < HOPELESS else 0.0
         sum_ += shares[kind, arm]
     share = 1.0 / sum_
@@ -242,6 +254,8 @@ def fade_all(state: Estimates, round_: int) -> None:
             counts[kind, i] *= kept
         state.pooled[0, kind] *= weight
         state.pooled[1, kind] *= weight
+    for kind in range(OWN):
+        state.echo[HEARD, kind] = state.echo[RUNNING, kind]
     for kind in range(4):
         state.overall[kind] = (state.pooled[0, kind] + 0.5) / (state.pooled[1, kind] + 1.0)
     renewed[LAST] = round_

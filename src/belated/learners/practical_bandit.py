@@ -2,10 +2,10 @@
 
 Algorithm 1 predicts from Lhat^av + h_t. Here the hint h_t stands for all that the learner has not
 seen, the losses on their way and those of arms it did not play, so that together they are t times
-an estimate of each arm's mean loss (`kernels.estimates`), lowered by its uncertainty. If what was
-imputed turns out worse than knowing nothing, the hint is dropped, and the learner is the repaired
-concealed bandit until that is no longer so; its max_missing is the most plays of one arm that were
-ever outstanding.
+an estimate of each arm's mean loss (`kernels.estimates`), lowered by its uncertainty. What is on
+its way is imputed by how long it has been (`kernels.silence`). If what was imputed turns out worse
+than knowing nothing, the hint is dropped, and the learner is the repaired concealed bandit until
+that is no longer so; its max_missing is the most plays of one arm that were ever outstanding.
 
 In a round: q_t from what stands. The commit freezes what is expected of the play, then the level
 settles, then what is said of the arm played and its worth are renewed, or, in some rounds, of all
@@ -34,7 +34,9 @@ from belated.kernels.estimates import (
     nothing_known,
     say,
     settle_level,
+    share_out,
 )
+from belated.kernels.silence import SAYS, listen, note, nothing_heard, power_of
 from belated.kernels.tsallis import solve_tsallis
 from belated.learners import concealed
 from belated.learners.learner import Counts, Floats, Learner, Prediction, Verbs, fill_p
@@ -52,8 +54,9 @@ class PracticalBanditState(NamedTuple):
     """What the repaired concealed bandit keeps (first nine parts), estimates, and trust in them.
 
     worth is h_t + Lhat^av by arm and round. recent is the sum of s^2 over the rounds s of an arm's
-    outstanding plays: over t^2, their number, where old ones hardly count. trust has the excess of
-    squared errors over those of the overall mean, recent over all arms, and the share of checks.
+    outstanding plays: over t^2, their number, where old ones hardly count; made is the sum of s.
+    trust has the excess of squared errors over those of the overall mean, recent over all arms, and
+    the share of checks.
     """
 
     losses: Floats
@@ -70,12 +73,15 @@ class PracticalBanditState(NamedTuple):
     evidence: Floats
     shares: Floats
     said: Floats
+    echo: Floats
     pooled: Floats
     overall: Floats
     level: Floats
     renewed: Counts
     worth: Floats
     recent: Floats
+    made: Floats
+    silence: Floats
     trust: Floats
     multiplier: Floats
     options: Floats
@@ -140,13 +146,16 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
     concealed.commit_play(state, prediction.q[arm], arm, plays)
     state.max_missing[0] = max(state.max_missing[0], state.outstanding[arm])
     state.recent[arm] += plays[0, ROUND] ** 2
+    state.made[arm] += plays[0, ROUND]
     state.trust[RECENT] += plays[0, ROUND] ** 2
     settle_level(state)
     if round_ >= state.renewed[NEXT]:
         fade_all(state, round_)
+        listen(state)
         checks = state.options[CHECKS] * state.overall[SLOW] * round_ ** (-2.0 / 3.0)
         state.trust[CHECKED] = min(0.5, checks)
         for i in range(state.worth.shape[0]):
+            share_out(state, i)
             say(state, i, 1.0, 1.0)
             value(state, i)
     else:
@@ -159,13 +168,17 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
 def value(state: PracticalBanditState, arm: int) -> None:
     """An arm's mean loss less its uncertainty, in which recent plays count as if told.
 
-    Of a mixture with mean m and count n, to which every outstanding play adds (s/t)^2, the worth is
-    m - width sqrt(p (1 - p) g / (n + 1)), where p = (m (n + 1) + 1)/(n + 3) within [0, 1] and
-    g = 1 + ln(t / (K (n + 1))), but at least 1. It stands until it is renewed, as of that round.
+    Of a mixture with mean m and count n, to which every outstanding play adds (s/t)^2 losses worse
+    than m by what silence of their mean age says, it is m - width sqrt(p (1 - p) g / (n + 1)) with
+    p = (m (n + 1) + 1)/(n + 3) within [0, 1] and g = 1 + ln(t / (K (n + 1))), but at least 1.
+    It stands until it is renewed, as of that round.
     """
     t, (slow, fast) = float(state.round[0]), faded_since(state, state.round[0] - 1)
     mean, count = mixture_of(state, arm, slow, fast)
-    count += state.recent[arm] / (t * t)
+    if state.outstanding[arm] > 0:
+        recent, age = state.recent[arm] / (t * t), t - state.made[arm] / state.outstanding[arm]
+        count += recent
+        mean += recent * state.silence[SAYS, power_of(age)] / (count + 1.0)
     share = min(1.0, max(0.0, (mean * (count + 1.0) + 1.0) / (count + 3.0)))
     rarity = t / (state.worth.shape[0] * (count + 1.0))
     growth = 1.0 + math.log(rarity) if rarity > 1.0 else 1.0
@@ -185,6 +198,7 @@ def forget_play(state: PracticalBanditState, play: Floats, arm: int) -> None:
     """The same without the arm's worth, which is to change once more."""
     concealed.withdraw(state, play, arm)
     state.recent[arm] -= play[ROUND] ** 2
+    state.made[arm] -= play[ROUND]
     state.trust[RECENT] -= play[ROUND] ** 2
 
 
@@ -194,6 +208,7 @@ def observe(state: PracticalBanditState, play: Floats, arm: int, loss: float, mi
     forget_play(state, play, arm)
     state.losses[arm] += loss / play[PROPENSITY]
     state.trust[SURPRISE] += (loss - play[EXPECTED]) ** 2 - (loss - play[OVERALL]) ** 2
+    note(state, state.round[0] - int(play[ROUND]), loss - expected(state, arm))
     judge(state, arm, loss)
     add_loss(state, arm, loss, int(play[ROUND]))
     value(state, arm)
@@ -207,7 +222,8 @@ class PracticalBandit(Learner):
     times the paper's; `width` the standard deviations that an estimate is lowered by; `checks`
     times t^(-2/3) the share of rounds, at losses of 1, that go to arms given up; `patience` the
     excess of squared errors from which on the hint is dropped, with infinity for never; `forgets`
-    and `levels` whether there are estimates that forget, and one that takes out a common level.
+    and `levels` whether there are estimates that forget, and one that takes out a common level;
+    `listens` whether plays on their way are imputed by how long they have been.
     """
 
     rate: float = 6.0
@@ -216,6 +232,7 @@ class PracticalBandit(Learner):
     patience: float = 8.0
     forgets: bool = True
     levels: bool = True
+    listens: bool = True
 
     name: ClassVar[str] = "practical-bandit"
     setting: ClassVar[Setting] = Setting.CONCEALED
@@ -228,6 +245,7 @@ class PracticalBandit(Learner):
         "patience",
         "forgets",
         "levels",
+        "listens",
     )
     source: ClassVar[str] = "ours, on the frame of the paper's Algorithm 1"
     play_width: ClassVar[int] = 5
@@ -267,6 +285,8 @@ class PracticalBandit(Learner):
             **nothing_known(self.arms, bool(self.forgets), bool(self.levels)),
             worth=np.zeros(self.arms),
             recent=np.zeros(self.arms),
+            made=np.zeros(self.arms),
+            silence=nothing_heard(bool(self.listens)),
             trust=np.array([0.0, 0.0, 0.5]),
             multiplier=np.full(1, np.inf),
             options=np.array([self.rate, self.width, self.checks, self.patience]),

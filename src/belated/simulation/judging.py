@@ -60,6 +60,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 WITHOUT = (
     "practical-bandit:forgets=0",
     "practical-bandit:levels=0",
+    "practical-bandit:listens=0",
     "practical-bandit:width=0",
     "practical-bandit:checks=0",
     "practical-bandit:patience=inf",

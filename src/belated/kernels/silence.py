@@ -1,0 +1,64 @@
+"""What silence says: by how much losses that take long are worse than others, or better.
+
+Delay and loss may be related: a sale is known when it happens, and that there was none only when
+nobody waits for it any more. So what has arrived flatters, and a play says something by not being
+told. Of every loss that is told, what it was above what was expected of its arm is noted by how
+long it took, in powers of two. For a play that has waited for so long, the mean of all that took as
+long or longer, less the mean of all, is imputed; ten losses that were just as expected are always
+among these. If all take equally long, silence says nothing.
+"""
+
+import math
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.kernels.compile import compiled
+
+Floats = NDArray[np.float64]
+
+POWERS = 40  # of two: no game has so many rounds
+UNRELATED = 10.0  # losses that tell nothing of the delay
+ABOVE, TOLD, SAYS = range(3)
+
+
+class Silence(Protocol):
+    """The part of a state that holds, by power of two: sums, counts, and what they say."""
+
+    @property
+    def silence(self) -> Floats: ...
+
+
+def nothing_heard(listens: bool) -> Floats:
+    """Before the first loss; if silence is not listened to, it never says anything."""
+    silence = np.zeros((3, POWERS))
+    silence[TOLD, -1] = UNRELATED if listens else np.inf
+    return silence
+
+
+@compiled
+def power_of(rounds: float) -> int:
+    """The largest k for which 2^k is at most so many rounds, from 1 on."""
+    return min(math.frexp(rounds)[1] - 1, POWERS - 1)
+
+
+@compiled
+def note(state: Silence, rounds: int, above: float) -> None:
+    """A loss was told so many rounds after its play, counting both."""
+    power = power_of(float(rounds))
+    state.silence[ABOVE, power] += above
+    state.silence[TOLD, power] += 1.0
+
+
+@compiled
+def listen(state: Silence) -> None:
+    """Renew what a wait of every length says."""
+    silence, above, told = state.silence, 0.0, 0.0
+    for power in range(POWERS - 1, -1, -1):
+        above += silence[ABOVE, power]
+        told += silence[TOLD, power]
+        silence[SAYS, power] = above / told
+    of_any = silence[SAYS, 0]
+    for power in range(POWERS):
+        silence[SAYS, power] -= of_any
