@@ -60,5 +60,5 @@ def test_evidence_without_doubt() -> None:
     """Shares of a million to nothing are one and zero, and no exponential overflows."""
     state = PracticalBandit(1).start()
     state.evidence[:, 0] = [1e6, 0.0, 1e300]
-    share_out(state, 0)
+    share_out(state.evidence, state.echo, state.shares, 0)
     assert state.shares[:, 0].tolist() == [0.0, 1.0, 0.0]

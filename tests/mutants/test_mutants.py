@@ -300,7 +300,7 @@ PRACTICAL = [
     Fault(
         "other arms' evidence is not heard (practical)",
         PRACTICAL_LEARNER,
-        "            share_out(state, i)\n",
+        "            share_out(state.evidence, state.echo, state.shares, i)\n",
         "",
         DROPPED,
     ),

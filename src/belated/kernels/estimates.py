@@ -38,9 +38,10 @@ HOPELESS = 40.0  # a share below the last digit of the others
 FORGOTTEN = 1e-200  # losses; so few show in no digit, and fewer still would slow the machine
 LONGEST = 16  # rounds between two renewals of all estimates
 FADED = np.exp(np.outer([LOG_SLOW, LOG_FAST], np.arange(LONGEST + 1)))
-RUNNING, HEARD = range(2)  # evidence of all arms: now, and at the last renewal
+RUNNING, HEARD = range(2)  # evidence of all arms, and a tenth of it at the last renewal
 RESIDUAL, SEEN, FRESH_RESIDUAL, FRESH, AGAINST, SHARE = range(6)  # of the level
 LAST, NEXT = range(2)  # renewals
+SUM, COUNT, START = range(3)  # of all arms
 
 
 class Estimates(Protocol):
@@ -48,8 +49,8 @@ class Estimates(Protocol):
 
     sums and counts of losses are as they stood at the last renewal of all; evidence is what speaks
     against each of an arm's own estimates, and shares follow from it; said also has the mixture.
-    echo is the evidence of all arms; pooled are sums and counts over all arms, and overall what
-    they say.
+    echo is the evidence of all arms; pooled are sums and counts over all arms, and the sum that
+    every arm starts from; overall is what they say.
     """
 
     @property
@@ -100,7 +101,7 @@ def nothing_known(arms: int, forgets: bool = True, levels: bool = True) -> dict[
         "shares": shares / shares.sum(axis=0),
         "said": np.full((5, arms), 0.5 + 0.5 * LEANING),
         "echo": np.zeros((2, OWN)),
-        "pooled": np.zeros((2, 4)),
+        "pooled": np.outer([0.0, 0.0, SUPPOSED * (0.5 + 0.5 * LEANING)], np.ones(4)),
         "overall": np.full(4, 0.5),
         "level": np.array([0.0, 0.0, 0.0, 0.0, against, 1.0 / (1.0 + np.exp(against))]),
         "renewed": np.array([0, 1], dtype=np.int64),
@@ -134,8 +135,7 @@ def level_now(state: Estimates) -> float:
 @compiled
 def estimate_of(state: Estimates, kind: int, arm: int, fade: float) -> float:
     """One estimate of an arm, which starts as two losses a little worse than the overall mean."""
-    supposed = state.overall[kind] + LEANING * (1.0 - state.overall[kind])
-    sum_ = state.sums[kind, arm] * fade + SUPPOSED * supposed
+    sum_ = state.sums[kind, arm] * fade + state.pooled[START, kind]
     return float(sum_ / (state.counts[kind, arm] * fade + SUPPOSED))
 
 
@@ -152,8 +152,9 @@ def mixture_of(state: Estimates, arm: int, slow: float, fast: float) -> tuple[fl
     count = shares[STEADY, arm] * counts[STEADY, arm]
     count += shares[SLOW, arm] * (counts[SLOW, arm] * slow)
     count += shares[FAST, arm] * (counts[FAST, arm] * fast)
-    mean += level * (estimate_of(state, LEVEL, arm, 1.0) - mean)
-    count += level * (counts[LEVEL, arm] - count)
+    if level > 0.0:
+        mean += level * (estimate_of(state, LEVEL, arm, 1.0) - mean)
+        count += level * (counts[LEVEL, arm] - count)
     return mean, count
 
 
@@ -189,24 +190,26 @@ def judge(state: Estimates, arm: int, loss: float) -> None:
     said, evidence, level = state.said, state.evidence, state.level
     for kind in range(OWN):
         evidence[kind, arm] += SHARPNESS * (loss - said[kind, arm]) ** 2
-        state.echo[RUNNING, kind] += ECHO * SHARPNESS * (loss - said[kind, arm]) ** 2
+        state.echo[RUNNING, kind] += SHARPNESS * (loss - said[kind, arm]) ** 2
     off = loss - said[LEVEL, arm]
     level[AGAINST] += SHARPNESS * ((off - level_now(state)) ** 2 - (loss - said[MIXED, arm]) ** 2)
     level[FRESH_RESIDUAL] += off
     level[FRESH] += 1.0
-    share_out(state, arm)
+    share_out(evidence, state.echo, state.shares, arm)
 
 
 @compiled
-def share_out(state: Estimates, arm: int) -> None:
+def share_out(evidence: Floats, echo: Floats, shares: Floats, arm: int) -> None:
     """The shares of an arm's own estimates: exp(-evidence against each), normalised."""
-    evidence, shares, heard = state.evidence, state.shares, state.echo[HEARD]
     least, sum_ = np.inf, 0.0
     for kind in range(OWN):
-        least = min(least, evidence[kind, arm] + heard[kind])
+        least = min(least, evidence[kind, arm] + echo[HEARD, kind])
     for kind in range(OWN):
-        behind = evidence[kind, arm] + heard[kind] - least
-        shares[kind, arm] = math.exp(-behind) if behind < HOPELESS else 0.0
+        behind = evidence[kind, arm] + echo[HEARD, kind] - least
+        if behind == 0.0:
+            shares[kind, arm] = 1.0
+        else:
+            shares[kind, arm] = math.exp(-behind) if behind < HOPELESS else 0.0
         sum_ += shares[kind, arm]
     share = 1.0 / sum_
     for kind in range(OWN):
@@ -222,8 +225,8 @@ def add_loss(state: Estimates, arm: int, loss: float, round_: int) -> None:
         value = above if kind == LEVEL else loss
         state.sums[kind, arm] += weight * value
         state.counts[kind, arm] += weight
-        state.pooled[0, kind] += weight * value
-        state.pooled[1, kind] += weight
+        state.pooled[SUM, kind] += weight * value
+        state.pooled[COUNT, kind] += weight
 
 
 @compiled
@@ -252,11 +255,13 @@ def fade_all(state: Estimates, round_: int) -> None:
             kept = weight if counts[kind, i] > FORGOTTEN else 0.0
             sums[kind, i] *= kept
             counts[kind, i] *= kept
-        state.pooled[0, kind] *= weight
-        state.pooled[1, kind] *= weight
+        state.pooled[SUM, kind] *= weight
+        state.pooled[COUNT, kind] *= weight
     for kind in range(OWN):
-        state.echo[HEARD, kind] = state.echo[RUNNING, kind]
+        state.echo[HEARD, kind] = ECHO * state.echo[RUNNING, kind]
     for kind in range(4):
-        state.overall[kind] = (state.pooled[0, kind] + 0.5) / (state.pooled[1, kind] + 1.0)
+        overall = (state.pooled[SUM, kind] + 0.5) / (state.pooled[COUNT, kind] + 1.0)
+        state.overall[kind] = overall
+        state.pooled[START, kind] = SUPPOSED * (overall + LEANING * (1.0 - overall))
     renewed[LAST] = round_
     renewed[NEXT] = round_ + min(LONGEST, 1 + round_ // LONGEST)

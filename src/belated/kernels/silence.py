@@ -9,56 +9,54 @@ among these. If all take equally long, silence says nothing.
 """
 
 import math
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from belated.kernels.compile import compiled
+from belated.kernels.estimates import LONGEST
 
 Floats = NDArray[np.float64]
 
 POWERS = 40  # of two: no game has so many rounds
+UNTOLD = POWERS - 1  # where the losses are that are always among these
 UNRELATED = 10.0  # losses that tell nothing of the delay
 ABOVE, TOLD, SAYS = range(3)
 
 
-class Silence(Protocol):
-    """The part of a state that holds, by power of two: sums, counts, and what they say."""
-
-    @property
-    def silence(self) -> Floats: ...
-
-
 def nothing_heard(listens: bool) -> Floats:
-    """Before the first loss; if silence is not listened to, it never says anything."""
+    """By power of two: sums, counts and what they say, before the first loss.
+
+    If silence is not listened to, it never says anything.
+    """
     silence = np.zeros((3, POWERS))
-    silence[TOLD, -1] = UNRELATED if listens else np.inf
+    silence[TOLD, UNTOLD] = UNRELATED if listens else np.inf
     return silence
 
 
 @compiled
 def power_of(rounds: float) -> int:
     """The largest k for which 2^k is at most so many rounds, from 1 on."""
-    return min(math.frexp(rounds)[1] - 1, POWERS - 1)
+    return min(math.frexp(rounds)[1], UNTOLD) - 1
 
 
 @compiled
-def note(state: Silence, rounds: int, above: float) -> None:
+def note(silence: Floats, rounds: int, above: float) -> None:
     """A loss was told so many rounds after its play, counting both."""
     power = power_of(float(rounds))
-    state.silence[ABOVE, power] += above
-    state.silence[TOLD, power] += 1.0
+    silence[ABOVE, power] += above
+    silence[TOLD, power] += 1.0
 
 
 @compiled
-def listen(state: Silence) -> None:
-    """Renew what a wait of every length says."""
-    silence, above, told = state.silence, 0.0, 0.0
-    for power in range(POWERS - 1, -1, -1):
+def listen(silence: Floats, round_: int) -> None:
+    """Renew what a wait of every length that there can be says, at the commit of a round."""
+    above, told = 0.0, silence[TOLD, UNTOLD]
+    longest = power_of(round_ + 1.0 + LONGEST)
+    for power in range(longest, -1, -1):
         above += silence[ABOVE, power]
         told += silence[TOLD, power]
         silence[SAYS, power] = above / told
     of_any = silence[SAYS, 0]
-    for power in range(POWERS):
+    for power in range(longest + 1):
         silence[SAYS, power] -= of_any

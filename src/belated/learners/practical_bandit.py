@@ -151,11 +151,11 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
     settle_level(state)
     if round_ >= state.renewed[NEXT]:
         fade_all(state, round_)
-        listen(state)
+        listen(state.silence, round_)
         checks = state.options[CHECKS] * state.overall[SLOW] * round_ ** (-2.0 / 3.0)
         state.trust[CHECKED] = min(0.5, checks)
         for i in range(state.worth.shape[0]):
-            share_out(state, i)
+            share_out(state.evidence, state.echo, state.shares, i)
             say(state, i, 1.0, 1.0)
             value(state, i)
     else:
@@ -178,11 +178,12 @@ def value(state: PracticalBanditState, arm: int) -> None:
     if state.outstanding[arm] > 0:
         recent, age = state.recent[arm] / (t * t), t - state.made[arm] / state.outstanding[arm]
         count += recent
-        mean += recent * state.silence[SAYS, power_of(age)] / (count + 1.0)
+        mean += recent / (count + 1.0) * state.silence[SAYS, power_of(age)]
     share = min(1.0, max(0.0, (mean * (count + 1.0) + 1.0) / (count + 3.0)))
-    rarity = t / (state.worth.shape[0] * (count + 1.0))
-    growth = 1.0 + math.log(rarity) if rarity > 1.0 else 1.0
-    deviation = math.sqrt(share * (1.0 - share) * growth / (count + 1.0))
+    variance, due = share * (1.0 - share) / (count + 1.0), state.worth.shape[0] * (count + 1.0)
+    if t > due:
+        variance *= 1.0 + math.log(t / due)
+    deviation = math.sqrt(variance)
     state.worth[arm] = mean - state.options[WIDTH] * deviation
 
 
@@ -208,7 +209,7 @@ def observe(state: PracticalBanditState, play: Floats, arm: int, loss: float, mi
     forget_play(state, play, arm)
     state.losses[arm] += loss / play[PROPENSITY]
     state.trust[SURPRISE] += (loss - play[EXPECTED]) ** 2 - (loss - play[OVERALL]) ** 2
-    note(state, state.round[0] - int(play[ROUND]), loss - expected(state, arm))
+    note(state.silence, state.round[0] - int(play[ROUND]), loss - expected(state, arm))
     judge(state, arm, loss)
     add_loss(state, arm, loss, int(play[ROUND]))
     value(state, arm)
