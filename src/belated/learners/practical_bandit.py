@@ -259,6 +259,7 @@ class PracticalBandit(Learner):
         "said",
         "worth",
         "recent",
+        "made",
     )
     by_number: ClassVar[tuple[str, ...]] = (*concealed.Concealed.by_number, "multiplier")
     state: ClassVar[type] = PracticalBanditState
