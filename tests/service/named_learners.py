@@ -205,10 +205,15 @@ class NamedPractical(NamedLearner):
         u = max([self.changed_after, *played, *ended, *renewals(t - 1)])
         told, standing = Told.until(self.ledger, t), self.history.standing(u)
         estimates, counts = self.history.estimates(place, told, u, standing.overall)
-        own = (1.0 - standing.level_share) * self.history.shares(place, told)
+        own = (1.0 - standing.level_share) * self.history.shares(place, told, standing.echo)
         shares = np.append(own, standing.level_share)
         mean, count = float(shares @ estimates), float(shares @ counts)
-        count += sum((s / (u + 1)) ** 2 for s in self.ledger.outstanding_rounds(place))
+        waiting = self.ledger.outstanding_rounds(place)
+        if waiting:
+            recent = sum((s / (u + 1)) ** 2 for s in waiting)
+            count += recent
+            worse = standing.silence(u + 1 - sum(waiting) / len(waiting))
+            mean += recent * worse / (count + 1.0)
         share = min(1.0, max(0.0, (mean * (count + 1.0) + 1.0) / (count + 3.0)))
         growth = 1.0 + max(0.0, math.log((u + 1) / (len(self.present) * (count + 1.0))))
         return mean - 0.85 * math.sqrt(share * (1.0 - share) * growth / (count + 1.0))
