@@ -3,14 +3,13 @@
 import json
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 import click
 
 from belated.cli.console import one_line_errors, show_table
 from belated.cli.problems import where
 from belated.cli.remote import call
-from belated.cli.store import opened_store
+from belated.cli.store import opened_store, to_the_second
 
 
 @click.group()
@@ -72,7 +71,7 @@ def list_keys(db: str, server: str | None, key: str | None, as_json: bool) -> No
             each["id"],
             each["label"],
             " ".join(each["scopes"]),
-            *(day(each[name]) for name in ("created", "revoked")),
+            *(to_the_second(each[name]) for name in ("created", "revoked")),
         ]
         for each in found
     ]
@@ -92,8 +91,3 @@ def revoke(id: str, db: str, server: str | None, key: str | None, as_json: bool)
 
             ended = key_view(revoke_key(store, id, time.time()))
     click.echo(json.dumps(ended) if as_json else f"Key {ended['id']} is revoked.")
-
-
-def day(at: float | None) -> str:
-    """A time, to the second."""
-    return "" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")

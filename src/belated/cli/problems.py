@@ -9,7 +9,7 @@ import click
 
 from belated.cli.console import one_line_errors, show_table
 from belated.cli.remote import call, key_option, server_option
-from belated.cli.store import database_option, opened_store
+from belated.cli.store import database_option, opened_store, to_the_second
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 Command = Callable[..., None]
@@ -171,11 +171,12 @@ def show_problem(problem: dict[str, Any], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(problem))
         return
+    shown = {**problem, "created": to_the_second(problem["created"])}
     show_table(
         ["what", "value"],
         [
             [key.replace("_", " "), value if isinstance(value, str) else json.dumps(value)]
-            for key, value in problem.items()
+            for key, value in shown.items()
             if value is not None
         ],
     )

@@ -1,8 +1,9 @@
-"""What the commands of the decision service share: its store."""
+"""What the commands of the decision service share: its store, and how they show its times."""
 
 import importlib.util
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -52,3 +53,8 @@ def opened_store(db: str) -> Iterator["Store"]:
 
         with open_store(db) as store:
             yield store
+
+
+def to_the_second(at: float | None) -> str:
+    """A time, for people."""
+    return "" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")

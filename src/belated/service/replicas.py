@@ -27,8 +27,8 @@ from belated.service.store.records import CREATED
 log = logging.getLogger(__name__)
 
 KEPT = 2  # snapshots of a problem; should the newest be damaged, there is another
-FEWEST_EVENTS = 5_000  # between two snapshots
-PER_OPEN = 2  # and so many for each open play, all of which a snapshot has to write
+FEWEST_EVENTS = 2_000  # between two snapshots
+PER_OPEN = 1  # and so many for each open play, all of which a snapshot has to write
 
 
 class Replicas:

@@ -15,9 +15,9 @@ from belated.service.store.schema import JOURNAL
 from belated.service.store.sqlite_file import (
     Durability,
     NotAStore,
+    mention_old_library,
     prepare,
     reading_engine,
-    warn_of_old_library,
     writing_engine,
 )
 from belated.service.store.store import Store
@@ -83,7 +83,7 @@ class SqliteStore(Store):
         except BaseException:
             self.close()
             raise
-        warn_of_old_library()
+        mention_old_library()
 
     @property
     def library(self) -> str:

@@ -87,10 +87,10 @@ def prepare(connection: Connection) -> None:
 
 
 @functools.cache
-def warn_of_old_library() -> None:
+def mention_old_library() -> None:
     """Say once for each process that the library has a known fault."""
     if sqlite3.sqlite_version_info < SOUND:
-        log.warning(
+        log.info(
             "SQLite %s has a fault in its write-ahead log that %s mends; belated keeps clear of "
             "it with one writing connection, and a newer library is safer",
             sqlite3.sqlite_version,
