@@ -271,7 +271,7 @@ def handed_to_spy(
 ) -> Any:
     """What a learner of one need is told; it must be told nothing else."""
     monkeypatch.setattr(Spy, "needs", (need,))
-    monkeypatch.setattr(contenders, "registered", lambda: {"spy": Spy})
+    monkeypatch.setattr(contenders, "learner_named", lambda name: Spy)
     spy = contenders.Contender("spy", options).built(sums)
     filled = {name: value for name, value in vars(spy).items() if value is not None}
     assert set(filled) <= {"arms", need.value, *options}
@@ -295,7 +295,7 @@ def known_of(sums: Account) -> dict[Need, Any]:
 def test_an_option_that_is_given_is_not_overruled(monkeypatch: pytest.MonkeyPatch) -> None:
     """The game's horizon is only for those who were not told another."""
     monkeypatch.setattr(Spy, "needs", (Need.HORIZON,))
-    monkeypatch.setattr(contenders, "registered", lambda: {"spy": Spy})
+    monkeypatch.setattr(contenders, "learner_named", lambda name: Spy)
     sums = account(given(*random_game(9, 20, 3, 2)))
     assert vars(contenders.Contender("spy", {"horizon": 7}).built(sums))["horizon"] == 7
 
