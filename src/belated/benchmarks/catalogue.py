@@ -114,7 +114,7 @@ MEASURES = (
         "rivals",
         "at most 10 times Exp3",
         "A whole simulated round of every other learner against a round of Exp3; Thompson "
-        "sampling, which has to integrate, for information.",
+        "sampling, which has to integrate, and D-KLUCB, which must find K roots, for information.",
         rivals.rivals,
     ),
     Measure(

@@ -11,7 +11,8 @@ from belated.learners.registry import registered
 
 ARMS = 10
 MOST = 10.0
-DEARER = ("thompson",)  # an integral over the products of all posteriors
+# An integral over the products of all posteriors; and, as t is in them, K roots in every round.
+DEARER = ("thompson", "d-klucb")
 
 
 def rivals(effort: Effort) -> Iterator[Result]:
