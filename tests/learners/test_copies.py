@@ -2,6 +2,8 @@
 
 import math
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,7 +20,7 @@ from belated.learners.exp3 import Exp3
 from belated.learners.full_information import FullInformation
 from belated.learners.learner import Facts, Learner
 from belated.learners.msmwc import Msmwc
-from belated.learners.registry import learner_named, registered
+from belated.learners.registry import copies_titled, learner_named, registered
 from belated.learners.rotating import (
     CopiesExp3,
     CopiesHedge,
@@ -369,6 +371,16 @@ def test_copies_of_any_learner_are_made_when_they_are_named(name: str) -> None:
     again = pickle.loads(pickle.dumps(state))
     assert type(again) is kind.state
     assert copies.predict(again).q.tolist() == copies.predict(state).q.tolist()
+
+
+def test_copies_made_when_named_are_found_by_another_process() -> None:
+    """Their compiled code is kept on disk, and whoever reads it must find their states."""
+    saved = pickle.dumps(learner_named("bold-exp3p")(arms=2).start())
+    program = "import pickle, sys; print(type(pickle.load(sys.stdin.buffer)).__qualname__)"
+    run = subprocess.run([sys.executable, "-c", program], input=saved, capture_output=True)
+    assert run.stdout.decode().strip() == "BoldExp3P.state"
+    with pytest.raises(AttributeError, match="there are no copies called 'BoldLuck'"):
+        copies_titled("bold", "BoldLuck")
 
 
 def test_what_cannot_be_copied_is_refused() -> None:

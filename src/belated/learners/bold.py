@@ -120,3 +120,12 @@ BoldHedge = bold("bold-hedge", AnytimeHedge, __name__)
 BoldMsmwc = bold("bold-msmwc", Msmwc, __name__)
 BoldExp3 = bold("bold-exp3", Exp3, __name__)
 BoldTsallis = bold("bold-tsallis", TsallisInf, __name__)
+
+
+def __getattr__(title: str) -> type[Learner]:
+    """Copies of any other base, when compiled code or a saved state asks for them."""
+    if not title.startswith("Bold"):
+        raise AttributeError(f"module {__name__!r} has no attribute {title!r}")
+    from belated.learners.registry import copies_titled
+
+    return copies_titled("bold", title)

@@ -112,9 +112,14 @@ def options_of(base: type[Learner]) -> list[Any]:
     return [each for each in fields(base) if each.name not in {f.name for f in fields(Learner)}]
 
 
+def titled(name: str) -> str:
+    """The name of a class, of that of its learner."""
+    return "".join(word.title() for word in name.split("-"))
+
+
 def over(parent: type[SomeCopied], name: str, base: type[Learner], module: str) -> type[SomeCopied]:
     """Copies of a base, called `name`: "bold-exp3" is to be the BoldExp3 of that module."""
-    title = "".join(word.title() for word in name.split("-"))
+    title = titled(name)
     if base.reserved is not Learner.reserved:
         raise ValueError(f"{base.name} asks for room as it plays, so there can be no copies of it")
     state: Any = stack_of(base.state, f"{title}State", parent.own_parts)

@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from belated import learners
+from belated.learners.copies import titled
 from belated.learners.learner import Learner
 from belated.values import listed
 
@@ -42,8 +43,18 @@ def copies_named(name: str) -> type[Learner] | None:
         return None
     home: Any = importlib.import_module(f"{learners.__name__}.{COPYING[first]}")
     kind: type[Learner] = getattr(home, COPYING[first])(name, registered()[base], home.__name__)
-    setattr(home, kind.__name__, kind)  # where a saved state will look for it
     return kind
+
+
+def copies_titled(first: str, title: str) -> type[Learner]:
+    """Copies by the name of their class: compiled code and saved states of them know that only."""
+    for base in registered():
+        name = f"{first}-{base}"
+        if title == titled(name):
+            kind = copies_named(name)
+            assert kind is not None
+            return kind
+    raise AttributeError(f"there are no copies called {title!r}")
 
 
 @functools.cache

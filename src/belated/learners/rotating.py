@@ -113,3 +113,12 @@ def rotating(name: str, base: type[Learner], module: str) -> type[Rotating]:
 CopiesHedge = rotating("copies-hedge", AnytimeHedge, __name__)
 CopiesExp3 = rotating("copies-exp3", Exp3, __name__)
 CopiesTsallis = rotating("copies-tsallis", TsallisInf, __name__)
+
+
+def __getattr__(title: str) -> type[Learner]:
+    """Copies of any other base, when compiled code or a saved state asks for them."""
+    if not title.startswith("Copies"):
+        raise AttributeError(f"module {__name__!r} has no attribute {title!r}")
+    from belated.learners.registry import copies_titled
+
+    return copies_titled("copies", title)

@@ -63,11 +63,12 @@ def supervise(work: Work, workers: int, announce: Callable[[], None]) -> None:
 
 
 def all_ready(crew: list[Worker], stopping: threading.Event) -> bool:
-    """Wait until all workers answer; False if they are to be stopped before."""
+    """Wait until all workers have answered; False if they are to be stopped before."""
     while not all(worker.ready.is_set() for worker in crew):
         if stopping.wait(GLANCE):
             return False
-        if not all(worker.process.is_alive() for worker in crew):
+        dead = [worker for worker in crew if not worker.process.is_alive()]
+        if not all(worker.ready.is_set() for worker in dead):
             raise ValueError("the service could not start; its log says why")
     return True
 
