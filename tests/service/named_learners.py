@@ -5,6 +5,7 @@ arm that comes back is another one of the same name.
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -33,7 +34,7 @@ class Played:
 
 
 @dataclass
-class NamedLearner:
+class NamedLearner(ABC):
     """What all of them keep: the present arms, the plays by ticket, and at what an arm entered."""
 
     present: list[Arm]
@@ -45,9 +46,9 @@ class NamedLearner:
         """The round to come."""
         return len(self.plays) + 1
 
+    @abstractmethod
     def weights(self) -> Weights:
         """q of the coming round."""
-        raise NotImplementedError
 
     def decided(self, ticket: str, name: str, probability: float) -> None:
         """An arm was drawn."""
