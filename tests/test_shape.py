@@ -7,8 +7,8 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "belated"
 ORDER = [
     "types", "values", "client", "ftrl", "kernels", "learners", "environments", "simulation",
-    "report", "terms", "tickets", "holding", "asktell", "experts", "bandits", "chosen", "saving",
-    "service", "benchmarks", "cli", "__main__",
+    "report", "terms", "choosing", "tickets", "holding", "asktell", "experts", "bandits", "chosen",
+    "saving", "service", "benchmarks", "cli", "__main__",
 ]  # fmt: skip
 NOT_NUMBA = ["types", "client", "ftrl", "values", "environments", "cli"]
 

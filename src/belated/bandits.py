@@ -22,7 +22,7 @@ from belated.learners.grouped import GROUPED, ROWS, is_full, room_for_touched
 from belated.learners.learner import Learner
 from belated.learners.partially_concealed import PartiallyConcealed
 from belated.learners.practical_bandit import PracticalBandit
-from belated.terms import DOUBLING, Terms, as_horizon, as_practical, refuse_missing
+from belated.terms import DOUBLING, Terms, as_bound, as_horizon, as_practical, refuse_missing
 from belated.tickets import UNTOLD, Reports, Told
 from belated.types import (
     PRACTICAL,
@@ -34,7 +34,7 @@ from belated.types import (
     Ticket,
     TicketState,
 )
-from belated.values import MOST_ROUNDS, as_arms, as_count, as_weights
+from belated.values import as_arms, as_count, as_weights
 
 OpenPlay = tuple[Ticket, Drawn]
 TOLD = TicketState.TOLD  # looked up once: members of an enumeration are slow to reach
@@ -335,8 +335,3 @@ def doubled_to(most: int, needed: int) -> int:
     while most < needed:
         most *= 2
     return most
-
-
-def as_bound(max_missing: int | None) -> int | None:
-    """A bound on the missing losses, or None to find it out."""
-    return None if max_missing is None else as_count(max_missing, "max_missing", 0, MOST_ROUNDS)

@@ -14,7 +14,8 @@ import numpy as np
 
 from belated.asktell import ROUNDS_AT_ONCE, AskTell
 from belated.bandits import ConcealedBandit, OpenPlay, PartiallyConcealedBandit
-from belated.chosen import Bandit, Experts, kind_named
+from belated.choosing import kind_named
+from belated.chosen import Bandit, Experts
 from belated.experts import DelayedExperts, OpenRound
 from belated.holding import Turn
 from belated.kernels.steps import NO_ARM

@@ -58,6 +58,11 @@ def as_horizon(horizon: int | str) -> int | str:
     return as_count(horizon, "horizon", 1, MOST_ROUNDS)
 
 
+def as_bound(max_missing: int | None) -> int | None:
+    """A bound on the missing losses, or None to find it out."""
+    return None if max_missing is None else as_count(max_missing, "max_missing", 0, MOST_ROUNDS)
+
+
 def as_practical(**promises: object) -> dict[str, Any]:
     """The options of the practical variant, which needs no promise; any but these is refused."""
     for name, value in promises.items():

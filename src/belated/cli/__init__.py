@@ -1,28 +1,46 @@
-"""The command line. Heavy modules are imported by the commands that need them, not by --help."""
+"""The command line. A command is imported when it is used, and heavy modules by its work only."""
+
+import importlib
 
 import click
 
 from belated import __version__
-from belated.cli.bench import bench
-from belated.cli.compare import compare, scenarios
-from belated.cli.journal import export, migrate, verify
-from belated.cli.keys import keys
-from belated.cli.learners import learners, warmup
-from belated.cli.problems import problems
-from belated.cli.replay import replay
-from belated.cli.serve import serve
-from belated.cli.stress import stress
-from belated.cli.sweep import sweep
+
+HOMES = {
+    "bench": "bench",
+    "compare": "compare",
+    "export": "journal",
+    "keys": "keys",
+    "learners": "learners",
+    "migrate": "journal",
+    "problems": "problems",
+    "replay": "replay",
+    "scenarios": "compare",
+    "serve": "serve",
+    "stress": "stress",
+    "sweep": "sweep",
+    "verify": "journal",
+    "warmup": "learners",
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """The commands by name, each found in its module."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order of the alphabet."""
+        return sorted(HOMES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name."""
+        if cmd_name not in HOMES:
+            return None
+        home = importlib.import_module(f"{__name__}.{HOMES[cmd_name]}")
+        command: click.Command = getattr(home, cmd_name)
+        return command
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="belated")
 def main() -> None:
     """Learn which choice is best when feedback comes late, and later for some than for others."""
-
-
-for command in (
-    bench, compare, export, keys, learners, migrate, problems, replay, scenarios, serve, stress,
-    sweep, verify, warmup,
-):  # fmt: skip
-    main.add_command(command)

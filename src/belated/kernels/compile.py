@@ -27,7 +27,8 @@ listen: Any = event.register
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 KERNELS = "from belated.kernels.compile import "
-IMPORT = re.compile(r"^from (belated[\w.]*) import (\([^)]*\)|[^(\n]*)", re.MULTILINE)
+IMPORT = re.compile(r"\nfrom (belated[\w.]*) import (\([^)]*\)|[^(\n]*)")
+WORD = re.compile(r"\w+")
 
 
 @functools.cache
@@ -46,19 +47,22 @@ def compiled_sources(root: Path) -> list[Path]:
 
     Nothing else can end up in compiled code: a kernel sees only what its module defines or imports.
     """
-    texts = {path: path.read_text(encoding="utf-8") for path in root.rglob("*.py")}
-    waiting = [path for path, text in texts.items() if KERNELS in text or path == Path(__file__)]
+    paths = {module_in(path.relative_to(root)): path for path in root.rglob("*.py")}
+    texts = {module: path.read_text(encoding="utf-8") for module, path in paths.items()}
+    waiting = [module for module, text in texts.items() if KERNELS in text or module == __name__]
     found = set(waiting)
     while waiting:
         for module, names in IMPORT.findall(texts[waiting.pop()]):
-            folder = root.joinpath(*module.split(".")[1:])
-            words = re.findall(r"\w+", names)
-            for path in [folder, folder / "__init__", *(folder / word for word in words)]:
-                source = path.with_suffix(".py")
-                if source in texts and source not in found:
-                    found.add(source)
-                    waiting.append(source)
-    return sorted(found)
+            for each in (module, *(f"{module}.{word}" for word in WORD.findall(names))):
+                if each in texts and each not in found:
+                    found.add(each)
+                    waiting.append(each)
+    return sorted(paths[module] for module in found)
+
+
+def module_in(path: Path) -> str:
+    """The module that a file of the package is."""
+    return ".".join(["belated", *path.with_suffix("").parts]).removesuffix(".__init__")
 
 
 @functools.cache

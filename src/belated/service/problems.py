@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from belated.chosen import kind_named, plain_options
+from belated.choosing import kind_named, plain_options
 from belated.holding import HeldBack
 from belated.learners.learner import Learner
 from belated.learners.registry import learner_named

@@ -14,7 +14,6 @@ import numpy as np
 from belated.asktell import ROUNDS_AT_ONCE
 from belated.kernels.steps import NO_ARM
 from belated.learners.learner import Floats, Learner
-from belated.learners.partially_concealed import PartiallyConcealed
 from belated.service.lineup import ARMS, Lineup, in_words
 from belated.service.problems import Served, rearmed
 from belated.service.sight import Sight
@@ -174,7 +173,7 @@ class Replica:
         """The missing count that was told; if none was, the learner's own unanswered plays."""
         if outcome.missing is not None:
             return outcome.missing
-        return int(row[OUTSTANDING]) if isinstance(self.learner, PartiallyConcealed) else -1
+        return int(row[OUTSTANDING]) if self.problem.tells_missing else -1
 
     def _answered(self, outcome: Outcome, play: OpenPlay) -> None:
         if play.arm == NO_ARM:
