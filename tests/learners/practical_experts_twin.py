@@ -84,8 +84,8 @@ def played(t: int, losses: Numbers, known: Numbers, before: list[Made]) -> Made:
 
 
 def steady_rate(most: Any, arms: int) -> Any:
-    """eta = 3 ln K/Dmax; of one expert it does not matter."""
-    return 3 * np.log(LONG(max(arms, 2))) / most
+    """eta = (1 + 660/(60 + Dmax)) ln K/Dmax; of one expert it does not matter."""
+    return (1 + 660 / (60 + LONG(most))) * np.log(LONG(max(arms, 2))) / most
 
 
 def mixing_rate(most: Any) -> Any:

@@ -12,9 +12,9 @@ import pytest
 
 from belated.environments.missing import NEVER, missing_counts
 from belated.environments.scenarios import scenario, scenarios
-from belated.kernels.drift import DRIFT, LEAST_DRIFT, LEVEL, MOST, PLACES
+from belated.kernels.drift import DRIFT, LEAST_DRIFT, LEVEL, MOST, PLACES, sobering_temperature
 from belated.learners.learner import Prediction
-from belated.learners.practical_experts import IMPUTED, STEADY, STEADY_PULL, PracticalExperts
+from belated.learners.practical_experts import IMPUTED, STEADY, PracticalExperts
 from belated.simulation.game import Stretch
 from belated.simulation.play import rounds_of
 from belated.simulation.practical_certificate import (
@@ -191,7 +191,7 @@ def rising(prediction: Prediction, round_: int) -> None:
     """From round 30 on the rate of the steady strategy is again where it began."""
     if round_ >= 30:
         values, arms = prediction.work[IMPUTED], prediction.q.size
-        rate = STEADY_PULL * np.log(arms) / LEAST_DRIFT
+        rate = 1.0 / sobering_temperature(LEAST_DRIFT, arms)
         weights = np.exp(-rate * (values - values.min()))
         prediction.work[STEADY] = weights / weights.sum()
         prediction.dual[MOST], prediction.eta[STEADY] = LEAST_DRIFT, rate

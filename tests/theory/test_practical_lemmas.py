@@ -13,7 +13,6 @@ from belated.learners.practical_experts import (
     GUESS,
     IMPUTED,
     STEADY,
-    STEADY_PULL,
     PracticalExperts,
 )
 from belated.simulation.game import Stretch
@@ -176,8 +175,9 @@ def a_priori(run: Run) -> float:
         sum(each[s] for each in off[v:] for s in range(v + 1)) for v in range(len(run.revisions))
     ]
     most, b = max(pending), max(width(step) for step in run.steps)
-    h = 2.0 + b + most + 0.5 * math.log(2.0) * (1.0 + math.log(arms)) * (1.0 + most)
-    return 2.0 * h + 2.0 * math.sqrt(STEADY_PULL * math.log(arms) * z)
+    h = 2.0 + b + most + 0.5 * math.log(3.0) * (1.0 + math.log(arms)) * (1.0 + most)
+    c = 1.0 + 660.0 / (60.0 + max(run.drifts) / 2.0)
+    return 2.0 * h + 2.0 * math.sqrt(c * math.log(arms) * z)
 
 
 def test_the_largest_drift_is_within_its_bound_beforehand() -> None:

@@ -3,7 +3,8 @@
 A player follows q = softmin_eta(G) for values G that change from round to round, and V is its own
 loss, as far as either is known or guessed. With the level Phi_eta(G) = -(1/eta) ln sum_i pi(i)
 exp(-eta G(i)) the drift of a round is by how much V has risen more than Phi, at the rate of the
-round before. Its sum D bounds the regret, and the rate is c/Dmax, Dmax the largest D so far.
+round before. Its sum D bounds the regret, and the rate is c/Dmax, Dmax the largest D so far. The
+steady strategy's c falls as Dmax grows: it is bold while being so has cost little.
 """
 
 import math
@@ -22,6 +23,9 @@ PLACES = 4
 LEAST_DRIFT = 1 / 64
 # Dmax begins here and not at 0: the regret is at most a sixty-fourth or so larger, and no rate is
 # so high that the rounding of G would decide between arms that are equally good
+BOLD, SOBER, SOBERING = 12.0, 1.0, 60.0
+# c of eta = c ln K/Dmax begins at the first and falls to the second, that of AdaHedge, and is half
+# way between them when the drift is at the third
 
 
 def opened(level: float) -> Floats:
@@ -40,15 +44,24 @@ def book(before: Floats, lost: float, level: float, after: Floats) -> bool:
 
 
 @compiled
-def follow(
-    before: Floats, lost: float, values: Floats, pull: float, q: Floats, after: Floats
-) -> int:
-    """Fill q = softmin_eta(values) with eta = pull/Dmax, pi even; returns the passes it took."""
-    temperature, log_size = before[MOST] / pull, math.log(values.shape[0])
+def sobering_temperature(most: float, arms: int) -> float:
+    """1/eta of the steady strategy: Dmax/(c ln K), with ln 2 for a single arm. It rises with Dmax.
+
+    c = 1 + 11 * 60/(60 + Dmax).
+    """
+    c = SOBER + (BOLD - SOBER) * SOBERING / (SOBERING + most)
+    return most / (c * math.log(max(arms, 2)))
+
+
+@compiled
+def follow(before: Floats, lost: float, values: Floats, q: Floats, after: Floats) -> int:
+    """Fill q = softmin_eta(values) with a sobering eta, pi even; returns the passes it took."""
+    arms = values.shape[0]
+    temperature, log_size = sobering_temperature(before[MOST], arms), math.log(arms)
     level = soft_minimum(values, temperature, q) + temperature * log_size
     if not book(before, lost, level, after):
         return 1
-    temperature = after[MOST] / pull
+    temperature = sobering_temperature(after[MOST], arms)
     after[LEVEL] = soft_minimum(values, temperature, q) + temperature * log_size
     return 2
 
@@ -63,7 +76,7 @@ def follow_prior(
     q: Floats,
     after: Floats,
 ) -> None:
-    """The same with any prior; the values become v - ln(pi)/eta, of which q is the softmin."""
+    """The same with any prior and pull/Dmax: q is the softmin of v - ln(pi)/eta, the new values."""
     temperature = before[MOST] / pull
     handicap(values, log_prior, temperature)
     if book(before, lost, soft_minimum(values, temperature, q), after):

@@ -2,7 +2,8 @@
 
 A *steady* strategy plays the exponential weights of all losses so far, in which every loss that is
 missing stands at the mean of those of its expert that have come: Algorithm 1 with a hint. Its rate
-follows from the drift of the run itself, as in AdaHedge. Two *trackers* forget, and follow losses
+follows from the drift of the run itself, as in AdaHedge, and is bolder than there while the drift
+is small. Two *trackers* forget, and follow losses
 that change. Exponential weights over these three, at a rate found in the same way, mix them.
 docs/theory-practical.md proves a bound on the regret of every run, for any delays.
 """
@@ -15,7 +16,15 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from belated.kernels.compile import compiled, inlined
-from belated.kernels.drift import LOST, MOST, PLACES, follow, follow_prior, opened
+from belated.kernels.drift import (
+    LOST,
+    MOST,
+    PLACES,
+    follow,
+    follow_prior,
+    opened,
+    sobering_temperature,
+)
 from belated.kernels.exact import add_exactly, add_lanes_exactly, lanes_sum
 from belated.kernels.exponential_weights import weigh_exponentially
 from belated.kernels.lanes import (
@@ -33,7 +42,6 @@ from belated.learners.learner import Counts, Floats, Learner, Prediction, Verbs,
 from belated.types import Covers, Setting
 
 # Chosen on a half of the scenarios, to be judged on the other half.
-STEADY_PULL = 3.0  # c of eta = c ln K/Dmax; AdaHedge has 1, and is too careful for guessed losses
 FORGETTING = (0.998, 0.98)  # gamma of the trackers: they remember some 500 and 50 rounds
 TRACKER_PULL = 8.0  # of their rate, which is this times the root of the rounds remembered
 TRACKERS_SHARE = 1 / 32  # of the prior: little, as it costs something where nothing changes
@@ -86,14 +94,14 @@ def predict(state: PracticalExpertsState, prediction: Prediction) -> None:
     impute(state, work[GUESS], work[IMPUTED])
     store_whole(dual, LOSSES, imputed_losses(state, work[GUESS]))
     lost, strategies = dual[LOSSES + MIXTURE], dual[LOSSES : LOSSES + STRATEGIES]
-    pull = STEADY_PULL * math.log(max(work.shape[1], 2))
     before = state.accounts[STEADY]
-    passes = follow(before, strategies[STEADY], work[IMPUTED], pull, work[STEADY], steady)
+    passes = follow(before, strategies[STEADY], work[IMPUTED], work[STEADY], steady)
     track(state, work)
     before = state.accounts[MIXING]
     follow_prior(before, lost, strategies, LOG_PRIOR, MIXED_PULL, shares, mixing)
     mix(work, shares, prediction.q)
-    prediction.eta[STEADY], prediction.eta[MIXING] = pull / steady[MOST], MIXED_PULL / mixing[MOST]
+    prediction.eta[STEADY] = 1.0 / sobering_temperature(steady[MOST], work.shape[1])
+    prediction.eta[MIXING] = MIXED_PULL / mixing[MOST]
     prediction.passes[0] = passes + TRACKERS
     fill_p(prediction)
 
