@@ -109,11 +109,17 @@ def show(table: "Table", as_json: bool) -> None:
 
 
 def save_figures(table: "Table", folder: Path, group: str) -> None:
-    """One figure of experts and one of bandits."""
+    """One figure of experts, one of bandits, and one of what parts bring, if some play without."""
     from belated.report.figures import save_figure
+    from belated.report.parts import parts_figure, parts_of
     from belated.report.study import NAMES, study_figure
 
     command = "belated " + shlex.join(sys.argv[1:])
-    for experts, name in NAMES.items():
-        path = save_figure(study_figure(table, experts), folder / f"{group}-{name}.svg", command)
-        click.echo(f"Figure: {path}", err=True)
+    drawn = {name: study_figure(table, experts) for experts, name in NAMES.items()}
+    parts = parts_of(table)
+    if parts:
+        drawn["parts"] = parts_figure(parts)
+    for name, figure in drawn.items():
+        click.echo(
+            f"Figure: {save_figure(figure, folder / f'{group}-{name}.svg', command)}", err=True
+        )

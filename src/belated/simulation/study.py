@@ -51,6 +51,12 @@ class Entrant:
     knows: str
 
     @property
+    def parts_changed(self) -> list[str]:
+        """What it plays without, or otherwise, to show what each part of it does."""
+        options = self.contender.options
+        return [f"{name}={value}" for name, value in options.items() if name in self.kind.dissected]
+
+    @property
     def label(self) -> str:
         """The name, how it is told its losses, and whether it guesses."""
         options = self.contender.options
@@ -58,9 +64,7 @@ class Entrant:
         parts += [str(options[name]) for name in ("variant", "delivery") if name in options]
         if "window" in options:
             parts.append(f"after {options['window']} rounds")
-        parts += [
-            f"{name}={value}" for name, value in options.items() if name in self.kind.dissected
-        ]
+        parts += self.parts_changed
         if self.knows == GUESSED:
             parts.append("guessing")
         return ", ".join(parts)
@@ -133,7 +137,8 @@ def study_table(chosen: Sequence[Entrant], comparisons: Sequence[Comparison]) ->
     `of uniform` is the regret as a part of that of uniform play: below 0 the learner did better
     than any arm, above 1 worse than chance. Where chance is as good as any single arm, both regrets
     are, as `against` says, those against the best arm of each stretch between two checkpoints.
-    `95 %` and `worst run` are of the regrets of single games.
+    `95 %` and `worst run` are of the regrets of single games; `over time` is the mean of the regret
+    at all checkpoints, as if the game had ended there. `changed` says what a learner does without.
     `rank` counts from the smallest regret among all who are told the same.
     """
     return Table.of([row for each in comparisons for row in _rows(chosen, each)])
@@ -153,12 +158,14 @@ def _rows(chosen: Sequence[Entrant], comparison: Comparison) -> Iterator[dict[st
             "rounds": comparison.environment.rounds,
             "arms": comparison.environment.arms,
             "learner": chosen[k].label,
+            "changed": ", ".join(chosen[k].parts_changed),
             "is told": chosen[k].kind.setting.value,
             "knows": chosen[k].knows,
             "regret": float(own.mean),
             "±": float(own.half_width),
             "95 %": float(np.quantile(comparison.regret(k), 0.95)),
             "worst run": float(comparison.regret(k).max()),
+            "over time": float(np.mean(comparison.regret_over_time(k).mean)),
             "against": unit.against,
             "of uniform": unit.share(float(own.mean)),
             "rank": 1 + int(((means < means[k]) & (experts == experts[k])).sum()),
@@ -171,13 +178,14 @@ def standings(table: Table, experts: bool) -> Table:
     """A row for each learner over all scenarios, the smallest mean share of uniform first.
 
     mean and worst are those of the shares, rank is the mean rank; `within 5 %` counts the scenarios
-    in which nobody told the same had a regret smaller by more.
+    in which nobody whole and told the same had a regret smaller by more.
     """
     told = Setting.FULL_INFORMATION.value
     rows = [row for row in table if (row["is told"] == told) == experts]
     best: dict[str, float] = {}
     for row in rows:
-        best[row["scenario"]] = min(best.get(row["scenario"], np.inf), row["regret"])
+        if not row["changed"]:
+            best[row["scenario"]] = min(best.get(row["scenario"], np.inf), row["regret"])
     found = []
     for learner in dict.fromkeys(row["learner"] for row in rows):
         own = [row for row in rows if row["learner"] == learner]

@@ -1,0 +1,83 @@
+"""The figure of parts: what the regret of a learner becomes without each of them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from belated.report.look import COLOURS, FAINT, INK, PAPER, Drawing, in_this_look
+from belated.simulation.table import Table
+
+WIDE, ROW, HEAD, FOOT = 6.4, 0.34, 0.75, 0.75  # inches
+NAMES = {
+    "forgets=0": "no estimate that forgets",
+    "levels=0": "no common level",
+    "listens=0": "silence is not heard",
+    "width=0": "no lowering by uncertainty",
+    "checks=0": "no checks of arms given up",
+    "patience=inf": "the hint is never dropped",
+    "rate=0.5": "the paper's rate",
+}
+
+
+class Part(NamedTuple):
+    """What is changed, and how much more regret that makes in each scenario."""
+
+    changed: str
+    costs: list[float]
+
+    @property
+    def mean(self) -> float:
+        """Over all scenarios."""
+        return float(np.mean(self.costs))
+
+
+def parts_of(table: Table) -> list[Part]:
+    """Every part of every dissected learner, the dearest first; in percent of uniform play."""
+    whole = {
+        (row["learner"], row["scenario"]): row["of uniform"] for row in table if not row["changed"]
+    }
+    costs: dict[str, list[float]] = {}
+    for row in table:
+        if row["changed"] and row["of uniform"] is not None:
+            name = row["learner"].removesuffix(f", {row['changed']}")
+            cost = row["of uniform"] - whole[name, row["scenario"]]
+            costs.setdefault(row["changed"], []).append(100.0 * cost)
+    return sorted((Part(*each) for each in costs.items()), key=lambda part: -part.mean)
+
+
+@in_this_look
+def parts_figure(parts: list[Part]) -> Drawing:
+    """A dot for each scenario and a bar for their mean; to the right, the part is missed."""
+    high = HEAD + ROW * len(parts) + FOOT
+    figure = Drawing(figsize=(WIDE, high), facecolor=PAPER)
+    left = 2.15 / WIDE
+    axes = figure.add_axes((left, FOOT / high, 0.97 - left, ROW * len(parts) / high))
+    axes.axvline(0.0, color=FAINT, linewidth=0.7)
+    for row, part in enumerate(parts):
+        axes.barh(row, part.mean, height=0.5, color=COLOURS[0], alpha=0.35, linewidth=0)
+        axes.plot(part.costs, [row] * len(part.costs), "o", color=COLOURS[0], alpha=0.6, ms=3.5)
+        axes.annotate(
+            f"{part.mean:+.0f}", (1.0, row), xycoords=("axes fraction", "data"), xytext=(-2, 0),
+            textcoords="offset points", ha="right", va="center", color=INK, fontsize=8.5,
+        )  # fmt: skip
+    axes.set_yticks(range(len(parts)), [NAMES.get(part.changed, part.changed) for part in parts])
+    axes.set_ylim(len(parts) - 0.5, -0.5)
+    axes.set_xscale("symlog", linthresh=10.0)
+    ticks = (-100, -10, 0, 10, 100)
+    axes.set_xticks(ticks, [f"{tick:+d}" if tick else "0" for tick in ticks])
+    axes.tick_params(length=0)
+    for name in ("top", "right", "left"):
+        axes.spines[name].set_visible(False)
+    axes.set_xlabel(
+        "more regret than with all parts, in percent of uniform play's; a dot a scenario"
+    )
+    figure.suptitle(
+        "What each part of the practical bandit brings",
+        x=0.012,
+        y=1.0 - 0.1 / high,
+        ha="left",
+        va="top",
+        fontsize=10.5,
+        fontweight="bold",
+    )
+    return figure
