@@ -77,10 +77,11 @@ def progress_of(title: str) -> Iterator[Callable[[int, int], None]]:
 
 def say_if_compiling() -> None:
     """Say why it takes a while, if the learners were never compiled on this machine."""
-    from belated.kernels.compile import QUIET, cache_directory, config
+    from belated.kernels.compile import QUIET, announcer, cache_directory, config
 
     if os.environ.get(QUIET) or config.DISABLE_JIT:
         return
     directory = cache_directory()
     if directory is None or not any(directory.rglob("engine.play_rounds*.nbi")):
+        announcer.is_first()  # said here, in other words
         click.echo("Compiling the learners, once: this takes about a minute.", err=True)

@@ -176,13 +176,17 @@ class Announcer(event.Listener):
         module = event.data["dispatcher"].py_func.__module__
         if self.spoken or not module.startswith("belated.") or os.environ.get(QUIET):
             return
-        self.spoken = True
-        if _first_in_a_while(cache_directory()) and sys.stderr is not None:
+        if self.is_first() and sys.stderr is not None:
             text = "compiling for this machine, once; `belated warmup` does it beforehand"
             print(f"belated: {text}", file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
         """Nothing to say."""
+
+    def is_first(self) -> bool:
+        """Whether nobody has said it of late, here or in another process; from now on, somebody."""
+        self.spoken = True
+        return _first_in_a_while(cache_directory())
 
 
 def _first_in_a_while(directory: Path | None) -> bool:
@@ -198,4 +202,5 @@ def _first_in_a_while(directory: Path | None) -> bool:
     return not recent
 
 
-listen("numba:compile", Announcer())
+announcer = Announcer()
+listen("numba:compile", announcer)

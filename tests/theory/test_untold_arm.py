@@ -1,0 +1,48 @@
+"""Why nobody is within twice the repaired learners' regret in every game: an arm that never tells.
+
+Its losses are all 0, or all 1; the other arm's are 1/2 and told at once. No learner can tell which,
+so that its regrets in the two games add up to T/2 (docs/practical.md).
+"""
+
+import numpy as np
+import pytest
+
+from belated.environments.missing import NEVER, missing_counts
+from belated.learners.concealed import Concealed
+from belated.learners.full_information import FullInformation
+from belated.learners.learner import Learner
+from belated.learners.practical_bandit import PracticalBandit
+from belated.learners.practical_experts import PracticalExperts
+from belated.simulation.game import Stretch
+from belated.simulation.play import rounds_of
+from tests.theory.games import Floats
+
+ROUNDS = 2000
+REPAIRED = {
+    "bandit": Concealed(2, max_missing=ROUNDS, variant="repaired"),
+    "experts": FullInformation(2, horizon=ROUNDS, variant="repaired"),
+}
+PRACTICAL: dict[str, Learner] = {"bandit": PracticalBandit(2), "experts": PracticalExperts(2)}
+
+
+def weights(learner: Learner, untold: float) -> Floats:
+    """q_t in the game whose first arm loses so much and never tells it."""
+    losses = np.tile([untold, 0.5], (ROUNDS, 1))
+    delays = np.tile([NEVER, 0], (ROUNDS, 1))
+    uniform = np.random.default_rng(5).random(ROUNDS)
+    stretch = Stretch(0, ROUNDS, losses, delays, missing_counts(delays))
+    played = rounds_of(learner, learner.start(), [stretch], lambda t, q: int(uniform[t] >= q[0]))
+    return np.array([moment.prediction.q for moment in played])
+
+
+@pytest.mark.parametrize("kind", ["bandit", "experts"])
+def test_what_is_won_in_one_game_is_lost_in_the_other(kind: str) -> None:
+    """The weights are the same in both, so that regrets add up to T/2; each prefers one game."""
+    regrets = {}
+    for name, learner in (("repaired", REPAIRED[kind]), ("practical", PRACTICAL[kind])):
+        good, bad = weights(learner, 0.0), weights(learner, 1.0)
+        np.testing.assert_array_equal(good, bad)
+        regrets[name] = 0.5 * good[:, 1].sum(), 0.5 * bad[:, 0].sum()
+        assert sum(regrets[name]) == pytest.approx(ROUNDS / 2)
+    assert regrets["practical"][0] > 2.0 * regrets["repaired"][0]
+    assert regrets["repaired"][1] > 2.0 * regrets["practical"][1]
