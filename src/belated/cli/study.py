@@ -57,7 +57,7 @@ def carry_out_study(
         found.save(table)
         click.echo(f"Every learner in every scenario: {table}", err=True)
     if figures is not None:
-        save_figures(found, figures, group or "study")
+        save_figures(found, figures, group)
     if len(comparisons) < len(games):
         sys.exit(130)
 
@@ -108,18 +108,18 @@ def show(table: "Table", as_json: bool) -> None:
         click.echo(f"Against the {BEST_OF_EACH}, as chance is as good as any arm: {names}.")
 
 
-def save_figures(table: "Table", folder: Path, group: str) -> None:
+def save_figures(table: "Table", folder: Path, group: str | None) -> None:
     """One figure of experts, one of bandits, and one of what parts bring, if some play without."""
     from belated.report.figures import save_figure
     from belated.report.parts import parts_figure, parts_of
     from belated.report.study import NAMES, study_figure
 
     command = "belated " + shlex.join(sys.argv[1:])
-    drawn = {name: study_figure(table, experts) for experts, name in NAMES.items()}
+    title = "The study" if group is None else f"The study of {group} scenarios"
+    drawn = {name: study_figure(table, experts, title) for experts, name in NAMES.items()}
     parts = parts_of(table)
     if parts:
         drawn["parts"] = parts_figure(parts)
     for name, figure in drawn.items():
-        click.echo(
-            f"Figure: {save_figure(figure, folder / f'{group}-{name}.svg', command)}", err=True
-        )
+        path = folder / f"{group or 'study'}-{name}.svg"
+        click.echo(f"Figure: {save_figure(figure, path, command)}", err=True)

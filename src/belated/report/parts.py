@@ -7,7 +7,8 @@ import numpy as np
 from belated.report.look import COLOURS, FAINT, INK, PAPER, Drawing, in_this_look
 from belated.simulation.table import Table
 
-WIDE, ROW, HEAD, FOOT = 6.4, 0.34, 0.75, 0.75  # inches
+WIDE, ROW, HEAD, FOOT = 6.4, 0.3, 0.5, 0.6  # inches
+LEFT, RIGHT = 2.15, 0.5
 NAMES = {
     "forgets=0": "no estimate that forgets",
     "levels=0": "no common level",
@@ -50,21 +51,21 @@ def parts_figure(parts: list[Part]) -> Drawing:
     """A dot for each scenario and a bar for their mean; to the right, the part is missed."""
     high = HEAD + ROW * len(parts) + FOOT
     figure = Drawing(figsize=(WIDE, high), facecolor=PAPER)
-    left = 2.15 / WIDE
-    axes = figure.add_axes((left, FOOT / high, 0.97 - left, ROW * len(parts) / high))
+    wide = (WIDE - LEFT - RIGHT) / WIDE
+    axes = figure.add_axes((LEFT / WIDE, FOOT / high, wide, ROW * len(parts) / high))
     axes.axvline(0.0, color=FAINT, linewidth=0.7)
     for row, part in enumerate(parts):
         axes.barh(row, part.mean, height=0.5, color=COLOURS[0], alpha=0.35, linewidth=0)
         axes.plot(part.costs, [row] * len(part.costs), "o", color=COLOURS[0], alpha=0.6, ms=3.5)
         axes.annotate(
-            f"{part.mean:+.0f}", (1.0, row), xycoords=("axes fraction", "data"), xytext=(-2, 0),
+            signed(part.mean), (1.0, row), xycoords=("axes fraction", "data"), xytext=(28, 0),
             textcoords="offset points", ha="right", va="center", color=INK, fontsize=8.5,
         )  # fmt: skip
     axes.set_yticks(range(len(parts)), [NAMES.get(part.changed, part.changed) for part in parts])
     axes.set_ylim(len(parts) - 0.5, -0.5)
     axes.set_xscale("symlog", linthresh=10.0)
     ticks = (-100, -10, 0, 10, 100)
-    axes.set_xticks(ticks, [f"{tick:+d}" if tick else "0" for tick in ticks])
+    axes.set_xticks(ticks, [signed(tick) for tick in ticks])
     axes.tick_params(length=0)
     for name in ("top", "right", "left"):
         axes.spines[name].set_visible(False)
@@ -81,3 +82,8 @@ def parts_figure(parts: list[Part]) -> Drawing:
         fontweight="bold",
     )
     return figure
+
+
+def signed(percent: float) -> str:
+    """A whole number with its sign, but for 0."""
+    return f"{percent:+.0f}" if round(percent) else "0"

@@ -1,5 +1,6 @@
 """The figures of the study: a field for each learner and scenario, the darker the less regret."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,8 +12,8 @@ from belated.report.words import short
 from belated.simulation.study import BEST_OF_EACH, standings
 from belated.simulation.table import Table
 
-ROW, COLUMN = 0.205, 0.42  # inches
-LABELS, HEAD, MARGIN = 3.0, 1.75, 0.6
+ROW, COLUMN, LABELS = 0.205, 0.42, 3.0  # inches
+LETTER, SLANT, LONGEST = 0.058, 55, 34  # of the scenarios' names: inches, degrees, letters
 GOOD, EVEN, BAD = "#0b5d6b", "#f4f4ef", "#c0562b"
 SCALE = "0: as good as the best arm; below 0: better than any arm; 100: no better than chance"
 CHANGING = "; *: chance is as good as any arm, and 0 stands for the best of each stretch"
@@ -20,16 +21,22 @@ NAMES = {True: "experts", False: "bandits"}
 
 
 @in_this_look
-def study_figure(table: Table, experts: bool) -> Drawing:
+def study_figure(table: Table, experts: bool, title: str = "The study") -> Drawing:
     """Regret as a part of uniform play's, learners from the best mean to the worst."""
     learners = standings(table, experts).column("learner")
     places = list(dict.fromkeys(table.column("scenario")))
     changing = {row["scenario"] for row in table if row["against"] == BEST_OF_EACH}
     shares = _shares(table, learners, places)
-    wide, high = LABELS + COLUMN * len(places) + MARGIN, HEAD + ROW * len(learners) + 0.35
+    marked = [short(place, LONGEST) + " *" * (place in changing) for place in places]
+    reach = LETTER * max(map(len, marked))
+    head, margin = (
+        0.5 + reach * math.sin(math.radians(SLANT)),
+        reach * math.cos(math.radians(SLANT)),
+    )
+    wide, high = LABELS + COLUMN * len(places) + margin, head + ROW * len(learners) + 0.35
     figure = Drawing(figsize=(wide, high), facecolor=PAPER)
     left, bottom = LABELS / wide, 0.3 / high
-    axes = figure.add_axes((left, bottom, 1.0 - left - MARGIN / wide, ROW * len(learners) / high))
+    axes = figure.add_axes((left, bottom, 1.0 - left - margin / wide, ROW * len(learners) / high))
     colours = LinearSegmentedColormap.from_list("study", (GOOD, EVEN, BAD))
     axes.imshow(np.clip(shares, 0.0, 2.0), cmap=colours, vmin=0.0, vmax=2.0, aspect="auto")
     for row, column in np.ndindex(shares.shape):
@@ -45,14 +52,13 @@ def study_figure(table: Table, experts: bool) -> Drawing:
             color=INK if light else PAPER,
         )
     axes.set_yticks(range(len(learners)), [short(name, 48) for name in learners], fontsize=7.5)
-    marked = [f"{place} *" if place in changing else place for place in places]
-    axes.set_xticks(range(len(places)), marked, fontsize=7.5, rotation=55, ha="left")
+    axes.set_xticks(range(len(places)), marked, fontsize=7.5, rotation=SLANT, ha="left")
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     for spine in axes.spines.values():
         spine.set_visible(False)
     figure.suptitle(
-        f"The study, {NAMES[experts]}: regret in percent of uniform play",
+        f"{title}, {NAMES[experts]}: regret in percent of uniform play",
         x=0.012,
         y=1.0 - 0.06 / high,
         ha="left",
