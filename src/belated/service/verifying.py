@@ -122,7 +122,10 @@ def verified(
         if live.get(name) != finding.state:
             finding.complain("the state in use is not the fold of the journal")
         if store.one_owner and finding.gap > TOO_FAR:
-            finding.complain(f"a probability is {finding.gap:.3g} off what the fold predicts")
+            finding.complain(
+                f"a probability is {finding.gap:.3g} off what the fold predicts; "
+                "either another version of belated decided it, or the journal was changed"
+            )
         if at_rest and store.end() == end:
             check_tables(store, finding, refold.tallies.get(name, Counter()))
     for name, reason in refold.replicas.broken.items():
