@@ -72,7 +72,7 @@ def full_information_plainly(state: State, guess: Floats) -> Answer:
 
 @dataclass(frozen=True)
 class Carried:
-    """q and p by rate of the next round, the shift of c, and passes: 0 where it gave up."""
+    """q and p by rate of a later round, the shift of c, and passes: 0 where it gave up."""
 
     q: Floats
     weights: Floats
@@ -81,10 +81,10 @@ class Carried:
 
 
 def carried(weights: Floats, arrived: Floats, rates: Floats) -> Carried:
-    """The full-information argmin from the last round's p by rate, and what has arrived since."""
+    """The full-information argmin from an earlier round's p by rate, and what has arrived since."""
     q, work = np.full(weights.shape[1], np.nan), np.empty(weights.shape)
     sums, factors = np.empty((2, len(rates)))
-    shift, passes = carry_full_information(weights, arrived, rates, q, work, sums, factors)
+    shift, passes, _ = carry_full_information(weights, arrived, rates, q, work, sums, factors)
     return Carried(q, factors[:, None] * work, shift, passes)
 
 

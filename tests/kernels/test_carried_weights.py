@@ -173,6 +173,32 @@ def test_a_run_over_many_refreshes_stays_exact(variant: Any, arms: int, zero: bo
 
 
 @both_variants
+def test_weights_are_kept_only_when_far(variant: Any) -> None:
+    """Until then state and multiplier stand, what arrives waits, and every prediction is exact."""
+    rng, arms = np.random.default_rng(49), 33
+    learner = built(FullInformation, arms, variant, 0)
+    counts = {True: 0, False: 0}
+    for state in rounds(learner, rng, 300, lambda t: LONGEST, never=0.0):
+        prediction = learner.predict(state)
+        assert relative_error(prediction.q, plainly(learner, state, prediction)) <= SAME
+        _, age, far = prediction.dual
+        after_it = state._replace(**{name: part.copy() for name, part in state._asdict().items()})
+        learner.commit(after_it, prediction)
+        stands = [
+            np.array_equal(getattr(state, name), getattr(after_it, name))
+            for name in ("weights", "fresh", "arrived")
+        ]
+        if 0.0 < age < np.inf:
+            counts[far <= 0.5 * NEAR] += 1
+            assert all(stands) == (far <= 0.5 * NEAR)
+            assert (after_it.dual[0] == state.dual[0]) == (far <= 0.5 * NEAR)
+        else:
+            assert far == np.inf
+            assert after_it.dual[0] == prediction.dual[0]
+    assert min(counts.values()) > 20
+
+
+@both_variants
 def test_weights_are_carried_where_the_rates_change_now_and_then(variant: Any) -> None:
     """Delays without an end: some losses come under rates long gone, and some never."""
     rng = np.random.default_rng(47)

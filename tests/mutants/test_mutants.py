@@ -161,7 +161,7 @@ FAULTS = [
     Fault(
         "rho_t^max without the current round (full)",
         FULL,
-        "    for missing in state.missing:\n        most = max(most, missing)\n",
+        "    for i in range(state.missing.shape[0]):\n        most = max(most, state.missing[i])\n",
         "",
     ),
     Fault(

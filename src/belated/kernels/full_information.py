@@ -3,8 +3,8 @@
 As in `plain_full_information`, a shift of c by d multiplies the row of a rate by exp(rate d). So
 the sums of the rows at any c are enough to find the root exactly, and the weights with it.
 
-From one round to the next a weight changes by the factor exp(-rate (what has arrived)), which is
-close to one: so the weights can be carried along by a short polynomial, for some rounds.
+A weight changes by the factor exp(-rate (what has arrived)), which for some rounds is close to one:
+so the weights of later rounds follow from those of an earlier one by a short polynomial.
 """
 
 import math
@@ -78,11 +78,11 @@ def carry_full_information(
     rows: Floats,
     sums: Floats,
     factors: Floats,
-) -> tuple[float, int]:
-    """Fill q from the weights of the last round and the losses that have arrived since.
+) -> tuple[float, int, float]:
+    """Fill q from the weights of an earlier round and the losses that have arrived since.
 
-    Returns the shift of c and the passes, which are 0 if too much has arrived. The new weights are
-    the rows times their factors.
+    Returns the shift of c, the passes, which are 0 if too much has arrived, and the largest
+    exponent. The new weights are the rows times their factors.
     """
     most = 0.0
     for r in range(rates.shape[0]):
@@ -91,9 +91,9 @@ def carry_full_information(
         most = max(most, exponent)
     shift = root(sums, rates)
     if not (most <= NEAR and abs(shift) * rates[0] <= FAR):
-        return 0.0, 0
+        return 0.0, 0, most
     add_rows(rows, rates, sums, shift, factors, q)
-    return shift, 1
+    return shift, 1, most
 
 
 @inlined

@@ -35,16 +35,16 @@ from belated.learners.learner import (
 from belated.types import Need, Setting
 from belated.values import MOST_ROUNDS, as_count, checked_prior
 
-MOST_CARRIED = 64.0  # rounds, in each of which a weight is rounded three times
+MOST_CARRIED = 64.0  # rounds, in each of which a weight is rounded three times at most
 
 
 class FullInformationState(NamedTuple):
     """missing is rho_t; most_missing is rho_{t-1}^max, and the rates belong to it.
 
     Lhat^av is kept as `kernels.columns` has it, in losses, fresh, levels and offsets; merged is 0
-    while the last two are not up to date. What has arrived since the last commit is not yet in
-    fresh. `weights` is p of the last round by rate, equal rates as one; dual has its multiplier and
-    for how many rounds the weights have been carried along.
+    while the last two are not up to date. `weights` is p of the round in which it was last kept, by
+    rate, equal rates as one; what has arrived since then is not yet in fresh. dual has the
+    multiplier of that round, and for how many rounds p has been carried along.
     """
 
     losses: Floats
@@ -78,25 +78,29 @@ def fill_rates(steps: Floats, damped: Counts, most_missing: float, eta: Floats) 
 def most_missing_now(state: FullInformationState) -> int:
     """rho_t^max, the round to come included."""
     most = state.most_missing[0]
-    for missing in state.missing:
-        most = max(most, missing)
+    for i in range(state.missing.shape[0]):
+        most = max(most, state.missing[i])
     return int(most)
 
 
 @compiled
 def predict(state: FullInformationState, prediction: Prediction) -> None:
-    """eq:fullinfopred: q_t(i) is the weight of expert i over all rates."""
+    """eq:fullinfopred: q_t(i) is the weight of expert i over all rates.
+
+    dual has the multiplier, for how many rounds p has been carried along, and how far from the
+    weights that were kept: the largest exponent, infinite if it was found anew.
+    """
     eta, most_missing = prediction.eta, most_missing_now(state)
     for j in range(eta.shape[0]):
         eta[j] = state.rates[j]
     if most_missing != state.most_missing[0]:
         fill_rates(state.steps, state.damped, float(most_missing), eta)
-    passes, c, carried = 0, state.dual[0], state.dual[1] + 1.0
+    passes, c, carried, far = 0, state.dual[0], state.dual[1] + 1.0, np.inf
     if most_missing == state.most_missing[0] and state.merged[0] > 0:
         if carried <= MOST_CARRIED and state.rates[0] <= 0.5 * NEAR:
-            c, passes = predict_from_weights(state, prediction)
+            c, passes, far = predict_from_weights(state, prediction)
         if passes == 0:
-            carried = 0.0
+            carried, far = 0.0, np.inf
             c, passes = predict_from_rows(state, prediction)
     elif c < np.inf:
         carried = np.inf
@@ -108,17 +112,20 @@ def predict(state: FullInformationState, prediction: Prediction) -> None:
         prediction.q[0] = 1.0
     prediction.dual[0] = c
     prediction.dual[1] = carried
+    prediction.dual[2] = far
     prediction.passes[0] = passes
     if prediction.detailed[0] == 1:
         spread_prediction(state, prediction)
 
 
 @compiled
-def predict_from_weights(state: FullInformationState, prediction: Prediction) -> tuple[float, int]:
-    """The argmin from the one before."""
+def predict_from_weights(
+    state: FullInformationState, prediction: Prediction
+) -> tuple[float, int, float]:
+    """The argmin from an earlier one."""
     rates = prediction.eta[state.merged[0] - 1 :]
     count = rates.shape[0]
-    shift, passes = carry_full_information(
+    shift, passes, far = carry_full_information(
         state.weights,
         state.arrived,
         rates,
@@ -127,7 +134,7 @@ def predict_from_weights(state: FullInformationState, prediction: Prediction) ->
         prediction.sums[0, :count],
         prediction.sums[1, :count],
     )
-    return state.dual[0] + shift, passes
+    return state.dual[0] + shift, passes, far
 
 
 @compiled_apart
@@ -205,9 +212,8 @@ def predict_plainly(state: FullInformationState, prediction: Prediction) -> tupl
 def commit(state: FullInformationState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Freeze (rho_t^max, rho_t(i)) for every expert; from now on its loss is missing."""
     most_missing = most_missing_now(state)
-    keep_arrived(state)
-    if prediction.dual[1] < np.inf and state.merged[0] > 0:
-        keep_weights(state, prediction)
+    if prediction.dual[2] > 0.5 * NEAR:  # the other half is for what the next round brings
+        keep(state, prediction)
     if most_missing != state.most_missing[0]:
         settle(state.losses, state.fresh, state.rates)
         fill_rates(state.steps, state.damped, float(most_missing), state.rates)
@@ -228,7 +234,16 @@ def commit(state: FullInformationState, prediction: Prediction, arm: int, plays:
         plays[i, 1] = missing[i]
         missing[i] += 1
     state.round[0] += 1
-    state.dual[0], state.dual[1] = prediction.dual[0], prediction.dual[1]
+    state.dual[1] = prediction.dual[1]
+
+
+@compiled
+def keep(state: FullInformationState, prediction: Prediction) -> None:
+    """From now on p is carried along from this round, not from an earlier one."""
+    keep_arrived(state)
+    state.dual[0] = prediction.dual[0]
+    if prediction.dual[1] < np.inf and state.merged[0] > 0:
+        keep_weights(state, prediction)
 
 
 @compiled
@@ -243,7 +258,7 @@ def keep_arrived(state: FullInformationState) -> None:
 
 @compiled
 def keep_weights(state: FullInformationState, prediction: Prediction) -> None:
-    """The weights of this round, from which those of the next follow."""
+    """The weights of this round, from which those of the next ones follow."""
     work, weights, factors = prediction.work, state.weights, prediction.sums[1]
     for r in range(state.losses.shape[0] - state.merged[0] + 1):
         for i in range(weights.shape[1]):
@@ -344,4 +359,4 @@ class FullInformation(PaperLearner):
 
     def blank(self) -> Prediction:
         size = self.grid_size
-        return Prediction.blank(self.arms, rates=size, eta=size, dual=2, work=3 * size)
+        return Prediction.blank(self.arms, rates=size, eta=size, dual=3, work=3 * size)
