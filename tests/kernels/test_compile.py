@@ -1,9 +1,33 @@
-"""Kernels as plain Python runs them: as silent as compiled code."""
+"""Kernels as plain Python runs them, as silent as compiled code; and compiled code that is kept."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from belated.kernels.compile import _interpreted
+
+KERNELS = """
+from belated.kernels.compile import compiled
+
+@compiled
+def filled(values, value):
+    for i in range(values.shape[0]):
+        values[i] = value
+    return values[0]
+
+@compiled
+def least(values):
+    return values.min()
+"""
+USE = """
+import sys, numpy, mine
+print(mine.filled(numpy.zeros(3), 2.0), "numba.np.arraymath" in sys.modules)
+print(mine.least(numpy.array([3.0, 1.0])) if sys.argv[1] == "both" else "")
+"""
 
 
 @_interpreted
@@ -30,3 +54,21 @@ def test_a_kernel_in_plain_python_divides_by_zero_in_silence() -> None:
             inverse_beside(zero, True)
         with pytest.raises(RuntimeWarning):
             np.float64(1.0) / zero
+
+
+def used(folder: Path, which: str) -> list[str]:
+    """What a new process prints that uses one of the kernels, or both."""
+    environment = {**os.environ, "BELATED_CACHE_DIR": str(folder), "PYTHONPATH": str(folder)}
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    command = [sys.executable, "-c", USE, which]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return run.stdout.split()
+
+
+def test_kept_code_runs_without_what_only_compiling_needs(tmp_path: Path) -> None:
+    """And whatever is compiled after it was loaded is compiled as ever."""
+    (tmp_path / "mine.py").write_text(KERNELS)
+    assert used(tmp_path, "one") == ["2.0", "True"]
+    assert used(tmp_path, "one") == ["2.0", "False"]
+    assert used(tmp_path, "both") == ["2.0", "False", "1.0"]
+    assert used(tmp_path, "both") == ["2.0", "False", "1.0"]

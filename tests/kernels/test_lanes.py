@@ -22,6 +22,7 @@ from belated.kernels.lanes import (
     lane,
     larger,
     largest,
+    least_of,
     load,
     magnitude,
     side_by_side,
@@ -297,6 +298,15 @@ def test_totals_match_numpy() -> None:
     rng = np.random.default_rng(3)
     truth = [rng.random(size).sum() for size in [*SIZES, 1000, 1003]]
     np.testing.assert_allclose(sums(), truth, rtol=1e-14)
+
+
+def test_the_least_is_that_of_numpy() -> None:
+    """Arrays of every length around that of lanes, with the least number anywhere in them."""
+    rng = np.random.default_rng(4)
+    for size in [*range(1, 12), 1003]:
+        for _ in range(20):
+            values = rng.normal(size=size)
+            assert least_of(values) == values.min()
 
 
 def test_plain_python_gives_the_same_numbers(tmp_path: Path) -> None:

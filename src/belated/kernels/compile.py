@@ -21,6 +21,8 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba.core import event
+from numba.core.caching import FunctionCache
+from numba.core.runtime.nrt import rtsys
 
 config: Any = numba.config
 listen: Any = event.register
@@ -111,16 +113,34 @@ def compiled_step(function: Function) -> Function:
 def _compiled(function: Function, **options: Any) -> Function:
     if config.DISABLE_JIT:
         return _interpreted(function)
+    compiler: Any = numba.njit
+    dispatcher = compiler(error_model="numpy", **options)(function)
     directory = cache_directory()
-    user_directory = config.CACHE_DIR
-    # numba fixes the cache location at decoration; the user's own setting is put back at once.
-    config.CACHE_DIR = str(directory or "")
-    try:
-        compiler: Any = numba.njit
-        compiler = compiler(cache=directory is not None, error_model="numpy", **options)
-        return cast(Function, compiler(function))
-    finally:
-        config.CACHE_DIR = user_directory
+    if directory is not None:
+        user_directory = config.CACHE_DIR
+        # numba fixes the location as the cache is made; the user's own setting is put back at once.
+        config.CACHE_DIR = str(directory)
+        try:
+            kept: Any = KeptCode
+            dispatcher._cache = kept(function)
+        finally:
+            config.CACHE_DIR = user_directory
+    return cast(Function, dispatcher)
+
+
+class KeptCode(FunctionCache):
+    """numba's cache, but loading sets up what code needs to run, and not what compiling needs.
+
+    The latter takes as long as importing numba, and compiling does it by itself.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The code for this signature, if it is there."""
+        initialize: Any = rtsys.initialize
+        initialize(target_context)
+        load: Any = self._load_overload
+        with self._guard_against_spurious_io_errors():
+            return load(sig, target_context)
 
 
 def compiled_afresh(function: Function) -> Function:

@@ -399,3 +399,15 @@ def total(values: Floats) -> float:
     if end < values.shape[0]:
         sum_ = sum_ + load_part(values, end, 0.0)
     return across(sum_)
+
+
+@inlined
+def least_of(values: Floats) -> float:
+    """The smallest number of an array, in lanes."""
+    found = spread(np.inf)
+    end = whole(values.shape[0])
+    for i in range(0, end, LANES):
+        found = smaller(found, load_whole(values, i))
+    if end < values.shape[0]:
+        found = smaller(found, load_part(values, end, np.inf))
+    return -largest(found * -1.0)

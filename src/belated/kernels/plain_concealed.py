@@ -46,7 +46,9 @@ def solve_concealed_plainly(
     if arms == 1:
         q[0] = 1.0
         return guess, 0
-    least = losses.min()
+    least = np.inf
+    for loss in losses:
+        least = min(least, loss)
     ceiling = -1.0 / (2.0 * eta)  # the best arm alone has q = 1 there
     # a little left of where no arm is above 1/K, which is the root if all losses are equal
     low = -1.000001 * (math.log(arms) / gamma + math.sqrt(arms) / (2.0 * eta))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.kernels.compile import compiled
-from belated.kernels.lanes import LANES, Lanes, across, load, spread, store, whole
+from belated.kernels.lanes import LANES, Lanes, across, least_of, load, spread, store, whole
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ NEAR = 1e-7  # of the sum to one: a linear step squares it
 @compiled
 def solve_tsallis(values: Floats, b: float, guess: float, q: Floats) -> tuple[float, int]:
     """Fill q; returns y and the passes over the arms. Any guess will do, also an infinite one."""
-    least = values.min()
+    least = least_of(values)
     z = b * (guess - least)
     z = max(min(z, -1.0), -math.sqrt(values.shape[0])) if math.isfinite(z) else -1.0
     sum_, slope = weights_at(values, least, b, z, q)
