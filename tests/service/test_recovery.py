@@ -6,8 +6,6 @@ import shutil
 import time
 from pathlib import Path
 
-import pytest
-
 from belated.service.replicas import FEWEST_EVENTS, PER_OPEN, Replicas
 from belated.service.requests import Ask, Report, Tell
 from belated.service.store import open_store
@@ -48,15 +46,7 @@ def copied(file: Path, to: Path) -> Path:
     return to
 
 
-def hide_scipy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As users have it: numba loads scipy wherever it is installed, and only tests need it."""
-    (folder / "scipy").mkdir()
-    (folder / "scipy" / "__init__.py").write_text("raise ImportError('hidden')\n")
-    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
-
-
-def test_a_restart_folds_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_restart_folds_little(tmp_path: Path) -> None:
     """However long the journal: no more than is written between two snapshots is folded again."""
     killed = killed_file(tmp_path)
     with open_store(copied(killed, tmp_path / "looked-at.db")) as store:
@@ -71,10 +61,10 @@ def test_a_restart_folds_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         if ROWS >= 100_000:
             print(f"\n{loaded.unsaved} of {ROWS} rows are folded after a kill", end="")
     if ROWS >= 100_000:
-        hide_scipy(tmp_path, monkeypatch)
         seconds = [seconds_of_a_start(killed) for _ in range(STARTS)]
-        print(f"; from `belated serve` to the first answer: {min(seconds):.2f} s at best")
-        assert min(seconds) <= 2.0
+        shown = ", ".join(f"{each:.2f}" for each in sorted(seconds))
+        print(f"; from `belated serve` to the first answer: {shown} s")
+        assert sorted(seconds)[STARTS // 2] <= 2.0
 
 
 def seconds_of_a_start(killed: Path) -> float:
