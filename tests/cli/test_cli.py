@@ -36,6 +36,11 @@ def test_importing_does_not_import_numba(code: str) -> None:
     subprocess.run([sys.executable, "-c", check], check=True, timeout=60)
 
 
+def test_a_mistyped_command_is_recognised() -> None:
+    """Commands are imported when they are used, and known by name before."""
+    assert "No such command 'compar'. Did you mean 'compare'?" in complaint("compar")
+
+
 @pytest.mark.parametrize("option", ["--help", "--version", "-h"])
 def test_help_and_version_do_not_import_numba(option: str) -> None:
     """The quick options answer, and numba is not among the imports."""

@@ -10,6 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from belated.cli import main
+from belated.kernels.compile import source_hash
+from belated.service.store import open_store
 from tests.cli.commands import complaint
 from tests.service.server import serving
 
@@ -102,6 +104,26 @@ def test_verify_notices_what_is_wrong(tmp_path: Path) -> None:
         run = CliRunner().invoke(main, ["verify", "--db", str(copy)])
         assert run.exit_code == 1
         assert complaint_ in run.stderr
+
+
+def test_verify_judges_the_decisions_of_its_own_version(tmp_path: Path) -> None:
+    """Those before another version took over may differ from what this one predicts."""
+    db = tmp_path / "belated.db"
+    played(db, "practical-bandit", 12)
+    whole = read("verify", "--db", db)["problems"][0]
+    assert (whole["judged"], whole["off"]) == (whole["rounds"], whole["gap"])
+    with open_store(db) as store:
+        event = next(each for each in store.tail()[0] if getattr(each.body, "round", None) == 9)
+        store.code.takes_over(source_hash(), event.position)
+    connection = sqlite3.connect(db)
+    connection.execute("update journal set probability = 0.123 where round = 9")
+    connection.execute("delete from snapshots")
+    connection.commit()
+    connection.close()
+    found = read("verify", "--db", db)["problems"][0]
+    assert found["clean"] is True
+    assert found["judged"] == whole["rounds"] - 9
+    assert found["gap"] > 1e-3 > 1e-9 > found["off"]
 
 
 def played(db: Path, learner: str, rounds: int, **spec: Any) -> list[list[float]]:

@@ -1,4 +1,4 @@
-"""Why nobody is within twice the repaired learners' regret in every game: an arm that never tells.
+"""An arm that never tells: what a learner wins if it is bad, it loses if it is good.
 
 Its losses are all 0, or all 1; the other arm's are 1/2 and told at once. No learner can tell which,
 so that its regrets in the two games add up to T/2 (docs/practical.md).

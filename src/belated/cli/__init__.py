@@ -31,12 +31,23 @@ class Commands(click.Group):
         """All names, in the order of the alphabet."""
         return sorted(HOMES)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant; of a wrong name click looks for others that are like it."""
+        if args[0] not in HOMES:
+            for name in HOMES:
+                self.add_command(self.found(name))
+        return super().resolve_command(ctx, args)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of this name."""
-        if cmd_name not in HOMES:
-            return None
-        home = importlib.import_module(f"{__name__}.{HOMES[cmd_name]}")
-        command: click.Command = getattr(home, cmd_name)
+        return self.found(cmd_name) if cmd_name in HOMES else None
+
+    def found(self, name: str) -> click.Command:
+        """The command in its module."""
+        home = importlib.import_module(f"{__name__}.{HOMES[name]}")
+        command: click.Command = getattr(home, name)
         return command
 
 

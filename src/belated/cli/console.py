@@ -83,5 +83,5 @@ def say_if_compiling() -> None:
         return
     directory = cache_directory()
     if directory is None or not any(directory.rglob("engine.play_rounds*.nbi")):
-        announcer.is_first()  # said here, in other words
+        announcer.say_no_more()  # it is said here
         click.echo("Compiling the learners, once: this takes about a minute.", err=True)

@@ -50,7 +50,7 @@ def compiled_sources(root: Path) -> list[Path]:
     Nothing else can end up in compiled code: a kernel sees only what its module defines or imports.
     """
     paths = {module_in(path.relative_to(root)): path for path in root.rglob("*.py")}
-    texts = {module: path.read_text(encoding="utf-8") for module, path in paths.items()}
+    texts = {module: f"\n{path.read_text(encoding='utf-8')}" for module, path in paths.items()}
     waiting = [module for module, text in texts.items() if KERNELS in text or module == __name__]
     found = set(waiting)
     while waiting:
@@ -131,7 +131,8 @@ def _compiled(function: Function, **options: Any) -> Function:
 class KeptCode(FunctionCache):
     """numba's cache, but loading sets up what code needs to run, and not what compiling needs.
 
-    The latter takes as long as importing numba, and compiling does it by itself.
+    The latter takes as long as importing numba, and compiling does it by itself. Code that hashes
+    texts would need it, too; kernels have numbers only.
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -196,15 +197,15 @@ class Announcer(event.Listener):
         module = event.data["dispatcher"].py_func.__module__
         if self.spoken or not module.startswith("belated.") or os.environ.get(QUIET):
             return
-        if self.is_first() and sys.stderr is not None:
+        if self.say_no_more() and sys.stderr is not None:
             text = "compiling for this machine, once; `belated warmup` does it beforehand"
             print(f"belated: {text}", file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
         """Nothing to say."""
 
-    def is_first(self) -> bool:
-        """Whether nobody has said it of late, here or in another process; from now on, somebody."""
+    def say_no_more(self) -> bool:
+        """It is said from now on; returns whether nobody has, of late, here or elsewhere."""
         self.spoken = True
         return _first_in_a_while(cache_directory())
 

@@ -3,8 +3,8 @@
 A *steady* strategy plays the exponential weights of all losses so far, in which every loss that is
 missing stands at the mean of those of its expert that have come: Algorithm 1 with a hint. Its rate
 follows from the drift of the run itself, as in AdaHedge, and is bolder than there while the drift
-is small. Two *trackers* forget, and follow losses
-that change. Exponential weights over these three, at a rate found in the same way, mix them.
+is small. Two *trackers* forget, and follow losses that change. Exponential weights over these
+three, at a rate found in the same way, mix them.
 docs/theory-practical.md proves a bound on the regret of every run, for any delays.
 """
 

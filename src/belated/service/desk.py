@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from belated.kernels.compile import source_hash
 from belated.kernels.stream import seeded
 from belated.service.metrics import Metrics
 from belated.service.refusals import Conflict, Refusal, Unavailable
@@ -58,7 +59,10 @@ class Desk:
         self._stream = seeded(seed)
         self._late = LateReports()
         self._crowd, self._patience = 0, 0.0
-        self._replicas: Replicas | None = Replicas.loaded(store)
+        loaded = Replicas.loaded(store)
+        if store.one_owner and store.code.since(source_hash()) is None:
+            store.code.takes_over(source_hash(), loaded.position)
+        self._replicas: Replicas | None = loaded
         self._thread = threading.Thread(target=self._run, name="desk", daemon=True)
         self._thread.start()
 

@@ -139,7 +139,7 @@ def study_table(chosen: Sequence[Entrant], comparisons: Sequence[Comparison]) ->
     are, as `against` says, those against the best arm of each stretch between two checkpoints.
     `95 %` and `worst run` are of the regrets of single games; `over time` is the mean of the regret
     at all checkpoints, as if the game had ended there. `changed` says what a learner does without.
-    `rank` counts from the smallest regret among all who are told the same.
+    `rank` counts from the smallest regret among all who are whole and told the same.
     """
     return Table.of([row for each in comparisons for row in _rows(chosen, each)])
 
@@ -150,6 +150,7 @@ def _rows(chosen: Sequence[Entrant], comparison: Comparison) -> Iterator[dict[st
     unit = unit_of(comparison, reference)
     means = np.array([comparison.regret(k).mean() for k in range(len(chosen))])
     experts = np.array([each.kind.setting is Setting.FULL_INFORMATION for each in chosen])
+    whole = np.array([not each.parts_changed for each in chosen])
     for k in sorted(range(len(chosen)), key=lambda k: (not experts[k], means[k])):
         own = estimate(comparison.regret(k))
         seconds = np.median([trace.seconds for trace in comparison.traces[k]])
@@ -168,7 +169,7 @@ def _rows(chosen: Sequence[Entrant], comparison: Comparison) -> Iterator[dict[st
             "over time": float(np.mean(comparison.regret_over_time(k).mean)),
             "against": unit.against,
             "of uniform": unit.share(float(own.mean)),
-            "rank": 1 + int(((means < means[k]) & (experts == experts[k])).sum()),
+            "rank": 1 + int(((means < means[k]) & (experts == experts[k]) & whole).sum()),
             "repetitions": len(comparison.repetitions),
             "us per round": 1e6 * float(seconds) / comparison.environment.rounds,
         }

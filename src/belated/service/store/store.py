@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, insert
 from belated.service.store import reading
 from belated.service.store.answers import decision_answers, outcome_answers
 from belated.service.store.checks import check_decisions, check_notes, check_outcomes
+from belated.service.store.code import DecidingCode
 from belated.service.store.keys import Keys
 from belated.service.store.migrations import schema_version
 from belated.service.store.records import (
@@ -47,6 +48,7 @@ class Store(ABC):
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
         self._known: set[str] = set()
+        self.code = DecidingCode(transactions)
         self.keys = Keys(transactions)
         self.snapshots = Snapshots(transactions)
 
