@@ -38,7 +38,9 @@ def test_importing_does_not_import_numba(code: str) -> None:
 
 def test_a_mistyped_command_is_recognised() -> None:
     """Commands are imported when they are used, and known by name before."""
-    assert "No such command 'compar'. Did you mean 'compare'?" in complaint("compar")
+    run = CliRunner().invoke(main, ["compar"])
+    assert run.exit_code == 2
+    assert "No such command 'compar'. Did you mean 'compare'?" in run.stderr
 
 
 @pytest.mark.parametrize("option", ["--help", "--version", "-h"])
