@@ -113,6 +113,13 @@ def look() -> Iterator[None]:
         yield
 
 
+def headline(figure: Drawing, text: str, high: float) -> None:
+    """A title at the upper left of a figure that is so many inches high."""
+    figure.suptitle(
+        text, x=0.012, y=1.0 - 0.06 / high, ha="left", va="top", fontsize=10.5, fontweight="bold"
+    )
+
+
 def in_this_look(draw: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Run a function under `look`."""
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from belated.report.look import COLOURS, FAINT, INK, PAPER, Drawing, in_this_look
+from belated.report.look import COLOURS, FAINT, INK, PAPER, Drawing, headline, in_this_look
 from belated.simulation.table import Table
 
 WIDE, ROW, HEAD, FOOT = 6.4, 0.3, 0.5, 0.6  # inches
@@ -72,15 +72,7 @@ def parts_figure(parts: list[Part]) -> Drawing:
     axes.set_xlabel(
         "more regret than with all parts, in percent of uniform play's; a dot a scenario"
     )
-    figure.suptitle(
-        "What each part of the practical bandit brings",
-        x=0.012,
-        y=1.0 - 0.1 / high,
-        ha="left",
-        va="top",
-        fontsize=10.5,
-        fontweight="bold",
-    )
+    headline(figure, "What each part of the practical bandit brings", high)
     return figure
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from numpy.typing import NDArray
 
-from belated.report.look import FAINT, INK, PAPER, Drawing, in_this_look
+from belated.report.look import FAINT, INK, PAPER, Drawing, headline, in_this_look
 from belated.report.words import short
 from belated.simulation.study import BEST_OF_EACH, standings
 from belated.simulation.table import Table
@@ -57,15 +57,7 @@ def study_figure(table: Table, experts: bool, title: str = "The study") -> Drawi
     axes.tick_params(length=0)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    figure.suptitle(
-        f"{title}, {NAMES[experts]}: regret in percent of uniform play",
-        x=0.012,
-        y=1.0 - 0.06 / high,
-        ha="left",
-        va="top",
-        fontsize=10.5,
-        fontweight="bold",
-    )
+    headline(figure, f"{title}, {NAMES[experts]}: regret in percent of uniform play", high)
     figure.text(
         0.012,
         0.08 / high,
