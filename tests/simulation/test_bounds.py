@@ -14,10 +14,11 @@ from belated.learners.concealed import Concealed
 from belated.learners.full_information import FullInformation
 from belated.learners.learner import Facts, Learner
 from belated.learners.partially_concealed import PartiallyConcealed
+from belated.learners.practical_experts import PracticalExperts
 from belated.learners.uniform import Uniform
 from belated.simulation import theorems
 from belated.simulation.accounts import Account, account
-from belated.simulation.bounds import FALSE, GAPS, GUARDED, Bound, bound_for, mean_bound
+from belated.simulation.bounds import BY_ITS_RUN, FALSE, GAPS, GUARDED, Bound, bound_for, mean_bound
 from belated.simulation.certificate import account_certificate, certificate, mixture_certificate
 from belated.simulation.lower_bounds import (
     bandit_with_anonymous_losses,
@@ -209,6 +210,7 @@ def learners_without_a_value() -> list[Any]:
     partial = PartiallyConcealed(arms=3, horizon=50, max_missing=2)
     return [
         (Uniform(arms=3), game, "there is no theorem here about the learner 'uniform'"),
+        (PracticalExperts(arms=3), game, BY_ITS_RUN),
         (object(), game, "there is no theorem here about the learner 'object'"),
         (experts(game, horizon=49), game, "there are 50 rounds; the horizon is 49"),
         (experts(prompt_game(2), horizon=2), prompt_game(2), "the horizon is 2"),

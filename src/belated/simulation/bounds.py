@@ -16,6 +16,7 @@ from belated.learners.concealed import Concealed
 from belated.learners.full_information import FullInformation
 from belated.learners.learner import Facts, Learner
 from belated.learners.partially_concealed import PartiallyConcealed
+from belated.learners.practical_experts import PracticalExperts
 from belated.simulation import theorems
 from belated.simulation.certificate import mixture_certificate
 from belated.simulation.regret import Comparator, distribution, divergence
@@ -28,6 +29,7 @@ Floats = NDArray[np.float64]
 
 FALSE = "stated by the paper; false in general, see docs/errata.md"
 GAPS = "stated by the paper; not known to fail, but its proof has gaps, see docs/errata.md"
+BY_ITS_RUN = "none beforehand; every run proves its own, (2') of docs/theory-practical.md"
 GUARDED = "nothing is proven: the guard mends E3 of docs/errata.md, but E4, E6 and E8 remain"
 
 
@@ -158,6 +160,12 @@ def for_full_information(learner: FullInformation, played: Played) -> Bound:
         if certified:
             return Bound(label, value, True, f"{FALSE}; here the certificate proves it")
     return Bound(label, value, False, FALSE)
+
+
+@statement.register
+def for_practical_experts(learner: PracticalExperts, played: Played) -> Bound:
+    """What is proven is about the run, and needs its predictions (`practical_certificate`)."""
+    return Bound("none", None, False, BY_ITS_RUN)
 
 
 @statement.register
