@@ -13,8 +13,9 @@ from belated.environments.missing import NEVER
 
 Numbers = NDArray[Any]
 LONG = np.longdouble
-LEAST = LONG(1) / 64
-PRIOR = np.array([31, LONG(1) / 2, LONG(1) / 2], dtype=LONG) / 32
+LEAST = 1 / 64  # where Dmax begins
+MIXING_LEAST = 16.0  # and D'max
+PRIOR = np.array([255, LONG(1) / 2, LONG(1) / 2], dtype=LONG) / 256
 GAMMA = (LONG(0.998), LONG(0.98))
 
 
@@ -43,24 +44,29 @@ def level(values: Numbers, rate: Any, prior: Numbers) -> Any:
     return least - np.log((prior * np.exp(-rate * (values - least))).sum()) / rate
 
 
-def twin(losses: NDArray[np.float64], delays: NDArray[np.int64]) -> list[Made]:
+def twin(
+    losses: NDArray[np.float64], delays: NDArray[np.int64], mixing_least: float = MIXING_LEAST
+) -> list[Made]:
     """All rounds of a game."""
+    least = (LONG(LEAST), LONG(mixing_least))
     made: list[Made] = []
     exact = losses.astype(LONG)
     for t in range(1, len(losses) + 1):
         s = np.arange(1, t)[:, None]
         known = (delays[: t - 1] != NEVER) & (s + delays[: t - 1] < t)
-        made.append(played(t, np.where(known, exact[: t - 1], 0), known, made))
+        made.append(played(t, np.where(known, exact[: t - 1], 0), known, made, least))
     return made
 
 
-def played(t: int, losses: Numbers, known: Numbers, before: list[Made]) -> Made:
+def played(
+    t: int, losses: Numbers, known: Numbers, before: list[Made], least: tuple[Any, Any]
+) -> Made:
     """Round t, given what is known of the rounds before it, and what was played in them."""
     arms = losses.shape[1]
     even = np.full(arms, LONG(1) / arms)
     sums, counts = losses.sum(axis=0), known.sum(axis=0).astype(LONG)
     mean = (sums.sum() + LONG(0.5)) / (counts.sum() + 1)
-    guesses = (sums + mean + (1 - mean) / 4) / (counts + 1)
+    guesses = (sums + 2 * (mean + (1 - mean) / 4)) / (counts + 2)
     imputed = sums + (t - counts) * guesses
     filled = np.where(known, losses, guesses)
     lost = np.array([sum_of([made.strategies[m] for made in before], filled) for m in range(3)])
@@ -71,7 +77,7 @@ def played(t: int, losses: Numbers, known: Numbers, before: list[Made]) -> Made:
         drift([*(m.lost for m in before), lost], [*(m.mixture_lost for m in before), mixture_lost],
               [mixing_rate(m.most[1]) for m in before], PRIOR),
     )  # fmt: skip
-    most = tuple(max([LEAST, *(m.drifts[k] for m in before), drifts[k]]) for k in range(2))
+    most = tuple(max([least[k], *(m.drifts[k] for m in before), drifts[k]]) for k in range(2))
     strategies = [softmin(imputed, steady_rate(most[0], arms), even)]
     for gamma in GAMMA:
         ages = gamma ** np.arange(t - 2, -1, -1, dtype=LONG)[:, None]

@@ -12,6 +12,7 @@ from belated.learners.practical_experts import (
     GUESS,
     IMPUTED,
     MIXING,
+    SHARES,
     STEADY,
     STRATEGIES,
     PracticalExperts,
@@ -19,16 +20,19 @@ from belated.learners.practical_experts import (
 from belated.simulation.game import Stretch
 from belated.simulation.play import rounds_of
 from tests.learners.games import ARMS, Table, random_table, shared_delay
-from tests.learners.practical_experts_twin import GAMMA, Made, twin
+from tests.learners.practical_experts_twin import GAMMA, MIXING_LEAST, Made, twin
 
 CLOSE = 1e-10
+EARLY = 1 / 64  # where D'max begins if also a short game is to weigh its strategies
 
 
-def predictions(table: Table) -> list[Prediction]:
-    """What is predicted in each round of a table."""
+def predictions(table: Table, mixing_least: float = MIXING_LEAST) -> list[Prediction]:
+    """What is predicted in each round of a table, with D'max beginning where one likes."""
     learner = PracticalExperts(table.losses.shape[1])
+    state = learner.start()
+    state.accounts[MIXING, MOST] = mixing_least
     stretch = Stretch(0, len(table.losses), table.losses, table.delays, table.delays)
-    moments = rounds_of(learner, learner.start(), [stretch], lambda t, q: -1)
+    moments = rounds_of(learner, state, [stretch], lambda t, q: -1)
     return [moment.prediction for moment in moments]
 
 
@@ -51,21 +55,43 @@ def assert_alike(found: Prediction, made: Made) -> None:
         )
 
 
+def assert_alike_throughout(table: Table, mixing_least: float = MIXING_LEAST) -> None:
+    """In every round of a game."""
+    made = twin(table.losses, table.delays, mixing_least)
+    for found, expected in zip(predictions(table, mixing_least), made, strict=True):
+        assert_alike(found, expected)
+
+
+@pytest.mark.parametrize("mixing_least", [EARLY, MIXING_LEAST])
 @pytest.mark.parametrize("arms", ARMS)
 @pytest.mark.parametrize("seed", range(3))
-def test_every_weight_equals_that_of_the_literal_twin(arms: int, seed: int) -> None:
+def test_every_weight_equals_that_of_the_literal_twin(
+    arms: int, seed: int, mixing_least: float
+) -> None:
     """Along random games whose delays differ from arm to arm, some of them without end."""
     table = random_table(100 * seed + arms, 70, arms, never=0.1 * arms)
-    for found, made in zip(predictions(table), twin(table.losses, table.delays), strict=True):
-        assert_alike(found, made)
+    assert_alike_throughout(table, mixing_least)
+
+
+def test_so_it_does_when_the_trackers_take_over() -> None:
+    """Two experts swap after 110 rounds; the steady strategy is slow to follow, and loses w."""
+    rounds = 220
+    table = shared_delay(random_table(5, rounds, 3), 4)
+    table.losses[:, 0] = np.arange(rounds) >= 110
+    table.losses[:, 1] = 1.0 - table.losses[:, 0]
+    assert_alike_throughout(table)
+    assert min(found.dual[SHARES + STEADY] for found in predictions(table)) < 0.1
+
+
+def test_its_accounts_begin_where_the_twin_has_them() -> None:
+    """A smaller lead than 16 of one strategy is not taken for more than chance."""
+    assert PracticalExperts(3).start().accounts[MIXING, MOST] == MIXING_LEAST
 
 
 @pytest.mark.parametrize("delay", [0, 1, 8, NEVER])
 def test_so_it_does_where_all_delays_are_alike(delay: int) -> None:
     """Without delay, with some, and where nothing ever comes."""
-    table = shared_delay(random_table(4, 60, 3), delay)
-    for found, made in zip(predictions(table), twin(table.losses, table.delays), strict=True):
-        assert_alike(found, made)
+    assert_alike_throughout(shared_delay(random_table(4, 60, 3), delay), EARLY)
 
 
 def test_what_was_lost_long_ago_is_forgotten_at_the_pace_of_each_tracker() -> None:
@@ -89,7 +115,7 @@ def test_equal_losses_leave_the_weights_even(arms: int, value: float) -> None:
 
 def test_rates_never_rise() -> None:
     """Neither of the steady strategy nor of the mixture: the certificate stands on it."""
-    rates = np.array([found.eta for found in predictions(random_table(7, 300, 4))])
+    rates = np.array([found.eta for found in predictions(random_table(7, 300, 4), EARLY)])
     assert (np.diff(rates, axis=0) <= 0.0).all()
     assert (rates[-1] < rates[0]).all()
 

@@ -14,7 +14,7 @@ from belated.environments.missing import NEVER, missing_counts
 from belated.environments.scenarios import scenario, scenarios
 from belated.kernels.drift import DRIFT, LEAST_DRIFT, LEVEL, MOST, PLACES, sobering_temperature
 from belated.learners.learner import Prediction
-from belated.learners.practical_experts import IMPUTED, STEADY, PracticalExperts
+from belated.learners.practical_experts import IMPUTED, MIXING, STEADY, PracticalExperts
 from belated.simulation.game import Stretch
 from belated.simulation.play import rounds_of
 from belated.simulation.practical_certificate import (
@@ -37,8 +37,16 @@ class Tampered:
 
     def __init__(self, arms: int, tamper: Tamper) -> None:
         self.learner, self.tamper = PracticalExperts(arms), tamper
-        self.start, self.observe = self.learner.start, self.learner.observe
-        self.commit = self.learner.commit
+        self.commit, self.observe = self.learner.commit, self.learner.observe
+
+    def start(self) -> Any:
+        """Strategies are weighed from the first round on, lest a short game have nothing to show.
+
+        Where D'max begins is of no account for the proof.
+        """
+        state = self.learner.start()
+        state.accounts[MIXING, MOST] = LEAST_DRIFT
+        return state
 
     def predict(self, state: Any) -> Prediction:
         prediction = self.learner.predict(state)

@@ -28,9 +28,9 @@ BOLD, SOBER, SOBERING = 12.0, 1.0, 60.0
 # way between them when the drift is at the third; chosen on a half of the scenarios
 
 
-def opened(level: float) -> Floats:
-    """The account before the first round, when Phi is `level`."""
-    return np.array([0.0, LEAST_DRIFT, 0.0, level])
+def opened(level: float, least: float = LEAST_DRIFT) -> Floats:
+    """The account before the first round, when Phi is `level`; Dmax begins at `least`."""
+    return np.array([0.0, least, 0.0, level])
 
 
 @compiled

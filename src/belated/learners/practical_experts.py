@@ -25,6 +25,7 @@ from belated.kernels.drift import (
     opened,
     sobering_temperature,
 )
+from belated.kernels.estimates import LEANING, SUPPOSED
 from belated.kernels.exact import add_exactly, add_lanes_exactly, lanes_sum
 from belated.kernels.exponential_weights import weigh_exponentially
 from belated.kernels.lanes import (
@@ -44,16 +45,15 @@ from belated.types import Covers, Setting
 # Chosen on a half of the scenarios, to be judged on the other half.
 FORGETTING = (0.998, 0.98)  # gamma of the trackers: they remember some 500 and 50 rounds
 TRACKER_PULL = 8.0  # of their rate, which is this times the root of the rounds remembered
-TRACKERS_SHARE = 1 / 32  # of the prior: little, as it costs something where nothing changes
-MIXING_PULL = 1.0  # c of the rate above them
-PESSIMISM = 0.25  # how far towards 1 an expert of whom nothing is known stands above the others
+TRACKERS_SHARE = 1 / 256  # of the prior: little, as it costs something where nothing changes
+LEAST_MIXING_DRIFT = 16.0  # D'max begins here: a smaller lead of one strategy may be chance
 
 TRACKERS = len(FORGETTING)
 LOG_FORGETTING = tuple(math.log(gamma) for gamma in FORGETTING)
 STRATEGIES = 1 + TRACKERS
 LOG_PRIOR = (math.log(1.0 - TRACKERS_SHARE), *(math.log(TRACKERS_SHARE / TRACKERS),) * TRACKERS)
-MIXED_PULL = -MIXING_PULL * min(LOG_PRIOR)  # ln(1/pi) of the least likely strategy
-FIRST_GUESS = 0.5 + 0.5 * PESSIMISM  # at every loss, before any has come
+MIXING_PULL = -min(LOG_PRIOR)  # ln(1/pi) of the least likely strategy
+FIRST_GUESS = 0.5 + 0.5 * LEANING  # at every loss, before any has come
 
 MIXTURE = STRATEGIES  # the mixture's place after those of the strategies: together they fill lanes
 ROUND = STRATEGIES + 1  # in a play, after the weights
@@ -98,10 +98,10 @@ def predict(state: PracticalExpertsState, prediction: Prediction) -> None:
     passes = follow(before, strategies[STEADY], work[IMPUTED], work[STEADY], steady)
     track(state, work)
     before = state.accounts[MIXING]
-    follow_prior(before, lost, strategies, LOG_PRIOR, MIXED_PULL, shares, mixing)
+    follow_prior(before, lost, strategies, LOG_PRIOR, MIXING_PULL, shares, mixing)
     mix(work, shares, prediction.q)
     prediction.eta[STEADY] = 1.0 / sobering_temperature(steady[MOST], work.shape[1])
-    prediction.eta[MIXING] = MIXED_PULL / mixing[MOST]
+    prediction.eta[MIXING] = MIXING_PULL / mixing[MOST]
     prediction.passes[0] = passes + TRACKERS
     fill_p(prediction)
 
@@ -116,10 +116,10 @@ def impute(state: PracticalExpertsState, guess: Floats, imputed: Floats) -> None
     losses, told = state.losses, state.told
     rounds, count, sum_ = state.due.max() + 1, told.sum(), total(losses[0]) + total(losses[1])
     mean = (sum_ + 0.5) / (count + 1.0)
-    unknown = mean + PESSIMISM * (1.0 - mean)
+    unknown = mean + LEANING * (1.0 - mean)
     for i in range(told.shape[0]):
         lost = losses[0, i] + losses[1, i]
-        guess[i] = (lost + unknown) / (told[i] + 1.0)
+        guess[i] = (lost + SUPPOSED * unknown) / (told[i] + SUPPOSED)
         imputed[i] = lost + (rounds - told[i]) * guess[i]
 
 
@@ -243,7 +243,7 @@ class PracticalExperts(Learner):
             own=np.zeros(EXACT),
             waiting=np.zeros(EXACT * self.arms),
             recent=np.zeros(LANES * self.arms),
-            accounts=np.array([opened(FIRST_GUESS), opened(0.0)]),
+            accounts=np.array([opened(FIRST_GUESS), opened(0.0, LEAST_MIXING_DRIFT)]),
             round=np.ones(1, dtype=np.int64),
         )
 
