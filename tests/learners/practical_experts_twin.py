@@ -13,10 +13,32 @@ from belated.environments.missing import NEVER
 
 Numbers = NDArray[Any]
 LONG = np.longdouble
-LEAST = 1 / 64  # where Dmax begins
-MIXING_LEAST = 16.0  # and D'max
+LEAST = LONG(1) / 64  # where Dmax begins
 PRIOR = np.array([255, LONG(1) / 2, LONG(1) / 2], dtype=LONG) / 256
+ALONE = np.array([1, 0, 0], dtype=LONG)
 GAMMA = (LONG(0.998), LONG(0.98))
+
+
+class Parts(NamedTuple):
+    """Where D'max begins, and the options of the learner."""
+
+    mixing_least: float = 16.0
+    imputes: bool = True
+    bold: float = 12.0
+    tracks: bool = True
+
+    @property
+    def prior(self) -> Numbers:
+        """pi of the strategies."""
+        return PRIOR if self.tracks else ALONE
+
+    def steady_rate(self, most: Any, arms: int) -> Any:
+        """eta = (1 + (bold - 1) 60/(60 + Dmax)) ln K/Dmax; of one expert it does not matter."""
+        c = 1 + (LONG(self.bold) - 1) * 60 / (60 + LONG(most))
+        return c * np.log(LONG(max(arms, 2))) / most
+
+
+WHOLE = Parts()
 
 
 class Made(NamedTuple):
@@ -45,57 +67,50 @@ def level(values: Numbers, rate: Any, prior: Numbers) -> Any:
 
 
 def twin(
-    losses: NDArray[np.float64], delays: NDArray[np.int64], mixing_least: float = MIXING_LEAST
+    losses: NDArray[np.float64], delays: NDArray[np.int64], parts: Parts = WHOLE
 ) -> list[Made]:
     """All rounds of a game."""
-    least = (LONG(LEAST), LONG(mixing_least))
     made: list[Made] = []
     exact = losses.astype(LONG)
     for t in range(1, len(losses) + 1):
         s = np.arange(1, t)[:, None]
         known = (delays[: t - 1] != NEVER) & (s + delays[: t - 1] < t)
-        made.append(played(t, np.where(known, exact[: t - 1], 0), known, made, least))
+        made.append(played(t, np.where(known, exact[: t - 1], 0), known, made, parts))
     return made
 
 
-def played(
-    t: int, losses: Numbers, known: Numbers, before: list[Made], least: tuple[Any, Any]
-) -> Made:
+def played(t: int, losses: Numbers, known: Numbers, before: list[Made], parts: Parts) -> Made:
     """Round t, given what is known of the rounds before it, and what was played in them."""
-    arms = losses.shape[1]
+    arms, rate_of = losses.shape[1], parts.steady_rate
     even = np.full(arms, LONG(1) / arms)
     sums, counts = losses.sum(axis=0), known.sum(axis=0).astype(LONG)
     mean = (sums.sum() + LONG(0.5)) / (counts.sum() + 1)
-    guesses = (sums + 2 * (mean + (1 - mean) / 4)) / (counts + 2)
+    guesses = (sums + 2 * (mean + (1 - mean) / 4)) / (counts + 2) * int(parts.imputes)
     imputed = sums + (t - counts) * guesses
     filled = np.where(known, losses, guesses)
     lost = np.array([sum_of([made.strategies[m] for made in before], filled) for m in range(3)])
     mixture_lost = sum_of([made.q for made in before], filled)
     drifts = (
         drift([*(m.imputed for m in before), imputed], [*(m.lost[0] for m in before), lost[0]],
-              [steady_rate(m.most[0], arms) for m in before], even),
+              [rate_of(m.most[0], arms) for m in before], even),
         drift([*(m.lost for m in before), lost], [*(m.mixture_lost for m in before), mixture_lost],
-              [mixing_rate(m.most[1]) for m in before], PRIOR),
+              [mixing_rate(m.most[1]) for m in before], parts.prior),
     )  # fmt: skip
+    least = (LEAST, LONG(parts.mixing_least))
     most = tuple(max([least[k], *(m.drifts[k] for m in before), drifts[k]]) for k in range(2))
-    strategies = [softmin(imputed, steady_rate(most[0], arms), even)]
+    strategies = [softmin(imputed, rate_of(most[0], arms), even)]
     for gamma in GAMMA:
         ages = gamma ** np.arange(t - 2, -1, -1, dtype=LONG)[:, None]
         s, n = (ages * losses).sum(axis=0), (ages * known).sum(axis=0)
         means = (s + (s.sum() + LONG(0.5)) / (n.sum() + 1)) / (n + 1)
         strategies.append(softmin(means, 8 * np.sqrt(min(1 / (1 - gamma), LONG(t))), even))
-    shares = softmin(lost, mixing_rate(most[1]), PRIOR)
+    shares = softmin(lost, mixing_rate(most[1]), parts.prior)
     q = shares @ np.array(strategies)
     return Made(guesses, imputed, np.array(strategies), q, lost, mixture_lost, drifts, most)
 
 
-def steady_rate(most: Any, arms: int) -> Any:
-    """eta = (1 + 660/(60 + Dmax)) ln K/Dmax; of one expert it does not matter."""
-    return (1 + 660 / (60 + LONG(most))) * np.log(LONG(max(arms, 2))) / most
-
-
 def mixing_rate(most: Any) -> Any:
-    """eta' = ln(1/least prior)/D'max."""
+    """eta' = ln(1/pi)/D'max with pi of a tracker that plays."""
     return np.log(1 / PRIOR.min()) / most
 
 

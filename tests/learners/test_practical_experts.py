@@ -20,17 +20,24 @@ from belated.learners.practical_experts import (
 from belated.simulation.game import Stretch
 from belated.simulation.play import rounds_of
 from tests.learners.games import ARMS, Table, random_table, shared_delay
-from tests.learners.practical_experts_twin import GAMMA, MIXING_LEAST, Made, twin
+from tests.learners.practical_experts_twin import GAMMA, WHOLE, Made, Parts, twin
 
 CLOSE = 1e-10
-EARLY = 1 / 64  # where D'max begins if also a short game is to weigh its strategies
+EARLY = Parts(mixing_least=1 / 64)  # lest in short games the strategies be hardly weighed
+WITHOUT = {
+    "hint": EARLY._replace(imputes=False),
+    "boldness": EARLY._replace(bold=1.0),
+    "trackers": EARLY._replace(tracks=False),
+}
 
 
-def predictions(table: Table, mixing_least: float = MIXING_LEAST) -> list[Prediction]:
-    """What is predicted in each round of a table, with D'max beginning where one likes."""
-    learner = PracticalExperts(table.losses.shape[1])
+def predictions(table: Table, parts: Parts = WHOLE) -> list[Prediction]:
+    """What is predicted in each round of a table."""
+    options = parts._asdict()
+    least = options.pop("mixing_least")
+    learner = PracticalExperts(table.losses.shape[1], **options)
     state = learner.start()
-    state.accounts[MIXING, MOST] = mixing_least
+    state.accounts[MIXING, MOST] = least
     stretch = Stretch(0, len(table.losses), table.losses, table.delays, table.delays)
     moments = rounds_of(learner, state, [stretch], lambda t, q: -1)
     return [moment.prediction for moment in moments]
@@ -55,22 +62,36 @@ def assert_alike(found: Prediction, made: Made) -> None:
         )
 
 
-def assert_alike_throughout(table: Table, mixing_least: float = MIXING_LEAST) -> None:
+def assert_alike_throughout(table: Table, parts: Parts = WHOLE) -> None:
     """In every round of a game."""
-    made = twin(table.losses, table.delays, mixing_least)
-    for found, expected in zip(predictions(table, mixing_least), made, strict=True):
+    made = twin(table.losses, table.delays, parts)
+    for found, expected in zip(predictions(table, parts), made, strict=True):
         assert_alike(found, expected)
 
 
-@pytest.mark.parametrize("mixing_least", [EARLY, MIXING_LEAST])
+@pytest.mark.parametrize("parts", [EARLY, WHOLE], ids=["early", "whole"])
 @pytest.mark.parametrize("arms", ARMS)
 @pytest.mark.parametrize("seed", range(3))
-def test_every_weight_equals_that_of_the_literal_twin(
-    arms: int, seed: int, mixing_least: float
-) -> None:
+def test_every_weight_equals_that_of_the_literal_twin(arms: int, seed: int, parts: Parts) -> None:
     """Along random games whose delays differ from arm to arm, some of them without end."""
     table = random_table(100 * seed + arms, 70, arms, never=0.1 * arms)
-    assert_alike_throughout(table, mixing_least)
+    assert_alike_throughout(table, parts)
+
+
+@pytest.mark.parametrize("name", WITHOUT)
+def test_so_it_does_without_each_part(name: str) -> None:
+    """And each part makes a difference."""
+    table = random_table(8, 70, 3, never=0.3)
+    assert_alike_throughout(table, WITHOUT[name])
+    without, whole = (predictions(table, parts)[-1].q for parts in (WITHOUT[name], EARLY))
+    assert np.abs(without - whole).max() > 1e-3
+
+
+@pytest.mark.parametrize("bold", [0.5, 2e6, float("nan")])
+def test_a_boldness_that_would_let_the_rate_rise_is_refused(bold: float) -> None:
+    """Or one so high that rounding would decide."""
+    with pytest.raises(ValueError, match="bold is"):
+        PracticalExperts(3, bold=bold)
 
 
 def test_so_it_does_when_the_trackers_take_over() -> None:
@@ -85,7 +106,7 @@ def test_so_it_does_when_the_trackers_take_over() -> None:
 
 def test_its_accounts_begin_where_the_twin_has_them() -> None:
     """A smaller lead than 16 of one strategy is not taken for more than chance."""
-    assert PracticalExperts(3).start().accounts[MIXING, MOST] == MIXING_LEAST
+    assert PracticalExperts(3).start().accounts[MIXING, MOST] == WHOLE.mixing_least
 
 
 @pytest.mark.parametrize("delay", [0, 1, 8, NEVER])

@@ -13,11 +13,12 @@ from belated.types import Setting
 
 def row(scenario: str, learner: str, changed: str, share: float | None) -> dict[str, Any]:
     """A row as the study has it."""
+    setting = Setting.FULL_INFORMATION if "experts" in learner else Setting.CONCEALED
     return {
         "scenario": scenario,
         "learner": f"{learner}, {changed}" if changed else learner,
         "changed": changed,
-        "is told": Setting.CONCEALED.value,
+        "is told": setting.value,
         "knows": "nothing",
         "regret": 50.0 if share is None else 100.0 * share,
         "of uniform": share,
@@ -35,17 +36,21 @@ TABLE = Table.of(
         row("other", "practical-bandit", "forgets=0", 0.5),
         row("alike", "practical-bandit", "", None),
         row("alike", "practical-bandit", "checks=0", None),
+        row("one", "practical-experts", "", 0.1),
+        row("one", "practical-experts", "tracks=0", 0.3),
     ]
 )
 
 
 def test_a_part_costs_what_the_regret_is_more_without_it() -> None:
     """In percent of uniform play's, the dearest first; where all arms are alike nothing counts."""
-    forgets, checks = parts_of(TABLE)
+    parts = parts_of(TABLE)
+    forgets, checks = parts["practical-bandit"]
     assert (forgets.changed, checks.changed) == ("forgets=0", "checks=0")
     assert forgets.costs == pytest.approx([30.0, 10.0])
     assert checks.costs == pytest.approx([-10.0, 0.0])
     assert forgets.mean == pytest.approx(20.0)
+    assert parts["practical-experts"] == [("tracks=0", pytest.approx([20.0]))]
 
 
 def test_a_learner_is_not_its_own_rival() -> None:
@@ -58,6 +63,6 @@ def test_a_learner_is_not_its_own_rival() -> None:
 def test_the_figure_names_every_part() -> None:
     """In words; nothing that is judged lacks them."""
     assert {text.partition(":")[2] for text in WITHOUT} == set(NAMES)
-    figure = parts_figure(parts_of(TABLE))
+    figure = parts_figure("practical-bandit", parts_of(TABLE)["practical-bandit"])
     labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
     assert labels == ["no estimate that forgets", "no checks of arms given up"]

@@ -109,7 +109,7 @@ def show(table: "Table", as_json: bool) -> None:
 
 
 def save_figures(table: "Table", folder: Path, group: str | None) -> None:
-    """One figure of experts, one of bandits, and one of what parts bring, if some play without."""
+    """One figure of experts, one of bandits, and one for each learner that plays without parts."""
     from belated.report.figures import save_figure
     from belated.report.parts import parts_figure, parts_of
     from belated.report.study import NAMES, study_figure
@@ -117,9 +117,8 @@ def save_figures(table: "Table", folder: Path, group: str | None) -> None:
     command = "belated " + shlex.join(sys.argv[1:])
     title = "The study" if group is None else f"The study of {group} scenarios"
     drawn = {name: study_figure(table, experts, title) for experts, name in NAMES.items()}
-    parts = parts_of(table)
-    if parts:
-        drawn["parts"] = parts_figure(parts)
+    for learner, parts in parts_of(table).items():
+        drawn[f"parts-of-{learner}"] = parts_figure(learner, parts)
     for name, figure in drawn.items():
         path = folder / f"{group or 'study'}-{name}.svg"
         click.echo(f"Figure: {save_figure(figure, path, command)}", err=True)

@@ -24,8 +24,8 @@ LEAST_DRIFT = 1 / 64
 # Dmax begins here and not at 0: the regret is at most a sixty-fourth or so larger, and no rate is
 # so high that the rounding of G would decide between arms that are equally good
 BOLD, SOBER, SOBERING = 12.0, 1.0, 60.0
-# c of eta = c ln K/Dmax begins at the first and falls to the second, that of AdaHedge, and is half
-# way between them when the drift is at the third; chosen on a half of the scenarios
+# c of eta = c ln K/Dmax begins at the first, or where one likes, and falls to the second, that of
+# AdaHedge; it is half way when the drift is at the third. Chosen on a half of the scenarios
 
 
 def opened(level: float, least: float = LEAST_DRIFT) -> Floats:
@@ -44,24 +44,26 @@ def book(before: Floats, lost: float, level: float, after: Floats) -> bool:
 
 
 @compiled
-def sobering_temperature(most: float, arms: int) -> float:
+def sobering_temperature(most: float, arms: int, bold: float) -> float:
     """1/eta of the steady strategy: Dmax/(c ln K), with ln 2 for a single arm. It rises with Dmax.
 
-    c = 1 + 11 * 60/(60 + Dmax).
+    c = 1 + (bold - 1) * 60/(60 + Dmax).
     """
-    c = SOBER + (BOLD - SOBER) * SOBERING / (SOBERING + most)
+    c = SOBER + (bold - SOBER) * SOBERING / (SOBERING + most)
     return most / (c * math.log(max(arms, 2)))
 
 
 @compiled
-def follow(before: Floats, lost: float, values: Floats, q: Floats, after: Floats) -> int:
+def follow(
+    before: Floats, lost: float, values: Floats, bold: float, q: Floats, after: Floats
+) -> int:
     """Fill q = softmin_eta(values) with a sobering eta, pi even; returns the passes it took."""
     arms = values.shape[0]
-    temperature, log_size = sobering_temperature(before[MOST], arms), math.log(arms)
+    temperature, log_size = sobering_temperature(before[MOST], arms, bold), math.log(arms)
     level = soft_minimum(values, temperature, q) + temperature * log_size
     if not book(before, lost, level, after):
         return 1
-    temperature = sobering_temperature(after[MOST], arms)
+    temperature = sobering_temperature(after[MOST], arms, bold)
     after[LEVEL] = soft_minimum(values, temperature, q) + temperature * log_size
     return 2
 
@@ -71,7 +73,7 @@ def follow_prior(
     before: Floats,
     lost: float,
     values: Floats,
-    log_prior: tuple[float, ...],
+    log_prior: Floats,
     pull: float,
     q: Floats,
     after: Floats,
@@ -85,7 +87,7 @@ def follow_prior(
 
 
 @compiled
-def handicap(values: Floats, log_prior: tuple[float, ...], temperature: float) -> None:
+def handicap(values: Floats, log_prior: Floats, temperature: float) -> None:
     """Take lambda ln pi off the values."""
     for k in range(values.shape[0]):
         values[k] -= temperature * log_prior[k]

@@ -17,9 +17,11 @@ import numpy as np
 
 from belated.kernels.compile import compiled, inlined
 from belated.kernels.drift import (
+    BOLD,
     LOST,
     MOST,
     PLACES,
+    SOBER,
     follow,
     follow_prior,
     opened,
@@ -41,6 +43,7 @@ from belated.kernels.lanes import (
 )
 from belated.learners.learner import Counts, Floats, Learner, Prediction, Verbs, fill_p
 from belated.types import Covers, Setting
+from belated.values import as_number
 
 # Chosen on a half of the scenarios, to be judged on the other half.
 FORGETTING = (0.998, 0.98)  # gamma of the trackers: they remember some 500 and 50 rounds
@@ -51,9 +54,10 @@ LEAST_MIXING_DRIFT = 16.0  # D'max begins here: a smaller lead of one strategy m
 TRACKERS = len(FORGETTING)
 LOG_FORGETTING = tuple(math.log(gamma) for gamma in FORGETTING)
 STRATEGIES = 1 + TRACKERS
-LOG_PRIOR = (math.log(1.0 - TRACKERS_SHARE), *(math.log(TRACKERS_SHARE / TRACKERS),) * TRACKERS)
-MIXING_PULL = -min(LOG_PRIOR)  # ln(1/pi) of the least likely strategy
+MIXING_PULL = math.log(TRACKERS / TRACKERS_SHARE)  # ln(1/pi) of a tracker
 FIRST_GUESS = 0.5 + 0.5 * LEANING  # at every loss, before any has come
+OUT_OF_THE_QUESTION = -1e6  # ln pi of what is never played
+MOST_BOLD = 1e6  # beyond, c ln K/Dmax would be so high that rounding decides
 
 MIXTURE = STRATEGIES  # the mixture's place after those of the strategies: together they fill lanes
 ROUND = STRATEGIES + 1  # in a play, after the weights
@@ -65,6 +69,7 @@ SHARES = LOSSES + LANES  # and w, the strategies' shares in the mixture
 DUAL = SHARES + STRATEGIES
 GUESS, IMPUTED, RECENT = range(STRATEGIES, STRATEGIES + 3)  # room to work after q^m: mu, G, means
 WORK = STRATEGIES + 3
+IMPUTES, BOLD_AT_FIRST, PRIOR = range(3)  # the options; ln pi of the strategies comes last
 
 
 class PracticalExpertsState(NamedTuple):
@@ -84,6 +89,7 @@ class PracticalExpertsState(NamedTuple):
     recent: Floats
     accounts: Floats
     round: Counts
+    options: Floats
 
 
 @compiled
@@ -94,13 +100,13 @@ def predict(state: PracticalExpertsState, prediction: Prediction) -> None:
     impute(state, work[GUESS], work[IMPUTED])
     store_whole(dual, LOSSES, imputed_losses(state, work[GUESS]))
     lost, strategies = dual[LOSSES + MIXTURE], dual[LOSSES : LOSSES + STRATEGIES]
-    before = state.accounts[STEADY]
-    passes = follow(before, strategies[STEADY], work[IMPUTED], work[STEADY], steady)
+    before, bold = state.accounts[STEADY], state.options[BOLD_AT_FIRST]
+    passes = follow(before, strategies[STEADY], work[IMPUTED], bold, work[STEADY], steady)
     track(state, work)
-    before = state.accounts[MIXING]
-    follow_prior(before, lost, strategies, LOG_PRIOR, MIXING_PULL, shares, mixing)
+    before, log_prior = state.accounts[MIXING], state.options[PRIOR:]
+    follow_prior(before, lost, strategies, log_prior, MIXING_PULL, shares, mixing)
     mix(work, shares, prediction.q)
-    prediction.eta[STEADY] = 1.0 / sobering_temperature(steady[MOST], work.shape[1])
+    prediction.eta[STEADY] = 1.0 / sobering_temperature(steady[MOST], work.shape[1], bold)
     prediction.eta[MIXING] = MIXING_PULL / mixing[MOST]
     prediction.passes[0] = passes + TRACKERS
     fill_p(prediction)
@@ -113,13 +119,13 @@ def impute(state: PracticalExpertsState, guess: Floats, imputed: Floats) -> None
     A round whose losses were all withdrawn is none; of one withdrawn from some experts only, their
     losses stand at mu, lest an expert be better off for it.
     """
-    losses, told = state.losses, state.told
+    losses, told, imputes = state.losses, state.told, state.options[IMPUTES]
     rounds, count, sum_ = state.due.max() + 1, told.sum(), total(losses[0]) + total(losses[1])
     mean = (sum_ + 0.5) / (count + 1.0)
     unknown = mean + LEANING * (1.0 - mean)
     for i in range(told.shape[0]):
         lost = losses[0, i] + losses[1, i]
-        guess[i] = (lost + SUPPOSED * unknown) / (told[i] + SUPPOSED)
+        guess[i] = imputes * (lost + SUPPOSED * unknown) / (told[i] + SUPPOSED)
         imputed[i] = lost + (rounds - told[i]) * guess[i]
 
 
@@ -216,7 +222,16 @@ def no_longer_waiting(state: PracticalExpertsState, play: Floats, arm: int) -> N
 
 @dataclass(frozen=True)
 class PracticalExperts(Learner):
-    """The practical learner for experts, for any number of rounds; it need not be told anything."""
+    """The practical learner for experts, for any number of rounds; it need not be told anything.
+
+    Its parts can be changed, to see what each brings. Without `imputes` what is missing stands at
+    0, as in the paper; `bold` is c of the steady strategy's rate at first, 1 that of AdaHedge;
+    without `tracks` the steady strategy plays alone.
+    """
+
+    imputes: bool = True
+    bold: float = BOLD
+    tracks: bool = True
 
     name: ClassVar[str] = "practical-experts"
     setting: ClassVar[Setting] = Setting.FULL_INFORMATION
@@ -229,11 +244,33 @@ class PracticalExperts(Learner):
         "ours; built on AdaHedge (de Rooij et al. 2014) and optimistic delayed learning "
         "(Flaspohler et al. 2021)"
     )
+    dissected: ClassVar[tuple[str, ...]] = ("imputes", "bold", "tracks")
     play_width: ClassVar[int] = WIDTH
     by_arm: ClassVar[tuple[str, ...]] = ("losses", "told", "due")
     by_number: ClassVar[tuple[str, ...]] = ("waiting", "recent")
     state: ClassVar[type] = PracticalExpertsState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        bold = as_number(self.bold, "bold")
+        if not SOBER <= bold <= MOST_BOLD:
+            raise ValueError(
+                f"bold is {bold!r}; it must be at least {SOBER:g} and at most {MOST_BOLD:g}"
+            )
+        object.__setattr__(self, "bold", bold)
+
+    @property
+    def log_prior(self) -> Floats:
+        """ln pi of the strategies."""
+        share = TRACKERS_SHARE if self.tracks else 0.0
+        tracker = -MIXING_PULL if self.tracks else OUT_OF_THE_QUESTION
+        return np.array([math.log(1.0 - share), *(tracker,) * TRACKERS])
+
+    @property
+    def first_guess(self) -> float:
+        """At which every loss stands before any has come: Phi of the first round."""
+        return FIRST_GUESS if self.imputes else 0.0
 
     def start(self) -> PracticalExpertsState:
         return PracticalExpertsState(
@@ -243,8 +280,9 @@ class PracticalExperts(Learner):
             own=np.zeros(EXACT),
             waiting=np.zeros(EXACT * self.arms),
             recent=np.zeros(LANES * self.arms),
-            accounts=np.array([opened(FIRST_GUESS), opened(0.0, LEAST_MIXING_DRIFT)]),
+            accounts=np.array([opened(self.first_guess), opened(0.0, LEAST_MIXING_DRIFT)]),
             round=np.ones(1, dtype=np.int64),
+            options=np.array([bool(self.imputes), self.bold, *self.log_prior]),
         )
 
     def with_arms(

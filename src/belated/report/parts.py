@@ -17,6 +17,9 @@ NAMES = {
     "checks=0": "no checks of arms given up",
     "patience=inf": "the hint is never dropped",
     "rate=0.5": "the paper's rate",
+    "imputes=0": "what is missing stands at 0",
+    "bold=1": "AdaHedge's rate",
+    "tracks=0": "no tracker that forgets",
 }
 
 
@@ -32,22 +35,25 @@ class Part(NamedTuple):
         return float(np.mean(self.costs))
 
 
-def parts_of(table: Table) -> list[Part]:
-    """Every part of every dissected learner, the dearest first; in percent of uniform play."""
+def parts_of(table: Table) -> dict[str, list[Part]]:
+    """The parts of every dissected learner, the dearest first; in percent of uniform play."""
     whole = {
         (row["learner"], row["scenario"]): row["of uniform"] for row in table if not row["changed"]
     }
-    costs: dict[str, list[float]] = {}
+    costs: dict[str, dict[str, list[float]]] = {}
     for row in table:
         if row["changed"] and row["of uniform"] is not None:
             name = row["learner"].removesuffix(f", {row['changed']}")
             cost = row["of uniform"] - whole[name, row["scenario"]]
-            costs.setdefault(row["changed"], []).append(100.0 * cost)
-    return sorted((Part(*each) for each in costs.items()), key=lambda part: -part.mean)
+            costs.setdefault(name, {}).setdefault(row["changed"], []).append(100.0 * cost)
+    return {
+        name: sorted((Part(*each) for each in parts.items()), key=lambda part: -part.mean)
+        for name, parts in costs.items()
+    }
 
 
 @in_this_look
-def parts_figure(parts: list[Part]) -> Drawing:
+def parts_figure(learner: str, parts: list[Part]) -> Drawing:
     """A dot for each scenario and a bar for their mean; to the right, the part is missed."""
     high = HEAD + ROW * len(parts) + FOOT
     figure = Drawing(figsize=(WIDE, high), facecolor=PAPER)
@@ -72,7 +78,7 @@ def parts_figure(parts: list[Part]) -> Drawing:
     axes.set_xlabel(
         "more regret than with all parts, in percent of uniform play's; a dot a scenario"
     )
-    headline(figure, "What each part of the practical bandit brings", high)
+    headline(figure, f"What each part of {learner} brings", high)
     return figure
 
 

@@ -65,6 +65,9 @@ WITHOUT = (
     "practical-bandit:checks=0",
     "practical-bandit:patience=inf",
     "practical-bandit:rate=0.5",
+    "practical-experts:imputes=0",
+    "practical-experts:bold=1",
+    "practical-experts:tracks=0",
 )
 
 
