@@ -15,6 +15,7 @@ from belated.cli.console import (
     OneLineError,
     one_line_errors,
     progress_of,
+    say_faults,
     say_if_compiling,
     show_table,
 )
@@ -197,10 +198,11 @@ def played(
     for game in games:
         try:
             with one_line_errors(), progress_of(game.name) as progress, warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a comparison cut short is said below
+                warnings.simplefilter("ignore")  # what they say is said below
                 result = compare(chosen, game, repetitions, seed, workers, progress)
         except KeyboardInterrupt:
             break
+        say_faults(result)
         comparisons.append(replace(result, command=command))
         if len(result.repetitions) < repetitions:
             break

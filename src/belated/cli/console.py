@@ -6,8 +6,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from belated.simulation.comparison import Comparison
 
 
 class OneLineError(click.ClickException):
@@ -73,6 +77,12 @@ def progress_of(title: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(console=Console(file=sys.stderr), transient=True) as progress:
         task = progress.add_task(title, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def say_faults(comparison: "Comparison") -> None:
+    """Say where a run contradicts what is proven of its learner."""
+    for fault in comparison.faults():
+        click.echo(f"Warning: {fault}.", err=True)
 
 
 def say_if_compiling() -> None:

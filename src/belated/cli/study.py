@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from belated.cli.console import one_line_errors, progress_of, say_if_compiling, show_table
+from belated.cli.console import (
+    one_line_errors,
+    progress_of,
+    say_faults,
+    say_if_compiling,
+    show_table,
+)
 
 if TYPE_CHECKING:
     from belated.environments.environment import Environment
@@ -78,13 +84,14 @@ def played(
         title = f"{game.name} ({number} of {len(games)})"
         try:
             with one_line_errors(), progress_of(title) as progress, warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what is cut short is said below
+                warnings.simplefilter("ignore")  # what they say is said below
                 result = compare(contenders, game, repetitions, seed, workers, progress)
         except KeyboardInterrupt:
             result = None
         if result is None or len(result.repetitions) < repetitions:
             click.echo(f"Interrupted; {len(comparisons)} scenarios are complete.", err=True)
             break
+        say_faults(result)
         comparisons.append(result)
     return comparisons
 

@@ -121,6 +121,7 @@ class Learner(ABC):
     source: ClassVar[str]
     dissected: ClassVar[tuple[str, ...]] = ()  # options that switch off one of its parts each
     play_width: ClassVar[int] = 2
+    mixes: ClassVar[int] = 0  # strategies, whose weights are the first rows of a prediction's work
     by_arm: ClassVar[tuple[str, ...] | None] = None  # None: its arms cannot change; see with_arms
     by_number: ClassVar[tuple[str, ...]] = ()
     state: ClassVar[type]

@@ -246,6 +246,7 @@ class PracticalExperts(Learner):
     )
     dissected: ClassVar[tuple[str, ...]] = ("imputes", "bold", "tracks")
     play_width: ClassVar[int] = WIDTH
+    mixes: ClassVar[int] = STRATEGIES
     by_arm: ClassVar[tuple[str, ...]] = ("losses", "told", "due")
     by_number: ClassVar[tuple[str, ...]] = ("waiting", "recent")
     state: ClassVar[type] = PracticalExpertsState

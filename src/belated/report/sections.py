@@ -178,12 +178,13 @@ def bounds(comparison: Comparison) -> str:
 def _promise(comparison: Comparison, k: int) -> str:
     bound, certificate = comparison.bound(k), comparison.certificate(k)
     if bound.value is None:
-        said = f"No bound: {bound.why}."
+        beforehand = "" if certificate is None else " beforehand"
+        said = f"No bound{beforehand}: {bound.why}."
     else:
         certain = "Proven here" if bound.applies else "Not proven here"
         said = f"At most {number(bound.value)} by {bound.label}. {certain}: {bound.why}."
     if certificate is not None:
-        said += f" What its own rates prove after the game: at most {number(certificate)}."
+        said += f" What its own run proves after the game: at most {number(certificate)}."
     return said
 
 

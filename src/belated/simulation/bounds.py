@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 FALSE = "stated by the paper; false in general, see docs/errata.md"
 GAPS = "stated by the paper; not known to fail, but its proof has gaps, see docs/errata.md"
-BY_ITS_RUN = "none beforehand; every run proves its own, (2') of docs/theory-practical.md"
+BY_ITS_RUN = "what is proven is about the run, not the game, see (2') of docs/theory-practical.md"
 GUARDED = "nothing is proven: the guard mends E3 of docs/errata.md, but E4, E6 and E8 remain"
 
 
@@ -164,7 +164,7 @@ def for_full_information(learner: FullInformation, played: Played) -> Bound:
 
 @statement.register
 def for_practical_experts(learner: PracticalExperts, played: Played) -> Bound:
-    """What is proven is about the run, and needs its predictions (`practical_certificate`)."""
+    """What is proven is about the run, not about the game: see `belated.simulation.certified`."""
     return Bound("none", None, False, BY_ITS_RUN)
 
 

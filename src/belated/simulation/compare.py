@@ -60,7 +60,7 @@ def compare(
             BelatedWarning,
             stacklevel=2,
         )
-    return Comparison(
+    result = Comparison(
         environment=environment,
         contenders=tuple(chosen),
         seed=seed,
@@ -69,6 +69,9 @@ def compare(
         traces=tuple(tuple(crew.traces[r][k] for r in done) for k in range(len(chosen))),
         asked=repetitions,
     )
+    for fault in result.faults():
+        warnings.warn(fault, BelatedWarning, stacklevel=2)
+    return result
 
 
 class _Crew:

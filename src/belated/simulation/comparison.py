@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.environments.environment import Environment
-from belated.learners.full_information import FullInformation
 from belated.simulation.accounts import Account
 from belated.simulation.bounds import Bound, bound_for, mean_bound
-from belated.simulation.certificate import account_certificate
+from belated.simulation.certified import broken, certified
 from belated.simulation.contenders import Contender
 from belated.simulation.lower_bounds import bandit_with_delay, experts_with_delay
 from belated.simulation.regret import Comparator, balanced_comparator, regret, regrets
@@ -115,19 +114,28 @@ class Comparison:
         return mean_bound(bounds)
 
     def certificate(self, contender: int) -> float | None:
-        """The a-posteriori bound of a full-information learner against the best arm, mean of games.
+        """What the runs themselves prove of the regret against the best arm, the mean of all games.
 
-        None for other learners, for one that is told its losses later than they arrive, and for
-        games whose account is too large for it.
+        For practical experts, and for full information if losses are told when they arrive and the
+        account of no game is too large for it; None for all others.
         """
-        values = []
-        for trace, account in zip(self.traces[contender], self.accounts, strict=True):
-            if not isinstance(trace.learner, FullInformation) or account.charged is None:
-                return None
-            if not trace.learner.told_on_arrival:
-                return None
-            values.append(account_certificate(account, trace.learner)[account.best_arm].min())
-        return float(np.mean(values))
+        pairs = zip(self.traces[contender], self.accounts, strict=True)
+        values = [value for pair in pairs if (value := certified(*pair)) is not None]
+        return float(np.mean(values)) if len(values) == len(self.repetitions) else None
+
+    def faults(self) -> list[str]:
+        """A sentence for each learner that contradicts what is proven of it; there must be none."""
+        said = []
+        for label, traces in zip(self.labels, self.traces, strict=True):
+            pairs = zip(self.repetitions, traces, self.accounts, strict=True)
+            found = [str(number) for number, trace, game in pairs if broken(trace, game)]
+            if found:
+                said.append(
+                    f"{label} exceeds its certificate on {self.environment.name} with seed "
+                    f"{self.seed} in repetition {', '.join(found)}, which is proven to be "
+                    "impossible: an error of belated, please report it"
+                )
+        return said
 
     def lower_bounds(self) -> Table:
         """What no learner can promise to beat, if all losses took as long as they do on average.

@@ -17,7 +17,16 @@ from belated.kernels.borrow import borrowed
 from belated.kernels.calendar import Calendar, begin_round, empty_calendar, put, reserved, take
 from belated.kernels.compile import compiled, compiled_afresh
 from belated.kernels.dispatch import commit, observe, predict
-from belated.kernels.lanes import LANES, side_by_side, store_whole
+from belated.kernels.lanes import (
+    LANES,
+    across,
+    load_part,
+    load_whole,
+    side_by_side,
+    spread,
+    store_whole,
+    whole,
+)
 from belated.kernels.stream import draw, seeded
 from belated.learners.learner import Learner, Prediction, Verbs
 from belated.simulation.delivery import Courier, Handed
@@ -35,11 +44,12 @@ ARM, LOSS, FROZEN = 0, 1, 2  # where an entry has what; a missing count that is 
 
 class Tally(NamedTuple):
     """Sums over the rounds played: totals of <q_t, l_t>, l_t(i_t) and <q_t, rho_t>; by arm, q_t
-    and the plays."""
+    and the plays; by strategy, <q_t^m, l_t>, if the learner mixes any."""
 
     totals: Floats
     weights: Floats
     plays: Counts
+    strategies: Floats | None
 
 
 class Run(NamedTuple):
@@ -68,7 +78,7 @@ def play_rounds(run: Run, stretch: Stretch, handed: Handed, told: Told) -> None:
     state, prediction, plays, stream = here.state, here.prediction, here.plays, here.stream
     calendar, tally, q, rows = here.calendar, here.tally, here.prediction.q, here.calendar.rows
     there, handed = borrowed(stretch), borrowed(handed)
-    losses, missing = there.losses, there.missing
+    losses, missing, work = there.losses, there.missing, here.prediction.work
     in_force = rows[:, FROZEN:]
     for row in range(losses.shape[0]):
         now = stretch.first + row
@@ -77,6 +87,7 @@ def play_rounds(run: Run, stretch: Stretch, handed: Handed, told: Told) -> None:
         predict(state, prediction)
         arm = -1 if told.full_information else draw(stream, q)
         add_up(tally, q, arm, losses, missing, row)
+        add_up_strategies(tally.strategies, work, losses, row)
         if told.delay:
             delay = handed.delays[row, arm]
             plays[0, 0] = np.inf if delay == NEVER else delay
@@ -143,6 +154,26 @@ def add_up(tally: Tally, q: Floats, arm: int, losses: Floats, missing: Counts, r
         tally.plays[arm] += 1
 
 
+@compiled
+def add_up_strategies(sums: Floats | None, work: Floats, losses: Floats, row: int) -> None:
+    """Add what each strategy has lost in the round; compiled to nothing where none are mixed."""
+    if sums is None:
+        return
+    for m in range(sums.shape[0]):
+        sums[m] += product(work[m], losses[row])
+
+
+@compiled
+def product(weights: Floats, losses: Floats) -> float:
+    """<q, l>, in lanes."""
+    sum_, end = spread(0.0), whole(weights.shape[0])
+    for i in range(0, end, LANES):
+        sum_ = sum_ + load_whole(weights, i) * load_whole(losses, i)
+    if end < weights.shape[0]:
+        sum_ = sum_ + load_part(weights, end, 0.0) * load_part(losses, end, 0.0)
+    return across(sum_)
+
+
 @functools.cache
 def loop_for(state: type, verbs: Verbs) -> Callable[[Run, Stretch, Handed, Told], None]:
     """The compiled loop, kept on disk only for the learners of this package."""
@@ -163,14 +194,19 @@ class EngineRun:
         rows, arms = learner.arms if self.told.full_information else 1, learner.arms
         self.rows, self.learner, self.courier = rows, learner, Courier(learner)
         prediction = learner.blank()
-        self.recorder = Recorder(learner, game)
+        self.recorder, self.strategies = Recorder(learner, game), np.zeros(learner.mixes)
         self.run = Run(
             state=learner.start(),
             prediction=prediction,
             plays=np.empty((rows, learner.play_width)),
             stream=seeded(seed),
             calendar=empty_calendar(FROZEN + learner.play_width + self.told.missing),
-            tally=Tally(np.zeros(3), np.zeros(arms), np.zeros(arms, dtype=np.int64)),
+            tally=Tally(
+                np.zeros(3),
+                np.zeros(arms),
+                np.zeros(arms, dtype=np.int64),
+                self.strategies if learner.mixes else None,
+            ),
         )
         self.loop = loop_for(learner.state, learner.verbs)
         nothing = np.empty((0, arms), dtype=np.int64)
@@ -181,6 +217,7 @@ class EngineRun:
     def play(self, stretch: Stretch) -> None:
         """Play on through the next stretch."""
         started = time.perf_counter()
+        stretch = stretch._replace(losses=np.ascontiguousarray(stretch.losses))
         calendar = reserved(self.run.calendar, len(stretch.losses) * self.rows)
         state = self.learner.reserved(self.run.state, len(stretch.losses))
         run = self.run = self.run._replace(calendar=calendar, state=state)
@@ -194,6 +231,7 @@ class EngineRun:
         return self.recorder.close(
             run.prediction,
             run.tally.plays,
+            self.strategies,
             float(run.tally.totals[ABSENT]),
             self.learner.overlap(run.state),
         )

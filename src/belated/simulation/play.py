@@ -96,6 +96,7 @@ class ReadableRun:
         self.totals = np.zeros(3)
         self.weights = np.zeros(game.environment.arms)
         self.plays = np.zeros(game.environment.arms, dtype=np.int64)
+        self.strategies = np.zeros(getattr(learner, "mixes", 0))
         self.recorder = Recorder(learner, game)
         self.waiting: list[Stretch] = []
         self.moments = rounds_of(learner, self.state, self._next(), self._draw)
@@ -113,7 +114,8 @@ class ReadableRun:
     def close(self) -> Trace:
         """The trace, after the last stretch."""
         overlap = getattr(self.learner, "overlap", lambda state: 0.0)(self.state)
-        return self.recorder.close(self.last, self.plays, float(self.totals[2]), overlap)
+        missing = float(self.totals[2])
+        return self.recorder.close(self.last, self.plays, self.strategies, missing, overlap)
 
     def _next(self) -> Iterator[Stretch]:
         while True:
@@ -137,6 +139,8 @@ class ReadableRun:
         self.weights += q
         if moment.arm >= 0:
             self.plays[moment.arm] += 1
+        if self.strategies.size:
+            self.strategies += self.last.work[: self.strategies.size] @ moment.losses
 
 
 def play(learner: Plays, game: Game, seed: np.random.SeedSequence) -> Trace:

@@ -108,7 +108,8 @@ def played(
             progress(before * total + done, len(trials) * total)
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", BelatedWarning)  # what is cut short is not kept
+            # what is cut short is not kept
+            warnings.filterwarnings("ignore", "interrupted", BelatedWarning)
             comparison = compare(trial.contenders, trial.environment, games, seed, workers, report)
         if len(comparison.repetitions) < games:
             raise KeyboardInterrupt

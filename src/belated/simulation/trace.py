@@ -33,7 +33,8 @@ class Trace:
     plays: Counts
     expected_missing: float  # sum_t <q_t, rho_t>
     overlap: float  # the double sum of eq:censoredgamma
-    last: Floats  # q_T
+    strategies: Floats  # sum_t <q_t^m, l_t> of each strategy that the learner mixes, if any
+    last: Any  # the prediction of the last round
     seconds: float
 
     @property
@@ -71,7 +72,12 @@ class Recorder:
         self.passed += 1
 
     def close(
-        self, prediction: Any, plays: Counts, expected_missing: float, overlap: float
+        self,
+        prediction: Any,
+        plays: Counts,
+        strategies: Floats,
+        expected_missing: float,
+        overlap: float,
     ) -> Trace:
         """The trace of the whole run."""
         return Trace(
@@ -85,7 +91,8 @@ class Recorder:
             plays=plays,
             expected_missing=expected_missing,
             overlap=overlap,
-            last=np.array(prediction.q),
+            strategies=strategies,
+            last=prediction,
             seconds=self.seconds,
         )
 
