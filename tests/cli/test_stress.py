@@ -35,6 +35,22 @@ def test_without_draws_there_is_one_value() -> None:
     assert "in search" not in result.stdout
 
 
+def test_regret_by_itself_needs_no_bound_and_delays_can_be_bounded() -> None:
+    """The line above the table says what was searched for, and in which games."""
+    result = run("uniform", "--objective", "regret", "--longest-delay", 3, *QUICK)
+    assert result.exit_code == 0
+    words = "regret per round in games of 20 rounds and 3 arms, no loss later than 3 rounds; 2 rest"
+    assert words in result.stdout
+    assert "bound" not in result.stdout
+    assert "later than" not in run("uniform", "--objective", "regret", *QUICK).stdout
+
+
+def test_with_a_rival_the_table_has_its_regret() -> None:
+    """Only then."""
+    assert "rival's" in run("concealed", "--against", "uniform", *QUICK).stdout
+    assert "rival's" not in run("concealed", *QUICK).stdout
+
+
 def test_json_is_one_list_with_the_best_first() -> None:
     """For machines: every number with its name."""
     finds = json.loads(run("concealed", "--against", "uniform", *QUICK, "--json").stdout)
@@ -44,6 +60,8 @@ def test_json_is_one_list_with_the_best_first() -> None:
     assert finds[0]["against"] == "uniform"
     assert finds[0]["fresh_draws"] == 400
     assert finds[0]["half_width"] > 0.0
+    difference = finds[0]["regret"] - finds[0]["rivals_regret"]
+    assert difference / 20 == pytest.approx(finds[0]["value"], abs=1e-9)
 
 
 def test_saved_finds_are_cases_that_replay_accepts(tmp_path: Path) -> None:
@@ -62,9 +80,12 @@ def test_saved_finds_are_cases_that_replay_accepts(tmp_path: Path) -> None:
     ("arguments", "sentence"),
     [
         (("uniform",), "there is no theorem"),
+        (("practical-bandit",), "--objective regret needs no bound"),
         (("concelaed",), "did you mean 'concealed'?"),
         (("concealed:variant=best",), "variant is 'best'"),
         (("concealed", "--against", "uniform", "--objective", "bound"), "--objective is for one"),
+        (("concealed", "--against", "uniform", "--objective", "regret"), "--objective is for one"),
+        (("concealed", "--longest-delay", -1), "longest_delay is -1; it must be a whole number"),
         (("concealed", "--rounds", 0), "rounds is 0"),
         (("concealed", "--seconds", 0), "seconds is 0.0; it must be above 0"),
         (("concealed", "--best", 0), "best is 0"),

@@ -1,5 +1,6 @@
 """The search for hard games: it finds what chance does not, and what it says can be replayed."""
 
+import hashlib
 import json
 import signal
 import time
@@ -13,11 +14,11 @@ import pytest
 
 from belated.environments.missing import NEVER, missing_counts
 from belated.simulation.accounts import account
-from belated.simulation.adversary import DELAYS, LOSSES, Script, mutated, opening
+from belated.simulation.adversary import DELAYS, LOSSES, Script, cut, mutated, opening
 from belated.simulation.bounds import bound_for
 from belated.simulation.case import read_case
 from belated.simulation.contenders import contender
-from belated.simulation.finds import Find
+from belated.simulation.finds import Find, predictions
 from belated.simulation.objectives import Objective, OverCertificate, OverRival, ScriptedGame
 from belated.simulation.replay import learner_for, replay
 from belated.simulation.restarts import Restart
@@ -172,6 +173,31 @@ def test_the_value_is_regret_over_bound_of_the_saved_game(tmp_path: Path) -> Non
     assert found["max_missing"] == missing_counts(case.delays).max()
 
 
+def test_regret_by_itself_is_searched_for_a_learner_without_a_bound() -> None:
+    """The value is the mean regret per round; the first draw's is played anew, readably."""
+    (find,) = stress("practical-bandit", objective="regret", **SMALL).finds
+    game, losses = ScriptedGame(find.script), find.script.losses
+    best = losses.sum(axis=0).min()
+    (contender,) = find.objective.contenders
+    q, _ = predictions(contender.built(account(game)), game, find.fresh[0])
+    assert find.score.regrets[0] == pytest.approx((q * losses).sum() - best, abs=1e-9)
+    assert find.score.value == pytest.approx(find.score.regrets.mean() / 25)
+    assert find.score.value > 0.1
+    assert find.score.bound is None
+
+
+def test_the_rivals_regret_stands_beside_the_learners() -> None:
+    """Uniform play loses the mean of every round; of one learner alone nothing is said."""
+    (find,) = stress("concealed", "uniform", **SMALL).finds
+    found, losses = find.content()["found"], find.script.losses
+    regret = losses.mean(axis=1).sum() - losses.sum(axis=0).min()
+    assert found["rivals_regret"] == pytest.approx(regret, abs=1e-9)
+    assert found["regret"] - found["rivals_regret"] == pytest.approx(25 * found["value"], abs=1e-9)
+    assert find.summary()["rival's regret"] == found["rivals_regret"]
+    (alone,) = stress(PAPER, **SMALL).finds
+    assert "rivals_regret" not in alone.content()["found"]
+
+
 def test_the_saved_run_is_the_worst_of_the_fresh_draws(tmp_path: Path) -> None:
     """Its regret is the largest that the find has seen, and the value is about the mean."""
     (find,) = stress("concealed", **SMALL).finds
@@ -228,6 +254,54 @@ def test_a_learner_in_plain_python_can_be_stressed(tmp_path: Path) -> None:
     assert json.loads(path.read_text())["found"]["run"]["learner"] == "full-information"
 
 
+def test_a_seed_finds_what_it_has_always_found() -> None:
+    """The very game that a seed found before delays could be bounded, with numbers that are exact
+    on every machine."""
+    (find,) = stress(Leader(4), "uniform", arms=4, rounds=20, restarts=1, steps=120, seed=3).finds
+    assert find.score.value == pytest.approx(0.45)
+    assert find.script.losses.sum() == 40.0
+    tables = b"".join(table.astype(f"<{table.dtype.kind}8").tobytes() for table in find.script)
+    assert hashlib.sha256(tables).hexdigest()[:16] == "f8c15885a2340d7c"
+
+
+def test_delays_are_cut_at_the_longest_and_at_the_end() -> None:
+    """What would be later or never comes after the longest, if there is a round left for it."""
+    delays = np.array([[NEVER, 7], [0, 2], [1, 3], [2, NEVER], [0, 1]])
+    assert cut(delays).tolist() == [[NEVER, NEVER], [0, 2], [1, NEVER], [NEVER, NEVER], [0, NEVER]]
+    assert cut(delays, 2).tolist() == [[2, 2], [0, 2], [1, 2], [NEVER, NEVER], [0, NEVER]]
+    assert cut(delays, 0).tolist() == [[0, 0]] * 5
+
+
+def in_time(script: Script, longest: int) -> bool:
+    """Whether every loss comes within the longest delay, or would come after the last round."""
+    left = len(script.delays) - np.arange(len(script.delays))[:, None]
+    told = (script.delays >= 0) & (script.delays <= longest)
+    return bool((told | (left <= longest)).all())
+
+
+@pytest.mark.parametrize("longest", [0, 2])
+def test_a_search_keeps_to_the_longest_delay(longest: int) -> None:
+    """What it begins with, what it comes to and what it finds; without a limit it goes beyond."""
+    result = stress(PAPER, **SMALL, longest_delay=longest)
+    random = np.random.default_rng(1)
+    script = result.finds[0].script
+    assert in_time(script, longest)
+    assert not in_time(stress(PAPER, **SMALL).finds[0].script, longest)
+    for _ in range(50):
+        assert in_time(result.search.opening(random), longest)
+        script = result.search.changed(random, script)
+        assert in_time(script, longest)
+
+
+def test_a_longest_delay_of_the_whole_game_is_no_limit() -> None:
+    """Whatever takes as long as the game is not told anyway."""
+    free, wide, narrow = (
+        stress(PAPER, **SMALL, longest_delay=longest).finds[0] for longest in (None, 25, 1)
+    )
+    assert same(free, wide)
+    assert not same(free, narrow)
+
+
 def test_every_script_is_a_game() -> None:
     """Openings of every kind and whatever comes of changing them; the original stays as it was."""
     random = np.random.default_rng(1)
@@ -261,11 +335,15 @@ def test_openings_are_of_many_kinds() -> None:
     [
         (
             {"learner": "uniform"},
-            "^there is nothing to search for: there is no theorem .*'uniform'$",
+            "^there is nothing to search for: there is no theorem .*'uniform'; "
+            "--objective regret needs no bound$",
         ),
         ({"learner": "concelaed"}, "did you mean 'concealed'?"),
         ({"learner": "concealed", "objective": "certificate"}, "concealed has no certificate"),
         ({"learner": "concealed", "objective": "loss"}, "^objective is 'loss'; it must be"),
+        ({"learner": "concealed", "longest_delay": -1}, "^longest_delay is -1; it must be a whole"),
+        ({"learner": "concealed", "longest_delay": 0.5}, "^longest_delay is 0.5; it must be"),
+        ({"learner": "concealed", "longest_delay": 10**30}, "whole number from 0 to 100000$"),
         ({"learner": "concealed", "against": "concealed"}, "is named twice"),
         ({"learner": "concealed", "arms": 1}, "^arms is 1; it must be a whole number from 2"),
         ({"learner": "concealed", "rounds": 0}, "^rounds is 0; it must be"),

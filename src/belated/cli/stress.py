@@ -11,7 +11,7 @@ import click
 from belated.cli.console import one_line_errors, progress_of, say_if_compiling, show_table
 
 if TYPE_CHECKING:
-    from belated.simulation.stress import Stress
+    from belated.simulation.stress import Aim, Stress
 
 
 @click.command()
@@ -23,8 +23,14 @@ if TYPE_CHECKING:
 @click.option("--rounds", default=60, show_default=True, help="Rounds of the games.")
 @click.option(
     "--objective",
-    type=click.Choice(["bound", "certificate"]),
-    help="What the regret is divided by; certificate for full information.  [default: bound]",
+    type=click.Choice(["bound", "certificate", "regret"]),
+    help="Divide the regret by this; certificate is for full information, and regret, which "
+    "divides by the rounds, for every learner.  [default: bound]",
+)
+@click.option(
+    "--longest-delay",
+    type=int,
+    help="No loss is later than so many rounds.  [default: any delay, or never]",
 )
 @click.option("--restarts", type=int, help="Independent searches.  [default: 20, or no limit]")
 @click.option("--seconds", type=float, help="When to end.  [default: after all restarts]")
@@ -39,7 +45,7 @@ if TYPE_CHECKING:
 def stress(
     learner: str,
     against: str | None,
-    objective: str | None,
+    objective: "Aim | None",
     workers: int | None,
     best: int,
     save: Path | None,
@@ -48,10 +54,10 @@ def stress(
 ) -> None:
     """Search the losses and delays that make LEARNER's regret largest.
 
-    Largest compared to its bound, or with --against to the regret of another learner. LEARNER is a
-    name from `belated learners`, with options if you like (concealed:variant=repaired). For
-    learners that draw arms, a find is valued anew with draws that the search has not seen. Ctrl-C
-    ends the search and keeps what it has found.
+    Largest compared to its bound, with --against to the regret of another learner, or with
+    --objective regret to the rounds. LEARNER is a name from `belated learners`, with options if you
+    like (concealed:variant=repaired). For learners that draw arms, a find is valued anew with draws
+    that the search has not seen. Ctrl-C ends the search and keeps what it has found.
     """
     from belated.simulation.stress import stress
     from belated.values import as_count
@@ -68,7 +74,7 @@ def stress(
                 result = stress(
                     learner,
                     against,
-                    objective="certificate" if objective == "certificate" else "bound",
+                    objective=objective or "bound",
                     workers=(os.cpu_count() or 1) if workers is None else workers,
                     progress=progress,
                     **options,
@@ -94,8 +100,11 @@ def show_finds(result: "Stress", best: int) -> None:
     search = result.search
     title = " against ".join(each.label for each in search.objective.contenders)
     click.secho(title, bold=True, nl=False)
+    size = f"{search.rounds} rounds and {search.arms} arms"
+    if search.longest_delay is not None:
+        size += f", no loss later than {search.longest_delay} rounds"
     click.echo(
-        f": {search.objective.name} in games of {search.rounds} rounds and {search.arms} arms; "
+        f": {search.objective.name} in games of {size}; "
         f"{len(result.finds)} restarts, {result.evaluations} games, seed {search.seed}"
     )
     table = result.table()

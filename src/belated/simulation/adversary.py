@@ -28,8 +28,8 @@ class Script(NamedTuple):
     delays: Counts
 
 
-def opening(random: Random, rounds: int, arms: int) -> Script:
-    """A random game of a kind that is hard for some learner."""
+def opening(random: Random, rounds: int, arms: int, longest: int | None = None) -> Script:
+    """A random game of a kind that is hard for some learner, its delays as `cut` leaves them."""
     losses = LOSSES[random.integers(len(LOSSES))](random, rounds, arms)
     delays = DELAYS[random.integers(len(DELAYS))](random, rounds, arms)
     environment = Environment("opening", losses, delays, rounds)
@@ -37,12 +37,17 @@ def opening(random: Random, rounds: int, arms: int) -> Script:
     blocks = list(environment.blocks(seed))
     return Script(
         np.concatenate([block.losses for block in blocks]),
-        cut(np.concatenate([block.delays for block in blocks])),
+        cut(np.concatenate([block.delays for block in blocks]), longest),
     )
 
 
-def cut(delays: Counts) -> Counts:
-    """The same delays, with NEVER for those that end after the last round."""
+def cut(delays: Counts, longest: int | None = None) -> Counts:
+    """The same delays, with NEVER for those that end after the last round.
+
+    What takes more rounds than the longest, if there is one, or never comes, takes the longest.
+    """
+    if longest is not None:
+        delays = np.where((delays == NEVER) | (delays > longest), longest, delays)
     left = len(delays) - np.arange(len(delays))[:, None]
     return np.where(delays >= left, NEVER, delays)
 
@@ -127,12 +132,12 @@ DELAYS: tuple[Callable[[Random, int, int], DelayProcess], ...] = (
 )
 
 
-def mutated(random: Random, script: Script) -> Script:
-    """The script with one change, or two."""
+def mutated(random: Random, script: Script, longest: int | None = None) -> Script:
+    """The script with one change, or two, its delays as `cut` leaves them."""
     changed = Script(script.losses.copy(), script.delays.copy())
     for _ in range(1 + int(random.random() < 0.3)):
         CHANGES[random.integers(len(CHANGES))](random, changed)
-    return Script(changed.losses, cut(changed.delays))
+    return Script(changed.losses, cut(changed.delays, longest))
 
 
 def _part(random: Random, script: Script) -> tuple[slice, slice]:

@@ -60,13 +60,14 @@ class Find:
 
     def summary(self) -> dict[str, Any]:
         """The numbers of the find."""
-        margin = self.half_width
+        margin, rivals = self.half_width, self.score.rivals_regrets
         return {
             "restart": self.restart,
             "value": self.score.value,
             "+-": None if margin is None else float(f"{margin:.1g}"),
             "in search": self.in_search,
             "regret": float(self.score.regrets.mean()),
+            **({} if rivals is None else {"rival's regret": float(rivals.mean())}),
             "bound": self.score.bound,
             "max missing": int(ScriptedGame(self.script).stretch.missing.max()),
             "never": round(float((self.script.delays == NEVER).mean()), 3),
@@ -88,7 +89,7 @@ class Find:
         found = {
             **contenders,
             "objective": self.objective.name,
-            **{name.replace(" ", "_"): value for name, value in numbers.items()},
+            **{name.replace("'", "").replace(" ", "_"): each for name, each in numbers.items()},
             "fresh_draws": int(self.score.values.size),
             "evaluations": self.evaluations,
             "run": {

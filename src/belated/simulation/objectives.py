@@ -1,4 +1,4 @@
-"""What a search for hard games maximises: a ratio of regret to bound, or the lead of a rival.
+"""What a search for hard games maximises: regret, its ratio to a bound, or the lead of a rival.
 
 Learners that draw arms are played several times; the value of a game is the mean over the draws.
 """
@@ -50,7 +50,8 @@ class Score(NamedTuple):
     """What a game is worth to the search.
 
     `values` has one entry for each draw, and so has `regrets`, the first learner's regret against
-    `arm`. Where nothing is stated about the game, there is no value, and `why` says why.
+    `arm`; `rivals_regrets` is that of the second, if there is one. Where nothing is stated about
+    the game, there is no value, and `why` says why.
     """
 
     values: Floats
@@ -58,6 +59,7 @@ class Score(NamedTuple):
     arm: int
     bound: float | None = None
     why: str = ""
+    rivals_regrets: Floats | None = None
 
     @property
     def value(self) -> float:
@@ -102,7 +104,8 @@ class OverBound:
         )
         regrets = losses_of(traces) - sums.losses[arm]
         if bound.value is None:
-            return Score(np.empty(0), regrets, arm, why=bound.why)
+            why = f"{bound.why}; --objective regret needs no bound"
+            return Score(np.empty(0), regrets, arm, why=why)
         return Score(regrets / bound.value, regrets, arm, bound.value)
 
 
@@ -136,6 +139,25 @@ class OverCertificate:
 
 
 @dataclass(frozen=True)
+class OverRounds:
+    """The regret against the best arm, for each round."""
+
+    contender: Contender
+
+    name = "regret per round"
+
+    @property
+    def contenders(self) -> tuple[Contender, ...]:
+        return (self.contender,)
+
+    def score(self, game: ScriptedGame, draws: Draws) -> Score:
+        sums = account(game)
+        loss = losses_of(played(self.contender.built(sums), game, draws))
+        regrets = loss - sums.losses[sums.best_arm]
+        return Score(regrets / sums.rounds, regrets, sums.best_arm)
+
+
+@dataclass(frozen=True)
 class OverRival:
     """How much more regret the learner has than its rival, for each round."""
 
@@ -153,8 +175,9 @@ class OverRival:
         loss, rival_loss = (
             losses_of(played(each.built(sums), game, draws)) for each in self.contenders
         )
-        values = (loss - rival_loss) / sums.rounds
-        return Score(values, loss - sums.losses[sums.best_arm], sums.best_arm)
+        values, arm = (loss - rival_loss) / sums.rounds, sums.best_arm
+        best = sums.losses[arm]
+        return Score(values, loss - best, arm, rivals_regrets=rival_loss - best)
 
 
 def played(learner: Plays, game: ScriptedGame, draws: Draws) -> list[Trace]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from belated.environments.environment import branch
+from belated.environments.environment import Random, branch
 from belated.simulation.adversary import Script, mutated, opening
 from belated.simulation.finds import Find
 from belated.simulation.objectives import Draws, Objective, ScriptedGame
@@ -30,13 +30,21 @@ class Search:
     rounds: int
     steps: int
     seed: int
+    longest_delay: int | None = None
+
+    def opening(self, random: Random) -> Script:
+        """A random game to begin with."""
+        return opening(random, self.rounds, self.arms, self.longest_delay)
+
+    def changed(self, random: Random, script: Script) -> Script:
+        """A game near another one."""
+        return mutated(random, script, self.longest_delay)
 
     def why_not(self) -> str:
         """Why there is nothing to look for: no game has a value. Empty if one has."""
         random, draws = np.random.default_rng(self.seed), [np.random.SeedSequence(self.seed)]
         for _ in range(PROBES):
-            game = ScriptedGame(opening(random, self.rounds, self.arms))
-            score = self.objective.score(game, draws)
+            score = self.objective.score(ScriptedGame(self.opening(random)), draws)
             if score.values.size:
                 return ""
         return score.why
@@ -59,9 +67,9 @@ class Restart:
         """Look at one more game: a random one at first, then one near the present one."""
         value, script = self.here
         if script is None or self.evaluations < self.openings:
-            changed, heat = opening(self.random, self.search.rounds, self.search.arms), 0.0
+            changed, heat = self.search.opening(self.random), 0.0
         else:
-            changed, heat = mutated(self.random, script), self._heat()
+            changed, heat = self.search.changed(self.random, script), self._heat()
         reached = self._value(changed, self.draws)
         self.evaluations += 1
         if reached > self.best[0]:

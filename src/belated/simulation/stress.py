@@ -1,24 +1,36 @@
 """Stress: a search for the games in which a learner does worst, by many independent restarts."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from belated.simulation.contenders import Contender, contenders
 from belated.simulation.crew import Crew, Progress
 from belated.simulation.finds import Find
-from belated.simulation.objectives import Objective, OverBound, OverCertificate, OverRival
+from belated.simulation.objectives import (
+    Objective,
+    OverBound,
+    OverCertificate,
+    OverRival,
+    OverRounds,
+)
 from belated.simulation.play import Plays
 from belated.simulation.restarts import Search
 from belated.simulation.table import Table
 from belated.values import as_count, as_number
 
-Aim = Literal["bound", "certificate"]
+Aim = Literal["bound", "certificate", "regret"]
 Entrant = str | Contender | Plays
 
 MOST_ARMS, MOST_ROUNDS = 10_000, 100_000
 RESTARTS = 20
+OBJECTIVES: dict[Aim, Callable[[Contender], Objective]] = {
+    "bound": OverBound,
+    "certificate": OverCertificate,
+    "regret": OverRounds,
+}
 
 
 @dataclass(frozen=True)
@@ -52,6 +64,7 @@ def stress(
     arms: int = 4,
     rounds: int = 60,
     objective: Aim = "bound",
+    longest_delay: int | None = None,
     restarts: int | None = None,
     seconds: float | None = None,
     steps: int = 1000,
@@ -61,17 +74,24 @@ def stress(
 ) -> Stress:
     """Search the games that maximise regret over bound, or over the regret of another learner.
 
+    For one learner, the objective "certificate" is regret over certificate and "regret" is regret
+    per round. With a longest delay, no loss comes later than so many rounds after its own, except
+    that what would come after the last round is not told.
+
     The search ends after so many restarts of so many steps, or seconds (20 restarts if neither is
     said), or by an interrupt (Ctrl-C), and keeps the best of what it has seen. `progress` is told
     how much of how much is done. With more than one worker, each is a process of its own, and the
     script that calls this must guard its main part by `if __name__ == "__main__"`.
     """
+    if longest_delay is not None:
+        longest_delay = as_count(longest_delay, "longest_delay", 0, MOST_ROUNDS)
     search = Search(
         objective=aimed(learner, against, objective),
         arms=as_count(arms, "arms", 2, MOST_ARMS),
         rounds=as_count(rounds, "rounds", 1, MOST_ROUNDS),
         steps=as_count(steps, "steps", 1),
         seed=as_count(seed, "seed", 0),
+        longest_delay=longest_delay,
     )
     if seconds is not None and not as_number(seconds, "seconds") > 0.0:
         raise ValueError(f"seconds is {seconds!r}; it must be above 0")
@@ -96,6 +116,6 @@ def aimed(learner: Entrant, against: Entrant | None, aim: Aim) -> Objective:
     if against is not None:
         return OverRival(*contenders([learner, against]))
     (chosen,) = contenders([learner])
-    if aim not in ("bound", "certificate"):
-        raise ValueError(f"objective is {aim!r}; it must be 'bound' or 'certificate'")
-    return OverBound(chosen) if aim == "bound" else OverCertificate(chosen)
+    if aim not in get_args(Aim):
+        raise ValueError(f"objective is {aim!r}; it must be 'bound', 'certificate' or 'regret'")
+    return OBJECTIVES[aim](chosen)
