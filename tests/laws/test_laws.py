@@ -154,7 +154,7 @@ def played(
     if isinstance(learner, FullInformation) and learner.prior is not None and start is None:
         assert_certified(game.losses, game.delays, predictions, learner.prior)
     if isinstance(learner, PracticalExperts) and start is None:
-        assert practical_certificate(game.losses, predictions).holds
+        assert practical_certificate(learner, game.losses, predictions).holds
     return q
 
 

@@ -7,12 +7,13 @@ import pytest
 
 from belated import ftrl
 from belated.environments.missing import NEVER
-from belated.kernels.estimates import MIXED, SHARE, STEADY
+from belated.kernels.estimates import MIXED, SHARE, STEADY, level_now
 from belated.learners.practical_bandit import (
     EXPECTED,
     PracticalBandit,
     PracticalBanditState,
     is_trusted,
+    value,
 )
 from tests.learners.games import ARMS, Table, played, random_table
 
@@ -167,3 +168,24 @@ def test_an_option_that_is_none(option: str, value: Any) -> None:
     """One sentence that names the option and its value."""
     with pytest.raises(ValueError, match=f"^{option} is .*; it must be "):
         PracticalBandit(2, **{option: value})
+
+
+def test_an_arm_not_played_since_the_level_rose_may_have_stayed_where_it_was() -> None:
+    """Two arms lose half, then the one that is played loses all: the other is worth a look.
+
+    Half of what the level has risen is taken off, as far as there is believed to be a level.
+    """
+    learner = PracticalBandit(2, checks=0.0)
+    state = learner.start()
+    for t in range(120):
+        arm = t % 2 if t < 60 else 0
+        play = learner.commit(state, learner.predict(state), arm)
+        learner.observe(state, play[0], arm, 1.0 if t >= 60 else float(t // 2 % 2))
+    level, share = level_now(state), state.level[SHARE]
+    rise = level - state.level_met[1]
+    assert min(rise, share) > 0.1
+    value(state, 1)
+    lowered = float(state.worth[1])
+    state.level_met[1] = level
+    value(state, 1)
+    assert state.worth[1] - lowered == pytest.approx(0.5 * share * rise)

@@ -68,7 +68,8 @@ def from_all_predictions(learner: PracticalExperts, game: Game) -> float:
     """The certificate as the theory has it, with nothing summed up on the way."""
     moments = list(rounds_of(learner, learner.start(), game.stretches(), lambda t, q: -1))
     losses = np.array([moment.losses for moment in moments])
-    return practical_certificate(losses, [moment.prediction for moment in moments]).bound
+    predictions = [moment.prediction for moment in moments]
+    return practical_certificate(learner, losses, predictions).bound
 
 
 @pytest.mark.parametrize("loop", LOOPS)

@@ -12,7 +12,15 @@ import pytest
 
 from belated.environments.missing import NEVER, missing_counts
 from belated.environments.scenarios import scenario, scenarios
-from belated.kernels.drift import DRIFT, LEAST_DRIFT, LEVEL, MOST, PLACES, sobering_temperature
+from belated.kernels.drift import (
+    BOLD,
+    DRIFT,
+    LEAST_DRIFT,
+    LEVEL,
+    MOST,
+    PLACES,
+    sobering_temperature,
+)
 from belated.learners.learner import Prediction
 from belated.learners.practical_experts import IMPUTED, MIXING, STEADY, PracticalExperts
 from belated.simulation.game import Stretch
@@ -63,7 +71,8 @@ def certified(losses: Floats, delays: Counts, tamper: Tamper = leave) -> Practic
     learner = Tampered(losses.shape[1], tamper)
     stretch = Stretch(0, len(losses), losses, delays, missing_counts(delays))
     moments = rounds_of(learner, learner.start(), [stretch], lambda t, q: -1)
-    found = practical_certificate(losses, [moment.prediction for moment in moments])
+    predictions = [moment.prediction for moment in moments]
+    found = practical_certificate(learner.learner, losses, predictions)
     np.testing.assert_allclose(found.regret, found.lost - losses.sum(axis=0), rtol=0, atol=1e-9)
     return found
 
@@ -199,7 +208,7 @@ def rising(prediction: Prediction, round_: int) -> None:
     """From round 30 on the rate of the steady strategy is again where it began."""
     if round_ >= 30:
         values, arms = prediction.work[IMPUTED], prediction.q.size
-        rate = 1.0 / sobering_temperature(LEAST_DRIFT, arms)
+        rate = 1.0 / sobering_temperature(LEAST_DRIFT, arms, BOLD)
         weights = np.exp(-rate * (values - values.min()))
         prediction.work[STEADY] = weights / weights.sum()
         prediction.dual[MOST], prediction.eta[STEADY] = LEAST_DRIFT, rate

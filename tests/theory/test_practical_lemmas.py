@@ -120,7 +120,7 @@ def analysed(losses: Floats, delays: Counts) -> Run:
     filled = [np.where(told <= t, losses, each.work[GUESS]) for t, each in enumerate(made)]
     filled.append(losses)
     revisions = [filled[t][:t] - filled[t - 1][:t] for t in range(1, len(filled))]
-    closed = practical_certificate(losses, made).steady
+    closed = practical_certificate(learner, losses, made).steady
     return Run(
         revisions,
         [each.sum(axis=0) for each in revisions],

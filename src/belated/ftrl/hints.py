@@ -10,6 +10,7 @@ from belated.ftrl.imputation import SLOW, Told, history_of, renewals
 from belated.ftrl.ledger import Ledger
 from belated.ftrl.regularizers import Floats
 
+UNSEEN_RISE = 0.5  # of the level, since an arm was last played, is taken off its worth
 FORGIVEN = 0.5  # of the excess of squared errors, for every recent play that is outstanding
 
 
@@ -17,8 +18,9 @@ FORGIVEN = 0.5  # of the excess of squared errors, for every recent play that is
 class Imputing:
     """h_t(i) = t worth_t(i) - Lhat_t^av(i): all that is missing, of every arm, is imputed.
 
-    The worth of an arm is its estimated mean loss less `width` standard deviations of it. It stands
-    until the arm is played, a loss of it is told or withdrawn, or all arms are renewed.
+    The worth of an arm is its estimated mean loss less `width` standard deviations of it, and less
+    half of what the common level has risen since it was last played, for it may have stayed. It
+    stands until the arm is played, a loss of it is told or withdrawn, or all arms are renewed.
     """
 
     estimate: Estimator
@@ -56,12 +58,16 @@ class Imputing:
             mean += recent * worse / (count + 1.0)
         share = min(1.0, max(0.0, (mean * (count + 1.0) + 1.0) / (count + 3.0)))
         growth = 1.0 + max(0.0, math.log(t / (ledger.arms * (count + 1.0))))
-        return mean - self.width * math.sqrt(share * (1.0 - share) * growth / (count + 1.0))
+        mean -= self.width * math.sqrt(share * (1.0 - share) * growth / (count + 1.0))
+        met = history.standing(self._last_play(ledger, arm)).level
+        return mean - UNSEEN_RISE * standing.level_share * max(0.0, standing.level - met)
+
+    def _last_play(self, ledger: Ledger, arm: int) -> int:
+        return max((play.round for play in ledger.plays if play.arm == arm), default=0)
 
     def _last_change(self, ledger: Ledger, arm: int) -> int:
-        played = [play.round for play in ledger.plays if play.arm == arm]
         ended = [after for (_, i), after in ledger.ended.items() if i == arm]
-        return max([0, *played, *ended, *renewals(ledger.round - 1)])
+        return max([self._last_play(ledger, arm), *ended, *renewals(ledger.round - 1)])
 
     def is_trusted(self, ledger: Ledger) -> bool:
         """Whether what was expected of plays was not worse than the mean of all arms, by too much.

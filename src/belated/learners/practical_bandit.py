@@ -24,12 +24,14 @@ from belated.kernels.compile import compiled
 from belated.kernels.concealed import WORK
 from belated.kernels.estimates import (
     NEXT,
+    SHARE,
     SLOW,
     add_loss,
     expected,
     fade_all,
     faded_since,
     judge,
+    level_now,
     mixture_of,
     nothing_known,
     say,
@@ -43,6 +45,7 @@ from belated.learners.learner import Counts, Floats, Learner, Prediction, Verbs,
 from belated.types import Covers, Setting
 from belated.values import as_number
 
+UNSEEN_RISE = 0.5  # how much of a rise of the level an arm that was not played may lack
 PER_PENDING = 0.5  # how much more surprise is forgiven for each recent play
 MOST = 1e9  # of an option: beyond, products would overflow
 RATE, WIDTH, CHECKS, PATIENCE = range(4)
@@ -55,6 +58,7 @@ class PracticalBanditState(NamedTuple):
 
     worth is h_t + Lhat^av by arm and round. recent is the sum of s^2 over the rounds s of an arm's
     outstanding plays: over t^2, their number, where old ones hardly count; made is the sum of s.
+    level_met is the common level as it stood when an arm was last played.
     trust has the excess of squared errors over those of the overall mean, recent over all arms, and
     the share of checks.
     """
@@ -81,6 +85,7 @@ class PracticalBanditState(NamedTuple):
     worth: Floats
     recent: Floats
     made: Floats
+    level_met: Floats
     silence: Floats
     trust: Floats
     multiplier: Floats
@@ -149,6 +154,7 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
     state.made[arm] += plays[0, ROUND]
     state.trust[RECENT] += plays[0, ROUND] ** 2
     settle_level(state)
+    state.level_met[arm] = level_now(state)
     if round_ >= state.renewed[NEXT]:
         fade_all(state, round_)
         listen(state.silence, round_)
@@ -170,8 +176,8 @@ def value(state: PracticalBanditState, arm: int) -> None:
 
     Of a mixture with mean m and count n, to which every outstanding play adds (s/t)^2 losses worse
     than m by what silence of their mean age says, it is m - width sqrt(p (1 - p) g / (n + 1)) with
-    p = (m (n + 1) + 1)/(n + 3) within [0, 1] and g = 1 + ln(t / (K (n + 1))), but at least 1.
-    It stands until it is renewed, as of that round.
+    p = (m (n + 1) + 1)/(n + 3) within [0, 1] and g = 1 + ln(t / (K (n + 1))), but at least 1;
+    less what the arm may lack of the level's rise. It stands until it is renewed, as of that round.
     """
     t, (slow, fast) = float(state.round[0]), faded_since(state, state.round[0] - 1)
     mean, count = mixture_of(state, arm, slow, fast)
@@ -184,7 +190,17 @@ def value(state: PracticalBanditState, arm: int) -> None:
     if t > due:
         variance *= 1.0 + math.log(t / due)
     deviation = math.sqrt(variance)
-    state.worth[arm] = mean - state.options[WIDTH] * deviation
+    state.worth[arm] = mean - state.options[WIDTH] * deviation - unseen_rise(state, arm)
+
+
+@compiled
+def unseen_rise(state: PracticalBanditState, arm: int) -> float:
+    """Half of what the level has risen since the arm was last played, as far as it is believed in.
+
+    The arm itself may have stayed where it was: nobody has looked.
+    """
+    rise = max(0.0, level_now(state) - state.level_met[arm])
+    return float(UNSEEN_RISE * state.level[SHARE] * rise)
 
 
 @compiled
@@ -260,6 +276,7 @@ class PracticalBandit(Learner):
         "worth",
         "recent",
         "made",
+        "level_met",
     )
     by_number: ClassVar[tuple[str, ...]] = (*concealed.Concealed.by_number, "multiplier")
     state: ClassVar[type] = PracticalBanditState
@@ -288,6 +305,7 @@ class PracticalBandit(Learner):
             worth=np.zeros(self.arms),
             recent=np.zeros(self.arms),
             made=np.zeros(self.arms),
+            level_met=np.zeros(self.arms),
             silence=nothing_heard(bool(self.listens)),
             trust=np.array([0.0, 0.0, 0.5]),
             multiplier=np.full(1, np.inf),
@@ -311,6 +329,7 @@ class PracticalBandit(Learner):
         other = other._replace(**fallen_back._asdict())
         slow, fast = faded_since(other, other.round[0] - 1)
         for i in range(len(kept), len(kept) + added):
+            other.level_met[i] = level_now(other)
             say(other, i, slow, fast)
         for i in range(len(kept) + added):
             value(other, i)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from belated.kernels.drift import DRIFT, LEVEL, LOST, PLACES
 from belated.learners.learner import Prediction
-from belated.learners.practical_experts import FIRST_GUESS, LOG_PRIOR, MIXING, STEADY, STRATEGIES
+from belated.learners.practical_experts import MIXING, STEADY, STRATEGIES, PracticalExperts
 from belated.simulation.accounts import Account
 from belated.simulation.regret import regrets
 from belated.simulation.trace import Trace
@@ -71,7 +71,7 @@ class PracticalCertificate:
 
 
 def practical_certificate(
-    losses: Floats, predictions: Sequence[Prediction]
+    learner: PracticalExperts, losses: Floats, predictions: Sequence[Prediction]
 ) -> PracticalCertificate:
     """The certificate of a run, from the losses of its rounds and what was predicted in them."""
     played = np.array([prediction.work[:STRATEGIES] for prediction in predictions])
@@ -79,21 +79,21 @@ def practical_certificate(
     mixture = float(
         sum(prediction.q @ row for prediction, row in zip(predictions, losses, strict=True))
     )
-    return _closed(predictions[-1], losses.sum(axis=0), strategies, mixture)
+    return _closed(learner, predictions[-1], losses.sum(axis=0), strategies, mixture)
 
 
 def run_certificate(trace: Trace, account: Account) -> PracticalCertificate:
     """The same from the trace of a run and the account of its game, which have all sums."""
-    return _closed(trace.last, account.losses, trace.strategies, trace.loss)
+    return _closed(trace.learner, trace.last, account.losses, trace.strategies, trace.loss)
 
 
 def _closed(
-    last: Prediction, arms: Floats, strategies: Floats, mixture: float
+    learner: PracticalExperts, last: Prediction, arms: Floats, strategies: Floats, mixture: float
 ) -> PracticalCertificate:
     """Both accounts of the last round, closed with what everybody has truly lost."""
     even = np.full(arms.size, -math.log(arms.size))
-    steady = _against(last, STEADY, float(strategies[STEADY]), arms, even, FIRST_GUESS)
-    mixing = _against(last, MIXING, mixture, strategies, np.array(LOG_PRIOR), 0.0)
+    steady = _against(last, STEADY, float(strategies[STEADY]), arms, even, learner.first_guess)
+    mixing = _against(last, MIXING, mixture, strategies, learner.log_prior, 0.0)
     return PracticalCertificate(steady, mixing, mixture)
 
 
