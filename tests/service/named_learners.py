@@ -169,6 +169,7 @@ class NamedPractical(NamedLearner):
 
     ever: list[Arm] = field(default_factory=list)
     changed_after: int = 0  # so many rounds
+    came_after: dict[Arm, int] = field(default_factory=dict)  # by arm, if not there from the first
 
     def __post_init__(self) -> None:
         self.ledger = Ledger(arms=len(self.ever))
@@ -197,6 +198,7 @@ class NamedPractical(NamedLearner):
     def changed(self, add: list[str], remove: list[str]) -> None:
         super().changed(add, remove)
         self.changed_after = len(self.plays)
+        self.came_after |= dict.fromkeys(add, self.changed_after)
 
     def worth(self, arm: Arm) -> float:
         """An arm's mean loss less its uncertainty, as of the last change of anything about it."""
@@ -217,7 +219,9 @@ class NamedPractical(NamedLearner):
             mean += recent * worse / (count + 1.0)
         share = min(1.0, max(0.0, (mean * (count + 1.0) + 1.0) / (count + 3.0)))
         growth = 1.0 + max(0.0, math.log((u + 1) / (len(self.present) * (count + 1.0))))
-        return mean - 0.85 * math.sqrt(share * (1.0 - share) * growth / (count + 1.0))
+        met = self.history.standing(max([self.came_after.get(arm, 0), *played])).level
+        risen = 0.5 * standing.level_share * max(0.0, standing.level - met)
+        return mean - 0.85 * math.sqrt(share * (1.0 - share) * growth / (count + 1.0)) - risen
 
     def weights(self) -> Weights:
         t, arms = self.round, len(self.present)
