@@ -62,7 +62,10 @@ def parts_figure(learner: str, parts: list[Part]) -> Drawing:
     axes.axvline(0.0, color=FAINT, linewidth=0.7)
     for row, part in enumerate(parts):
         axes.barh(row, part.mean, height=0.5, color=COLOURS[0], alpha=0.35, linewidth=0)
-        axes.plot(part.costs, [row] * len(part.costs), "o", color=COLOURS[0], alpha=0.6, ms=3.5)
+        axes.plot(
+            part.costs, [row] * len(part.costs), "o", color=COLOURS[0], alpha=0.6, ms=3.5,
+            clip_on=False,
+        )  # fmt: skip
         axes.annotate(
             signed(part.mean), (1.0, row), xycoords=("axes fraction", "data"), xytext=(28, 0),
             textcoords="offset points", ha="right", va="center", color=INK, fontsize=8.5,
