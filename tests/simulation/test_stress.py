@@ -336,7 +336,7 @@ def test_openings_are_of_many_kinds() -> None:
         (
             {"learner": "uniform"},
             "^there is nothing to search for: there is no theorem .*'uniform'; "
-            "--objective regret needs no bound$",
+            "the objective 'regret' needs no bound$",
         ),
         ({"learner": "concelaed"}, "did you mean 'concealed'?"),
         ({"learner": "concealed", "objective": "certificate"}, "concealed has no certificate"),
@@ -359,3 +359,9 @@ def test_openings_are_of_many_kinds() -> None:
 def test_bad_input_gets_one_sentence(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         stress(**options)
+
+
+def test_the_certificate_of_practical_experts_can_be_searched() -> None:
+    """The search comes near to it, and never across."""
+    found = stress("practical-experts", arms=2, rounds=20, objective="certificate", restarts=1)
+    assert 0.3 < found.finds[0].score.value <= 1.0

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option(
     "--objective",
     type=click.Choice(["bound", "certificate", "regret"]),
-    help="Divide the regret by this; certificate is for full information, and regret, which "
+    help="Divide the regret by this; certificate is for learners that have one, and regret, which "
     "divides by the rounds, for every learner.  [default: bound]",
 )
 @click.option(

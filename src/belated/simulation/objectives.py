@@ -15,6 +15,7 @@ from belated.environments.environment import Environment
 from belated.environments.given import GivenDelays, GivenLosses
 from belated.environments.missing import missing_counts
 from belated.learners.full_information import FullInformation
+from belated.learners.practical_experts import PracticalExperts
 from belated.simulation.accounts import account
 from belated.simulation.adversary import Script
 from belated.simulation.bounds import bound_for
@@ -23,6 +24,7 @@ from belated.simulation.compare import start_run
 from belated.simulation.contenders import Contender
 from belated.simulation.game import Game, Stretch
 from belated.simulation.play import Plays
+from belated.simulation.practical_certificate import run_certificate
 from belated.simulation.trace import Trace
 from belated.types import Setting
 
@@ -104,15 +106,15 @@ class OverBound:
         )
         regrets = losses_of(traces) - sums.losses[arm]
         if bound.value is None:
-            why = f"{bound.why}; --objective regret needs no bound"
+            why = f"{bound.why}; the objective 'regret' needs no bound"
             return Score(np.empty(0), regrets, arm, why=why)
         return Score(regrets / bound.value, regrets, arm, bound.value)
 
 
 @dataclass(frozen=True)
 class OverCertificate:
-    """The regret of a full-information learner as a part of its certificate, for the arm and the
-    rate for which it is the largest part."""
+    """The regret as a part of what the run itself proves of it, for the arm and, if there are
+    several, the rate for which it is the largest part."""
 
     contender: Contender
 
@@ -125,14 +127,21 @@ class OverCertificate:
     def score(self, game: ScriptedGame, draws: Draws) -> Score:
         sums = account(game)
         learner = self.contender.built(sums)
-        if not isinstance(learner, FullInformation) or not learner.told_on_arrival:
+        traces = played(learner, game, draws[:1])
+        if isinstance(learner, PracticalExperts):
+            bounds = np.full(sums.arms, run_certificate(traces[0], sums).bound)
+        elif isinstance(learner, FullInformation) and learner.told_on_arrival:
+            bounds = account_certificate(sums, learner).min(axis=1)
+        else:
             why = (
-                f"{self.contender.label} has no certificate; full-information learners have that "
-                "are told their losses when they arrive"
+                f"{self.contender.label} has no certificate; practical-experts has one, and "
+                "full-information if it is told its losses when they arrive"
             )
             return Score(np.empty(0), np.empty(0), sums.best_arm, why=why)
-        loss = losses_of(played(learner, game, draws))
-        bounds = account_certificate(sums, learner).min(axis=1)
+        loss = losses_of(traces)
+        if bounds.min() <= 0.0:
+            why = "the certificate is not above 0: the learner did better than any arm"
+            return Score(np.empty(0), loss - sums.losses.min(), sums.best_arm, why=why)
         arm = int(((loss[0] - sums.losses) / bounds).argmax())
         regrets = loss - sums.losses[arm]
         return Score(regrets / bounds[arm], regrets, arm, float(bounds[arm]))

@@ -84,11 +84,15 @@ def practical_certificate(
 
 def run_certificate(trace: Trace, account: Account) -> PracticalCertificate:
     """The same from the trace of a run and the account of its game, which have all sums."""
-    return _closed(trace.learner, trace.last, account.losses, trace.strategies, trace.loss)
+    return _closed(trace.learner, trace, account.losses, trace.strategies, trace.loss)
 
 
 def _closed(
-    learner: PracticalExperts, last: Prediction, arms: Floats, strategies: Floats, mixture: float
+    learner: PracticalExperts,
+    last: Prediction | Trace,
+    arms: Floats,
+    strategies: Floats,
+    mixture: float,
 ) -> PracticalCertificate:
     """Both accounts of the last round, closed with what everybody has truly lost."""
     even = np.full(arms.size, -math.log(arms.size))
@@ -98,7 +102,12 @@ def _closed(
 
 
 def _against(
-    last: Prediction, which: int, lost: float, others: Floats, log_prior: Floats, start: float
+    last: Prediction | Trace,
+    which: int,
+    lost: float,
+    others: Floats,
+    log_prior: Floats,
+    start: float,
 ) -> Against:
     """One account, closed: V and Phi go from where the last round left them to the truth."""
     account, rate = last.dual[which * PLACES :], float(last.eta[which])

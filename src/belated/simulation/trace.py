@@ -34,7 +34,9 @@ class Trace:
     expected_missing: float  # sum_t <q_t, rho_t>
     overlap: float  # the double sum of eq:censoredgamma
     strategies: Floats  # sum_t <q_t^m, l_t> of each strategy that the learner mixes, if any
-    last: Any  # the prediction of the last round
+    last: Floats  # q_T
+    dual: Floats  # of the last prediction, and eta, if the learner mixes strategies
+    eta: Floats
     seconds: float
 
     @property
@@ -92,7 +94,9 @@ class Recorder:
             expected_missing=expected_missing,
             overlap=overlap,
             strategies=strategies,
-            last=prediction,
+            last=np.array(prediction.q),
+            dual=np.array(prediction.dual) if strategies.size else _NONE,
+            eta=np.array(prediction.eta) if strategies.size else _NONE,
             seconds=self.seconds,
         )
 
