@@ -78,4 +78,4 @@ def _shares(table: Table, learners: Sequence[str], places: Sequence[str]) -> NDA
 
 
 def _percent(share: float) -> str:
-    return "" if np.isnan(share) else f"{100.0 * share:.0f}"
+    return "" if np.isnan(share) else str(round(100.0 * share))
