@@ -260,6 +260,11 @@ HELD_BACK = [
 DROPPED = "learners/test_practical_bandit.py::test_the_hint_is_dropped_and_taken_up_again"
 PRACTICAL_LEARNER = "learners/practical_bandit.py"
 ESTIMATES = "kernels/estimates.py"
+NOTED = (
+    "    if state.options[LISTENS] > 0.0:\n"
+    "        note(state.silence, state.heard, arm, power, loss - expected(state, arm))\n"
+)
+COUNTED = "    add_loss(state, arm, loss, int(play[ROUND]))\n"
 PRACTICAL = [
     Fault(
         "fallback: wrong propensity, no implicit exploration (practical)",
@@ -314,18 +319,38 @@ PRACTICAL = [
     Fault(
         "said is renewed before it is judged (practical)",
         PRACTICAL_LEARNER,
-        "    judge(state, arm, loss)\n    add_loss(state, arm, loss, int(play[ROUND]))\n",
-        "    add_loss(state, arm, loss, int(play[ROUND]))\n"
-        "    slow, fast = faded_since(state, state.round[0] - 1)\n"
+        "    judge(state, arm, loss, state.silence[EXPLAINS, power])\n" + NOTED + COUNTED,
+        NOTED + COUNTED + "    slow, fast = faded_since(state, state.round[0] - 1)\n"
         "    say(state, arm, slow, fast)\n"
-        "    judge(state, arm, loss)\n",
+        "    judge(state, arm, loss, state.silence[EXPLAINS, power])\n",
         DROPPED,
     ),
     Fault(
         "the level is not taken out (practical)",
         ESTIMATES,
-        "        value = above if kind == LEVEL else loss\n",
-        "        value = loss\n",
+        "loss - level_now(state), 1.0)\n",
+        "loss, 1.0)\n",
+        DROPPED,
+    ),
+    Fault(
+        "what a delay explains is taken for a change of all (practical)",
+        PRACTICAL_LEARNER,
+        "state.silence[EXPLAINS, power])\n",
+        "0.0)\n",
+        DROPPED,
+    ),
+    Fault(
+        "silence is heard of the neighbouring arm (practical)",
+        PRACTICAL_LEARNER,
+        "says_of(state.silence, state.heard, arm, power_of(age))",
+        "says_of(state.silence, state.heard, arm - 1, power_of(age))",
+        DROPPED,
+    ),
+    Fault(
+        "what looking costs is not counted in the checks (practical)",
+        PRACTICAL_LEARNER,
+        "mean / (1.0 - mean) * ",
+        "mean * ",
         DROPPED,
     ),
     Fault(

@@ -215,7 +215,8 @@ class NamedPractical(NamedLearner):
         if waiting:
             recent = sum((s / (u + 1)) ** 2 for s in waiting)
             count += recent
-            worse = standing.silence(u + 1 - sum(waiting) / len(waiting))
+            took = self.history.above_expected(told, told.arm == place)
+            worse = standing.silence(u + 1 - sum(waiting) / len(waiting), took)
             mean += recent * worse / (count + 1.0)
         share = min(1.0, max(0.0, (mean * (count + 1.0) + 1.0) / (count + 3.0)))
         growth = 1.0 + max(0.0, math.log((u + 1) / (len(self.present) * (count + 1.0))))
@@ -233,6 +234,6 @@ class NamedPractical(NamedLearner):
         checked, last = 0.5, max([0, *renewals(t - 1)])
         if last > 0:
             overall = float(self.history.standing(last).overall[SLOW])
-            checked = min(0.5, 1.5 * overall * last ** (-2.0 / 3.0))
+            checked = min(0.5, 5.0 * overall / (1.0 - overall) * last ** (-5.0 / 6.0))
         q = np.maximum(q, checked / arms)
         return dict(zip(self.present, (q / q.sum()).tolist(), strict=True))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from belated.ftrl.estimators import Estimator
-from belated.ftrl.imputation import SLOW, Told, history_of, renewals
+from belated.ftrl.imputation import SLOW, History, Told, history_of, renewals
 from belated.ftrl.ledger import Ledger
 from belated.ftrl.regularizers import Floats
 
@@ -44,7 +44,7 @@ class Imputing:
     def worth(self, ledger: Ledger, arm: int) -> float:
         """As of round t = u + 1, where u is the last round at or after which anything changed."""
         u = self._last_change(ledger, arm)
-        t, history = u + 1, history_of(ledger, self.forgets, self.levels)
+        t, history = u + 1, self._history(ledger)
         told, standing = Told.until(ledger, ledger.round), history.standing(u)
         estimates, counts = history.estimates(arm, told, u, standing.overall)
         believed = (1.0 - standing.level_share) * history.shares(arm, told, standing.echo)
@@ -54,13 +54,16 @@ class Imputing:
         if waiting:
             recent, age = sum((s / t) ** 2 for s in waiting), t - sum(waiting) / len(waiting)
             count += recent
-            worse = standing.silence(age) if self.listens else 0.0
-            mean += recent * worse / (count + 1.0)
+            own = history.above_expected(told, told.arm == arm)
+            mean += recent * standing.silence(age, own) / (count + 1.0)
         share = min(1.0, max(0.0, (mean * (count + 1.0) + 1.0) / (count + 3.0)))
         growth = 1.0 + max(0.0, math.log(t / (ledger.arms * (count + 1.0))))
         mean -= self.width * math.sqrt(share * (1.0 - share) * growth / (count + 1.0))
         met = history.standing(self._last_play(ledger, arm)).level
         return mean - UNSEEN_RISE * standing.level_share * max(0.0, standing.level - met)
+
+    def _history(self, ledger: Ledger) -> History:
+        return history_of(ledger, self.forgets, self.levels, self.listens)
 
     def _last_play(self, ledger: Ledger, arm: int) -> int:
         return max((play.round for play in ledger.plays if play.arm == arm), default=0)
@@ -74,7 +77,7 @@ class Imputing:
 
         Both are taken as they stood when the play was chosen, and judged when its loss is told.
         """
-        history, excess = history_of(ledger, self.forgets, self.levels), 0.0
+        history, excess = self._history(ledger), 0.0
         history.standing(ledger.round - 1)
         for (s, arm), loss in ledger.arrived.items():
             standing = history.standings[s - 1]
@@ -83,13 +86,14 @@ class Imputing:
         return excess <= self.patience + FORGIVEN * recent
 
     def checked(self, ledger: Ledger, p: Floats) -> Floats:
-        """p_t with no arm below a share that falls as t^(-2/3) and with the overall mean loss."""
+        """p_t with no arm below a share that falls as t^(-5/6), and with the overall mean loss m as
+        m/(1 - m), which compares what may be found with what looking may cost."""
         if not self.is_trusted(ledger):
             return p
         share, last = 0.5, max([0, *renewals(ledger.round - 1)])
         if last > 0:
-            overall = history_of(ledger, self.forgets, self.levels).standing(last).overall[SLOW]
-            share = min(0.5, self.checks * float(overall) * last ** (-2.0 / 3.0))
+            mean = float(self._history(ledger).standing(last).overall[SLOW])
+            share = min(0.5, self.checks * mean / (1.0 - mean) * last ** (-5.0 / 6.0))
         raised: Floats = np.maximum(p, share / ledger.arms)
         raised /= raised.sum()
         return raised

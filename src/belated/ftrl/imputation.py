@@ -50,7 +50,8 @@ class Standing:
 
     overall has the mean over all arms by estimate; said has the estimates by arm, and in the last
     row the mixture of an arm's own three. echo is what the losses of all arms have against these,
-    and above, of all losses told, how many rounds they took and what they were above the expected.
+    and above, of all losses told until the last renewal, how many rounds they took and what they
+    were above the expected.
     """
 
     level: float
@@ -66,12 +67,25 @@ class Standing:
         own = self.said[MIXTURE, arm]
         return float((1.0 - self.level_share) * own + self.level_share * with_level)
 
-    def silence(self, age: float) -> float:
-        """How much worse than all losses those were that took as long as this, by powers of two."""
+    def silence(self, age: float, own: Floats) -> float:
+        """How much worse than all losses of an arm those are that take as long as this.
+
+        own has in two rows, of the arm, what above has of all arms, and all that was told.
+        """
         waited, above = self.above
-        longer = np.floor(np.log2(waited)) >= math.floor(math.log2(age))
+        longer, own_longer = powers(waited) >= powers(age), powers(own[0]) >= powers(age)
         of_all = above.sum() / (UNRELATED + above.size)
-        return float(above[longer].sum() / (UNRELATED + longer.sum()) - of_all)
+        of_own = own[1].sum() / (UNRELATED + own[1].size)
+        says = above[longer].sum() / (UNRELATED + longer.sum()) - of_all
+        with_own = own[1][own_longer].sum() + UNRELATED * says
+        return float(with_own / (UNRELATED + own_longer.sum()) - of_own)
+
+    def explained(self, waited: float) -> float:
+        """How much worse than all losses those were that took just as long as this."""
+        took, above = self.above
+        alike = powers(took) == powers(waited)
+        of_all = above.sum() / (UNRELATED + above.size)
+        return float((above[alike] - of_all).sum() / (UNRELATED + alike.sum()))
 
 
 def renewals(rounds: int) -> list[int]:
@@ -85,6 +99,12 @@ def renewals(rounds: int) -> list[int]:
     return found[:-1]
 
 
+def powers(rounds: Floats | float) -> Floats:
+    """The largest k for which 4^k is at most so many rounds."""
+    found: Floats = np.floor(0.5 * np.floor(np.log2(rounds)))
+    return found
+
+
 def logistic(against: float) -> float:
     """1/(1 + exp(against)), without overflow."""
     return 0.5 * (1.0 - math.tanh(0.5 * against))
@@ -93,8 +113,10 @@ def logistic(against: float) -> float:
 class History:
     """The standings after the rounds of a ledger; what uses them asks for the last one first."""
 
-    def __init__(self, ledger: Ledger, forgets: bool = True, levels: bool = True) -> None:
-        self.ledger = ledger
+    def __init__(
+        self, ledger: Ledger, forgets: bool = True, levels: bool = True, listens: bool = True
+    ) -> None:
+        self.ledger, self.listens = ledger, listens
         doubt = DOUBT if forgets else math.inf
         self.doubts = np.array([0.0, doubt, 2.0 * doubt])
         self.level_doubt = DOUBT if levels else math.inf
@@ -131,7 +153,7 @@ class History:
             every = np.ones(told.arm.size, dtype=bool)
             sums, counts = self._sums(told, u, every)
             overall, arms = (sums + 0.5) / (counts + 1.0), list(range(self.ledger.arms))
-            echo, above = ECHO * self._against_own(told, every), self._above_expected(told)
+            echo, above = ECHO * self._against_own(told, every), self.above_expected(told, every)
         for arm in arms:
             assert arm is not None
             said[:MIXTURE, arm], _ = self.estimates(arm, told, u, overall)
@@ -150,26 +172,33 @@ class History:
         """By how much losses were above what was said of their arms without the level, of late."""
         told_since = np.array([(told.after > after).sum() for after in told.after])
         weights = LEVEL_FADING**told_since if told_since.size else np.zeros(0)
-        return float((weights * self._above(told, LEVEL)).sum() / (weights.sum() + 1.0))
+        rest = self._above(told, LEVEL) - self._explained(told)
+        return float((weights * rest).sum() / (weights.sum() + 1.0))
 
     def _against_own(self, told: Told, of: NDArray[np.bool_]) -> Floats:
         """What some losses have against the three estimates of their arms that are its own."""
         rows = [self._above(told, kind)[of] for kind in range(LEVEL)]
         return np.array([SHARPNESS * float((row**2).sum()) for row in rows])
 
-    def _above_expected(self, told: Told) -> Floats:
-        """By loss: the rounds it took, counting both ends, and what it was above the expected."""
-        expected = [
-            self.standings[after].expected(arm)
-            for arm, after in zip(told.arm, told.after, strict=True)
-        ]
-        return np.array([told.after - told.round + 1.0, told.loss - np.array(expected)])
+    def above_expected(self, told: Told, of: NDArray[np.bool_]) -> Floats:
+        """Of some losses: the rounds each took, counting both ends, and what it was above the
+        expected. If nobody listens to silence, there are none."""
+        of = of if self.listens else np.zeros_like(of)
+        rows = zip(told.arm[of], told.after[of], strict=True)
+        expected = np.array([self.standings[after].expected(arm) for arm, after in rows])
+        return np.array([(told.after - told.round)[of] + 1.0, told.loss[of] - expected])
+
+    def _explained(self, told: Told) -> Floats:
+        """What the delay of each loss explains of it, as was known when it was told."""
+        rows = zip(told.round, told.after, strict=True)
+        return np.array([self.standings[after].explained(after - s + 1.0) for s, after in rows])
 
     def _against_level(self, told: Told) -> float:
-        """The evidence against a common level, over all arms."""
+        """The evidence against a common level, over all arms, as far as no delay explains it."""
         levels = np.array([self.standings[after].level for after in told.after])
-        with_level = (self._above(told, LEVEL) - levels) ** 2
-        without = self._above(told, MIXTURE) ** 2
+        explained = self._explained(told)
+        with_level = (self._above(told, LEVEL) - explained - levels) ** 2
+        without = (self._above(told, MIXTURE) - explained) ** 2
         return self.level_doubt + SHARPNESS * float((with_level - without).sum())
 
     def _above(self, told: Told, kind: int) -> Floats:
@@ -179,6 +208,6 @@ class History:
 
 
 @lru_cache(maxsize=2)
-def history_of(ledger: Ledger, forgets: bool, levels: bool) -> History:
+def history_of(ledger: Ledger, forgets: bool, levels: bool, listens: bool) -> History:
     """The history of a ledger; that of one played on is only extended."""
-    return History(ledger, forgets, levels)
+    return History(ledger, forgets, levels, listens)

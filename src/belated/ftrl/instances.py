@@ -115,7 +115,7 @@ def practical_bandit(
     arms: int,
     rate: float = 6.0,
     width: float = 0.85,
-    checks: float = 1.5,
+    checks: float = 5.0,
     patience: float = 8.0,
     forgets: bool = True,
     levels: bool = True,

@@ -37,7 +37,8 @@ ECHO = 0.1  # of the evidence of all arms, in that of each
 HOPELESS = 40.0  # a share below the last digit of the others
 FORGOTTEN = 1e-200  # losses; so few show in no digit, and fewer still would slow the machine
 LONGEST = 16  # rounds between two renewals of all estimates
-FADED = np.exp(np.outer([LOG_SLOW, LOG_FAST], np.arange(LONGEST + 1)))
+SHORT = 64  # rounds after which what has faded is looked up
+FADED = np.exp(np.outer([LOG_SLOW, LOG_FAST], np.arange(-LONGEST, SHORT + 1)))
 RUNNING, HEARD = range(2)  # evidence of all arms, and a tenth of it at the last renewal
 RESIDUAL, SEEN, FRESH_RESIDUAL, FRESH, AGAINST, SHARE = range(6)  # of the level
 LAST, NEXT = range(2)  # renewals
@@ -109,25 +110,28 @@ def nothing_known(arms: int, forgets: bool = True, levels: bool = True) -> dict[
 
 
 @compiled
-def faded(kind: int, rounds: int) -> float:
-    """How much a loss counts after so many rounds; more than 1 for a negative number of them."""
-    if kind == SLOW:
-        return math.exp(LOG_SLOW * rounds)
-    return math.exp(LOG_FAST * rounds) if kind == FAST else 1.0
+def faded(rounds: int) -> tuple[float, float]:
+    """How much a loss counts in slow and fast memory after so many rounds.
+
+    More than 1 for a negative number of them.
+    """
+    if -LONGEST <= rounds <= SHORT:
+        return FADED[0, rounds + LONGEST], FADED[1, rounds + LONGEST]
+    return math.exp(LOG_SLOW * rounds), math.exp(LOG_FAST * rounds)
 
 
 @compiled
 def faded_since(state: Estimates, round_: int) -> tuple[float, float]:
     """What slow and fast memory have faded to since the last renewal of all, seen from a round."""
-    since = round_ - state.renewed[LAST]
-    return FADED[0, since], FADED[1, since]
+    return faded(round_ - state.renewed[LAST])
 
 
 @compiled
 def level_now(state: Estimates) -> float:
     """By how much losses have been above what the level's estimate said of their arms, of late.
 
-    A mean with one loss of zero; weights fall by 0.95 for every loss that arrived in a later round.
+    What their delays explain is left out. A mean with one loss of zero; weights fall by 0.95 for
+    every loss that arrived in a later round.
     """
     return float(state.level[RESIDUAL] / (state.level[SEEN] + 1.0))
 
@@ -181,18 +185,19 @@ def expected(state: Estimates, arm: int) -> float:
 
 
 @compiled
-def judge(state: Estimates, arm: int, loss: float) -> None:
+def judge(state: Estimates, arm: int, loss: float, explained: float) -> None:
     """Count against every estimate by how much it was off.
 
-    Against each of the arm's own, 4 (l - said)^2; and against the level, over all arms,
-    4 ((l - said - level)^2 - (l - said by the arm's own mixture)^2).
+    Against each of the arm's own, 4 (l - said)^2; and against the level, over all arms and with l
+    less what its delay explains, 4 ((l - said - level)^2 - (l - said by the arm's mixture)^2).
     """
     said, evidence, level = state.said, state.evidence, state.level
     for kind in range(OWN):
         evidence[kind, arm] += SHARPNESS * (loss - said[kind, arm]) ** 2
         state.echo[RUNNING, kind] += SHARPNESS * (loss - said[kind, arm]) ** 2
-    off = loss - said[LEVEL, arm]
-    level[AGAINST] += SHARPNESS * ((off - level_now(state)) ** 2 - (loss - said[MIXED, arm]) ** 2)
+    rest = loss - explained
+    off = rest - said[LEVEL, arm]
+    level[AGAINST] += SHARPNESS * ((off - level_now(state)) ** 2 - (rest - said[MIXED, arm]) ** 2)
     level[FRESH_RESIDUAL] += off
     level[FRESH] += 1.0
     share_out(evidence, state.echo, state.shares, arm)
@@ -219,14 +224,20 @@ def share_out(evidence: Floats, echo: Floats, shares: Floats, arm: int) -> None:
 @compiled
 def add_loss(state: Estimates, arm: int, loss: float, round_: int) -> None:
     """Count a loss of this round in all sums."""
-    since, above = state.renewed[LAST] - round_, loss - level_now(state)
-    for kind in range(4):
-        weight = faded(kind, since)
-        value = above if kind == LEVEL else loss
-        state.sums[kind, arm] += weight * value
-        state.counts[kind, arm] += weight
-        state.pooled[SUM, kind] += weight * value
-        state.pooled[COUNT, kind] += weight
+    slow, fast = faded(state.renewed[LAST] - round_)
+    count_loss(state, STEADY, arm, loss, 1.0)
+    count_loss(state, SLOW, arm, loss, slow)
+    count_loss(state, FAST, arm, loss, fast)
+    count_loss(state, LEVEL, arm, loss - level_now(state), 1.0)
+
+
+@compiled
+def count_loss(state: Estimates, kind: int, arm: int, loss: float, weight: float) -> None:
+    """Count a loss in the sums of one estimate."""
+    state.sums[kind, arm] += weight * loss
+    state.counts[kind, arm] += weight
+    state.pooled[SUM, kind] += weight * loss
+    state.pooled[COUNT, kind] += weight
 
 
 @compiled
@@ -249,8 +260,7 @@ def settle_level(state: Estimates) -> None:
 def fade_all(state: Estimates, round_: int) -> None:
     """Renew the sums of all arms as of this round, and what is said of all arms together."""
     sums, counts, renewed = state.sums, state.counts, state.renewed
-    for kind in range(SLOW, FAST + 1):
-        weight = faded(kind, round_ - renewed[LAST])
+    for kind, weight in enumerate(faded(round_ - renewed[LAST]), SLOW):
         for i in range(sums.shape[1]):
             kept = weight if counts[kind, i] > FORGOTTEN else 0.0
             sums[kind, i] *= kept

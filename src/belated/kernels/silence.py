@@ -3,9 +3,13 @@
 Delay and loss may be related: a sale is known when it happens, and that there was none only when
 nobody waits for it any more. So what has arrived flatters, and a play says something by not being
 told. Of every loss that is told, what it was above what was expected of its arm is noted by how
-long it took, in powers of two. For a play that has waited for so long, the mean of all that took as
-long or longer, less the mean of all, is imputed; ten losses that were just as expected are always
-among these. If all take equally long, silence says nothing.
+long it took, in powers of four, for its arm and for all. For a play that has waited for so long,
+the mean of all losses of its arm that took as long or longer is imputed, less the mean of all of
+that arm; ten losses are always among the former, of which all arms together say what they are, and
+ten that were just as expected among all others. If all take equally long, silence says nothing.
+
+A loss that was to be expected from its delay is also no sign that the world has changed: what its
+delay explains is taken off before it speaks for the common level of `kernels.estimates`.
 """
 
 import math
@@ -14,49 +18,57 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.kernels.compile import compiled
-from belated.kernels.estimates import LONGEST
 
 Floats = NDArray[np.float64]
 
-POWERS = 40  # of two: no game has so many rounds
-UNTOLD = POWERS - 1  # where the losses are that are always among these
+POWERS = 16  # of four: no game has so many rounds
 UNRELATED = 10.0  # losses that tell nothing of the delay
-ABOVE, TOLD, SAYS = range(3)
+ABOVE, TOLD = range(2)  # sums and counts of all losses that took so long or longer
+SAYS, EXPLAINS = range(2, 4)  # of all arms: what a wait says, and what a delay explains
 
 
-def nothing_heard(listens: bool) -> Floats:
-    """By power of two: sums, counts and what they say, before the first loss.
+def nothing_heard() -> Floats:
+    """Of all arms, by power of four, before the first loss."""
+    return np.zeros((4, POWERS))
 
-    If silence is not listened to, it never says anything.
-    """
-    silence = np.zeros((3, POWERS))
-    silence[TOLD, UNTOLD] = UNRELATED if listens else np.inf
-    return silence
+
+def nothing_heard_of(arms: int) -> Floats:
+    """Of every arm for itself: sums and counts by power of four."""
+    return np.zeros((2, POWERS, arms))
 
 
 @compiled
 def power_of(rounds: float) -> int:
-    """The largest k for which 2^k is at most so many rounds, from 1 on."""
-    return min(math.frexp(rounds)[1], UNTOLD) - 1
+    """The largest k for which 4^k is at most so many rounds, from 1 on, or the last there is."""
+    return min((math.frexp(rounds)[1] - 1) // 2, POWERS - 1)
 
 
 @compiled
-def note(silence: Floats, rounds: int, above: float) -> None:
-    """A loss was told so many rounds after its play, counting both."""
-    power = power_of(float(rounds))
-    silence[ABOVE, power] += above
-    silence[TOLD, power] += 1.0
+def note(silence: Floats, heard: Floats, arm: int, power: int, above: float) -> None:
+    """A loss of an arm was told after a wait of this power, counting both rounds."""
+    for shorter in range(power + 1):
+        silence[ABOVE, shorter] += above
+        silence[TOLD, shorter] += 1.0
+        heard[ABOVE, shorter, arm] += above
+        heard[TOLD, shorter, arm] += 1.0
 
 
 @compiled
-def listen(silence: Floats, round_: int) -> None:
-    """Renew what a wait of every length that there can be says, at the commit of a round."""
-    above, told = 0.0, silence[TOLD, UNTOLD]
-    longest = power_of(round_ + 1.0 + LONGEST)
-    for power in range(longest, -1, -1):
-        above += silence[ABOVE, power]
-        told += silence[TOLD, power]
-        silence[SAYS, power] = above / told
-    of_any = silence[SAYS, 0]
-    for power in range(longest + 1):
-        silence[SAYS, power] -= of_any
+def listen(silence: Floats) -> None:
+    """Renew what a wait of every length says, and what a delay of every length explains."""
+    of_any = silence[ABOVE, 0] / (silence[TOLD, 0] + UNRELATED)
+    above_longer, told_longer = 0.0, 0.0
+    for power in range(POWERS - 1, -1, -1):
+        above, told = silence[ABOVE, power], silence[TOLD, power]
+        silence[SAYS, power] = above / (told + UNRELATED) - of_any
+        own, own_told = above - above_longer, told - told_longer
+        silence[EXPLAINS, power] = (own - of_any * own_told) / (own_told + UNRELATED)
+        above_longer, told_longer = above, told
+
+
+@compiled
+def says_of(silence: Floats, heard: Floats, arm: int, power: int) -> float:
+    """By how much a play of an arm that has waited for so long is worse than others of it."""
+    longer = heard[ABOVE, power, arm] + UNRELATED * silence[SAYS, power]
+    of_any = heard[ABOVE, 0, arm] / (heard[TOLD, 0, arm] + UNRELATED)
+    return float(longer / (heard[TOLD, power, arm] + UNRELATED) - of_any)

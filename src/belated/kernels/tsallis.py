@@ -39,8 +39,9 @@ def solve_tsallis(values: Floats, b: float, guess: float, q: Floats) -> tuple[fl
     for i in range(q.shape[0]):
         q[i] += 2.0 * step * (q[i] * math.sqrt(q[i]))
         sum_ += q[i]
+    scale = 1.0 / sum_
     for i in range(q.shape[0]):
-        q[i] /= sum_
+        q[i] *= scale
     return least + (z + step) / b, passes
 
 

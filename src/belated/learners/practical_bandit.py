@@ -38,7 +38,15 @@ from belated.kernels.estimates import (
     settle_level,
     share_out,
 )
-from belated.kernels.silence import SAYS, listen, note, nothing_heard, power_of
+from belated.kernels.silence import (
+    EXPLAINS,
+    listen,
+    note,
+    nothing_heard,
+    nothing_heard_of,
+    power_of,
+    says_of,
+)
 from belated.kernels.tsallis import solve_tsallis
 from belated.learners import concealed
 from belated.learners.learner import Counts, Floats, Learner, Prediction, Verbs, fill_p
@@ -48,7 +56,7 @@ from belated.values import as_number
 UNSEEN_RISE = 0.5  # how much of a rise of the level an arm that was not played may lack
 PER_PENDING = 0.5  # how much more surprise is forgiven for each recent play
 MOST = 1e9  # of an option: beyond, products would overflow
-RATE, WIDTH, CHECKS, PATIENCE = range(4)
+RATE, WIDTH, CHECKS, PATIENCE, LISTENS = range(5)
 PROPENSITY, WEIGHT, ROUND, EXPECTED, OVERALL = range(5)  # what is frozen in a play
 SURPRISE, RECENT, CHECKED = range(3)
 
@@ -58,7 +66,8 @@ class PracticalBanditState(NamedTuple):
 
     worth is h_t + Lhat^av by arm and round. recent is the sum of s^2 over the rounds s of an arm's
     outstanding plays: over t^2, their number, where old ones hardly count; made is the sum of s.
-    level_met is the common level as it stood when an arm was last played.
+    level_met is the common level as it stood when an arm was last played. silence and heard are
+    what losses had to do with their delays, of all arms and of each.
     trust has the excess of squared errors over those of the overall mean, recent over all arms, and
     the share of checks.
     """
@@ -87,6 +96,7 @@ class PracticalBanditState(NamedTuple):
     made: Floats
     level_met: Floats
     silence: Floats
+    heard: Floats
     trust: Floats
     multiplier: Floats
     options: Floats
@@ -117,8 +127,9 @@ def predict_imputing(state: PracticalBanditState, prediction: Prediction) -> Non
     """The Tsallis argmin, in which every arm is checked upon once in a while.
 
     Weights below the share of checks over K are raised to it, and then all are divided by their
-    sum. The share is 1/2 at first; the renewal of all arms in round t makes it `checks` times the
-    slow overall mean times t^(-2/3), but no more than 1/2.
+    sum. The share is 1/2 at first; the renewal of all arms in round t makes it `checks` t^(-5/6)
+    times m/(1 - m), but no more than 1/2, where m is the slow overall mean: an arm can be better by
+    m, and looking at one that is not costs up to 1 - m.
     """
     q, root = prediction.q, math.sqrt(state.round[0])
     prediction.eta[0] = state.options[RATE] / root
@@ -131,8 +142,9 @@ def predict_imputing(state: PracticalBanditState, prediction: Prediction) -> Non
     for i in range(q.shape[0]):
         q[i] = max(q[i], least)
         sum_ += q[i]
+    scale = 1.0 / sum_
     for i in range(q.shape[0]):
-        q[i] /= sum_
+        q[i] *= scale
     fill_p(prediction)
 
 
@@ -157,8 +169,9 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
     state.level_met[arm] = level_now(state)
     if round_ >= state.renewed[NEXT]:
         fade_all(state, round_)
-        listen(state.silence, round_)
-        checks = state.options[CHECKS] * state.overall[SLOW] * round_ ** (-2.0 / 3.0)
+        listen(state.silence)
+        mean = state.overall[SLOW]
+        checks = state.options[CHECKS] * mean / (1.0 - mean) * round_ ** (-5.0 / 6.0)
         state.trust[CHECKED] = min(0.5, checks)
         for i in range(state.worth.shape[0]):
             share_out(state.evidence, state.echo, state.shares, i)
@@ -184,7 +197,7 @@ def value(state: PracticalBanditState, arm: int) -> None:
     if state.outstanding[arm] > 0:
         recent, age = state.recent[arm] / (t * t), t - state.made[arm] / state.outstanding[arm]
         count += recent
-        mean += recent / (count + 1.0) * state.silence[SAYS, power_of(age)]
+        mean += recent / (count + 1.0) * says_of(state.silence, state.heard, arm, power_of(age))
     share = min(1.0, max(0.0, (mean * (count + 1.0) + 1.0) / (count + 3.0)))
     variance, due = share * (1.0 - share) / (count + 1.0), state.worth.shape[0] * (count + 1.0)
     if t > due:
@@ -225,8 +238,10 @@ def observe(state: PracticalBanditState, play: Floats, arm: int, loss: float, mi
     forget_play(state, play, arm)
     state.losses[arm] += loss / play[PROPENSITY]
     state.trust[SURPRISE] += (loss - play[EXPECTED]) ** 2 - (loss - play[OVERALL]) ** 2
-    note(state.silence, state.round[0] - int(play[ROUND]), loss - expected(state, arm))
-    judge(state, arm, loss)
+    power = power_of(state.round[0] - play[ROUND])
+    judge(state, arm, loss, state.silence[EXPLAINS, power])
+    if state.options[LISTENS] > 0.0:
+        note(state.silence, state.heard, arm, power, loss - expected(state, arm))
     add_loss(state, arm, loss, int(play[ROUND]))
     value(state, arm)
 
@@ -237,7 +252,7 @@ class PracticalBandit(Learner):
 
     Its options are for those who want to see what each part does: `rate` is eta_t sqrt(t), twelve
     times the paper's; `width` the standard deviations that an estimate is lowered by; `checks`
-    times t^(-2/3) the share of rounds, at losses of 1, that go to arms given up; `patience` the
+    times t^(-5/6) the share of rounds, at losses of 1/2, that go to arms given up; `patience` the
     excess of squared errors from which on the hint is dropped, with infinity for never; `forgets`
     and `levels` whether there are estimates that forget, and one that takes out a common level;
     `listens` whether plays on their way are imputed by how long they have been.
@@ -245,7 +260,7 @@ class PracticalBandit(Learner):
 
     rate: float = 6.0
     width: float = 0.85
-    checks: float = 1.5
+    checks: float = 5.0
     patience: float = 8.0
     forgets: bool = True
     levels: bool = True
@@ -277,6 +292,7 @@ class PracticalBandit(Learner):
         "recent",
         "made",
         "level_met",
+        "heard",
     )
     by_number: ClassVar[tuple[str, ...]] = (*concealed.Concealed.by_number, "multiplier")
     state: ClassVar[type] = PracticalBanditState
@@ -306,10 +322,13 @@ class PracticalBandit(Learner):
             recent=np.zeros(self.arms),
             made=np.zeros(self.arms),
             level_met=np.zeros(self.arms),
-            silence=nothing_heard(bool(self.listens)),
+            silence=nothing_heard(),
+            heard=nothing_heard_of(self.arms),
             trust=np.array([0.0, 0.0, 0.5]),
             multiplier=np.full(1, np.inf),
-            options=np.array([self.rate, self.width, self.checks, self.patience]),
+            options=np.array(
+                [self.rate, self.width, self.checks, self.patience, bool(self.listens)]
+            ),
         )
         for i in range(self.arms):
             value(state, i)
