@@ -10,6 +10,7 @@ from belated.benchmarks.measures import (
     generic_solvers,
     many_arms,
     pending,
+    practical,
     rivals,
     solver_passes,
     startup,
@@ -150,6 +151,15 @@ MEASURES = (
         "An ask at the desk of a service with 1,000,000 open tickets against one with 1,000; "
         "SQLite, without waiting for the disk.",
         tickets.grown,
+    ),
+    Measure(
+        18,
+        "practical rounds",
+        "at most 1.5 times the concealed learner",
+        "A whole simulated round of the practical bandit against one of the concealed learner; of "
+        "the practical experts, who are told the losses of all, against full information, for "
+        "information.",
+        practical.practical,
     ),
 )
 

@@ -268,7 +268,9 @@ class PracticalBandit(Learner):
 
     name: ClassVar[str] = "practical-bandit"
     setting: ClassVar[Setting] = Setting.CONCEALED
-    guarantee: ClassVar[str] = "none in numbers; falls back to the repaired concealed bandit"
+    guarantee: ClassVar[str] = (
+        "without its hint that of the repaired concealed bandit, to which it falls back; with it none"
+    )
     covers: ClassVar[Covers] = Covers.NOTHING
     dissected: ClassVar[tuple[str, ...]] = (
         "rate",
