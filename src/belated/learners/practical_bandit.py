@@ -269,7 +269,7 @@ class PracticalBandit(Learner):
     name: ClassVar[str] = "practical-bandit"
     setting: ClassVar[Setting] = Setting.CONCEALED
     guarantee: ClassVar[str] = (
-        "without its hint that of the repaired concealed bandit, to which it falls back; with it none"
+        "that of the repaired concealed bandit for rounds without its hint, none for others"
     )
     covers: ClassVar[Covers] = Covers.NOTHING
     dissected: ClassVar[tuple[str, ...]] = (
