@@ -267,17 +267,23 @@ NOTED = (
 COUNTED = "    add_loss(state, arm, loss, int(play[ROUND]))\n"
 PRACTICAL = [
     Fault(
-        "fallback: wrong propensity, no implicit exploration (practical)",
+        "fallback: it learns from rounds with trust (practical)",
         PRACTICAL_LEARNER,
-        "    state.losses[arm] += loss / play[PROPENSITY]\n",
-        "    epsilon = 1.0 / math.sqrt(state.exploration[0] * play[ROUND])\n"
-        "    state.losses[arm] += loss / (play[PROPENSITY] - epsilon)\n",
+        "    if play[WEIGHT] > 0.0:\n        state.losses[arm] += ",
+        "    if True:\n        state.losses[arm] += ",
+        DROPPED,
+    ),
+    Fault(
+        "fallback: its clock counts rounds with trust (practical)",
+        PRACTICAL_LEARNER,
+        "plays[0, PROPENSITY], plays[0, WEIGHT] = 1.0, 0.0\n",
+        "plays[0, PROPENSITY], plays[0, WEIGHT] = 1.0, 0.0\n        state.round[0] += 1\n",
         DROPPED,
     ),
     Fault(
         "fallback: the most outstanding plays are not learned (practical)",
         PRACTICAL_LEARNER,
-        "    state.max_missing[0] = max(state.max_missing[0], state.outstanding[arm])\n",
+        "        state.max_missing[0] = max(state.max_missing[0], state.outstanding[arm])\n",
         "",
         DROPPED,
     ),
@@ -320,7 +326,7 @@ PRACTICAL = [
         "said is renewed before it is judged (practical)",
         PRACTICAL_LEARNER,
         "    judge(state, arm, loss, state.silence[EXPLAINS, power])\n" + NOTED + COUNTED,
-        NOTED + COUNTED + "    slow, fast = faded_since(state, state.round[0] - 1)\n"
+        NOTED + COUNTED + "    slow, fast = faded_since(state, state.now[0] - 1)\n"
         "    say(state, arm, slow, fast)\n"
         "    judge(state, arm, loss, state.silence[EXPLAINS, power])\n",
         DROPPED,
@@ -357,7 +363,7 @@ PRACTICAL = [
         "losses fade from when they are told, not from when they were made (practical)",
         PRACTICAL_LEARNER,
         "    add_loss(state, arm, loss, int(play[ROUND]))\n",
-        "    add_loss(state, arm, loss, state.round[0] - 1)\n",
+        "    add_loss(state, arm, loss, state.now[0] - 1)\n",
         DROPPED,
     ),
     Fault(

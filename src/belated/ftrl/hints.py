@@ -14,10 +14,14 @@ UNSEEN_RISE = 0.5  # of the level, since an arm was last played, is taken off it
 FORGIVEN = 0.5  # of the excess of squared errors, for every recent play that is outstanding
 
 
+CHECKS_FALL = -5.0 / 6.0  # the share of checks, as a power of the round
+
+
 @dataclass(frozen=True)
 class Imputing:
-    """h_t(i) = t worth_t(i) - Lhat_t^av(i): all that is missing, of every arm, is imputed.
+    """h_t(i) = t worth_t(i), with which all that is missing, of every arm, is imputed.
 
+    Without trust it is what the rounds without trust have brought: Lhat^av of a game of their own.
     The worth of an arm is its estimated mean loss less `width` standard deviations of it, and less
     half of what the common level has risen since it was last played, for it may have stayed. It
     stands until the arm is played, a loss of it is told or withdrawn, or all arms are renewed.
@@ -32,14 +36,14 @@ class Imputing:
     listens: bool
 
     def hint(self, ledger: Ledger) -> Floats:
-        """h_t, if it is trusted, else none."""
-        if not self.is_trusted(ledger):
-            return np.zeros((ledger.arms, 1))
-        available = np.zeros(ledger.arms)
-        for (s, arm), loss in ledger.arrived.items():
-            available[arm] += self.estimate(ledger.plays[s - 1], arm, loss)
-        worth = np.array([self.worth(ledger, arm) for arm in range(ledger.arms)])
-        return (ledger.round * worth - available)[:, None]
+        """h_t."""
+        if self.is_trusted(ledger):
+            worth = [self.worth(ledger, arm) for arm in range(ledger.arms)]
+            return ledger.round * np.array(worth)[:, None]
+        own, available = without_trust(ledger), np.zeros((ledger.arms, 1))
+        for (s, arm), loss in own.arrived.items():
+            available[arm] += self.estimate(own.plays[s - 1], arm, loss)
+        return available
 
     def worth(self, ledger: Ledger, arm: int) -> float:
         """As of round t = u + 1, where u is the last round at or after which anything changed."""
@@ -93,7 +97,15 @@ class Imputing:
         share, last = 0.5, max([0, *renewals(ledger.round - 1)])
         if last > 0:
             mean = float(self._history(ledger).standing(last).overall[SLOW])
-            share = min(0.5, self.checks * mean / (1.0 - mean) * last ** (-5.0 / 6.0))
+            share = min(0.5, self.checks * mean / (1.0 - mean) * last**CHECKS_FALL)
         raised: Floats = np.maximum(p, share / ledger.arms)
         raised /= raised.sum()
         return raised
+
+
+def without_trust(ledger: Ledger) -> Ledger:
+    """The rounds in which the hint was not trusted, as a game of their own.
+
+    They are known by their rates: with trust, that of the entropy is 0.
+    """
+    return ledger.only([play.round for play in ledger.plays if play.rates[0] > 0.0])

@@ -8,9 +8,10 @@ import numpy as np
 
 from belated.ftrl import corrections, estimators, rates
 from belated.ftrl.framework import DelayedFTRL
-from belated.ftrl.hints import Imputing
+from belated.ftrl.hints import Imputing, without_trust
 from belated.ftrl.ledger import Ledger, Play
 from belated.ftrl.regularizers import (
+    Floats,
     LogBarrierOnMarginals,
     NegativeEntropy,
     Nothing,
@@ -121,21 +122,35 @@ def practical_bandit(
     levels: bool = True,
     listens: bool = True,
 ) -> DelayedFTRL:
-    """The repaired concealed bandit, which knows the most plays of one arm that were outstanding.
+    """All is in the hint; while it is trusted, eta_t is rate/sqrt(t), and arms are checked upon.
 
-    While its hint is trusted there is no entropy, eta_t is rate/sqrt(t), and arms are checked upon.
+    Rounds without trust are those of a repaired concealed bandit that knows of no others, and of
+    them the most plays of one arm that were outstanding.
     """
     repaired = concealed(arms, Ledger.most_waiting, variant="repaired")
     imputing = Imputing(repaired.estimate, width, checks, patience, forgets, levels, listens)
 
     def psi(ledger: Ledger) -> Regularizer:
         trusted = imputing.is_trusted(ledger)
-        return Tsallis(rate / math.sqrt(ledger.round)) if trusted else repaired.psi(ledger)
+        own = Tsallis(rate / math.sqrt(ledger.round))
+        return own if trusted else repaired.psi(without_trust(ledger))
 
     def phi(ledger: Ledger) -> Regularizer:
-        return Nothing() if imputing.is_trusted(ledger) else repaired.phi(ledger)
+        return Nothing() if imputing.is_trusted(ledger) else repaired.phi(without_trust(ledger))
 
-    return replace(repaired, psi=psi, phi=phi, hint=imputing.hint, explore=imputing.checked)
+    def own_rates(ledger: Ledger) -> Floats:
+        trusted = imputing.is_trusted(ledger)
+        return np.zeros(1) if trusted else repaired.rates(without_trust(ledger))
+
+    return replace(
+        repaired,
+        psi=psi,
+        phi=phi,
+        rates=own_rates,
+        estimate=estimators.nothing,
+        hint=imputing.hint,
+        explore=imputing.checked,
+    )
 
 
 def given_or_uniform(prior: Sequence[float] | None, arms: int) -> Sequence[float]:

@@ -4,7 +4,8 @@ In the full-information setting a loss of every arm is due for every round; in a
 that of the arm played. Nothing here is kept incrementally: each count is taken from the records.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +76,20 @@ class Ledger:
     def outstanding_rounds(self, arm: int) -> tuple[int, ...]:
         """The rounds in which this arm's loss became due and has not arrived."""
         return tuple(sorted(s for s, i in self.pending if i == arm))
+
+    def only(self, rounds: Sequence[int]) -> "Ledger":
+        """These rounds as a game of their own: the first of them is round 1, and so on."""
+        number = {s: k for k, s in enumerate(rounds, 1)}
+        own = Ledger(self.arms)
+        for s, k in number.items():
+            waiting = tuple(number[r] for r in self.plays[s - 1].waiting if r in number)
+            own.plays.append(replace(self.plays[s - 1], round=k, waiting=waiting))
+        own.pending = {(number[s], arm) for s, arm in self.pending if s in number}
+        own.arrived = {(number[s], i): loss for (s, i), loss in self.arrived.items() if s in number}
+        for (s, arm), after in self.ended.items():
+            if s in number:
+                own.ended[number[s], arm] = sum(r <= after for r in rounds)
+        return own
 
     def record(self, play: Play) -> None:
         """A round was played; its losses are due from now on."""

@@ -2,11 +2,17 @@
 
 Delay and loss may be related: a sale is known when it happens, and that there was none only when
 nobody waits for it any more. So what has arrived flatters, and a play says something by not being
-told. Of every loss that is told, what it was above what was expected of its arm is noted by how
-long it took, in powers of four, for its arm and for all. For a play that has waited for so long,
-the mean of all losses of its arm that took as long or longer is imputed, less the mean of all of
-that arm; ten losses are always among the former, of which all arms together say what they are, and
-ten that were just as expected among all others. If all take equally long, silence says nothing.
+told. Of every loss that is told, what it was above what was then expected of its arm is noted by
+how long it took, in powers of four, for its arm and for all. With A(k) their sum and n(k) their
+number over all losses that took 4^k rounds or more, A_i(k) and n_i(k) over those of arm i, a wait
+says
+
+    S(k) = A(k)/(n(k) + 10) - A(0)/(n(0) + 10)                      of all arms,
+    S_i(k) = (A_i(k) + 10 S(k))/(n_i(k) + 10) - A_i(0)/(n_i(0) + 10)    of arm i,
+
+which is added to what is imputed for a play of arm i: the mean of those that took as long less the
+mean of all, where ten losses are always supposed, among all as expected, among those of arm i that
+took as long as S says.
 
 A loss that was to be expected from its delay is also no sign that the world has changed: what its
 delay explains is taken off before it speaks for the common level of `kernels.estimates`.
@@ -21,8 +27,8 @@ from belated.kernels.compile import compiled
 
 Floats = NDArray[np.float64]
 
-POWERS = 16  # of four: no game has so many rounds
-UNRELATED = 10.0  # losses that tell nothing of the delay
+POWERS = 16  # of four, of which the last has all waits of 4^15 rounds or more
+UNRELATED = 10.0  # losses that are supposed
 ABOVE, TOLD = range(2)  # sums and counts of all losses that took so long or longer
 SAYS, EXPLAINS = range(2, 4)  # of all arms: what a wait says, and what a delay explains
 
@@ -68,7 +74,7 @@ def listen(silence: Floats) -> None:
 
 @compiled
 def says_of(silence: Floats, heard: Floats, arm: int, power: int) -> float:
-    """By how much a play of an arm that has waited for so long is worse than others of it."""
+    """S_i: by how much a play of an arm that has waited for so long is worse than others of it."""
     longer = heard[ABOVE, power, arm] + UNRELATED * silence[SAYS, power]
     of_any = heard[ABOVE, 0, arm] / (heard[TOLD, 0, arm] + UNRELATED)
     return float(longer / (heard[TOLD, power, arm] + UNRELATED) - of_any)

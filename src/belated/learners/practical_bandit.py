@@ -4,8 +4,9 @@ Algorithm 1 predicts from Lhat^av + h_t. Here the hint h_t stands for all that t
 seen, the losses on their way and those of arms it did not play, so that together they are t times
 an estimate of each arm's mean loss (`kernels.estimates`), lowered by its uncertainty. What is on
 its way is imputed by how long it has been (`kernels.silence`). If what was imputed turns out worse
-than knowing nothing, the hint is dropped, and the learner is the repaired concealed bandit until
-that is no longer so; its max_missing is the most plays of one arm that were ever outstanding.
+than knowing nothing, the hint is dropped until that is no longer so. Rounds without it are played
+by a repaired concealed bandit of their own, which knows of no others: they are its first, second
+and so on, and its max_missing is the most plays of one arm that it ever had outstanding.
 
 In a round: q_t from what stands. The commit freezes what is expected of the play, then the level
 settles, then what is said of the arm played and its worth are renewed, or, in some rounds, of all
@@ -57,17 +58,19 @@ UNSEEN_RISE = 0.5  # how much of a rise of the level an arm that was not played 
 PER_PENDING = 0.5  # how much more surprise is forgiven for each recent play
 MOST = 1e9  # of an option: beyond, products would overflow
 RATE, WIDTH, CHECKS, PATIENCE, LISTENS = range(5)
-PROPENSITY, WEIGHT, ROUND, EXPECTED, OVERALL = range(5)  # what is frozen in a play
+CHECKS_FALL = -5.0 / 6.0  # the share of checks, as a power of the round
+PROPENSITY, WEIGHT, ROUND, EXPECTED, OVERALL = range(5)  # of a play; no weight if with trust
 SURPRISE, RECENT, CHECKED = range(3)
 
 
 class PracticalBanditState(NamedTuple):
-    """What the repaired concealed bandit keeps (first nine parts), estimates, and trust in them.
+    """What the bandit for rounds without trust keeps (first nine parts), estimates, and trust.
 
-    worth is h_t + Lhat^av by arm and round. recent is the sum of s^2 over the rounds s of an arm's
-    outstanding plays: over t^2, their number, where old ones hardly count; made is the sum of s.
-    level_met is the common level as it stood when an arm was last played. silence and heard are
-    what losses had to do with their delays, of all arms and of each.
+    now is t, and pending counts the outstanding plays of each arm; round and outstanding are of the
+    rounds without trust alone. worth is h_t + Lhat^av by arm and round. recent is the sum of s^2
+    over the rounds s of an arm's pending plays: over t^2, their number, where old ones hardly
+    count; made is the sum of s. level_met is the common level as it stood when an arm was last
+    played. silence and heard are what losses had to do with their delays, of all arms and of each.
     trust has the excess of squared errors over those of the overall mean, recent over all arms, and
     the share of checks.
     """
@@ -81,6 +84,8 @@ class PracticalBanditState(NamedTuple):
     dual: Floats
     exploration: Floats
     weight_with_epsilon: Counts
+    now: Counts
+    pending: Counts
     sums: Floats
     counts: Floats
     evidence: Floats
@@ -107,9 +112,9 @@ def is_trusted(state: PracticalBanditState) -> bool:
     """Whether imputing has not done worse than knowing nothing, by more than chance might.
 
     Over all plays of which the loss l was told, (l - expected)^2 - (l - overall)^2 adds up to no
-    more than `patience`, and half of (s/t)^2 for every outstanding play, of round s.
+    more than `patience`, and half of (s/t)^2 for every pending play, of round s.
     """
-    recent = state.trust[RECENT] / float(state.round[0]) ** 2
+    recent = state.trust[RECENT] / float(state.now[0]) ** 2
     return bool(state.trust[SURPRISE] <= state.options[PATIENCE] + PER_PENDING * recent)
 
 
@@ -131,7 +136,7 @@ def predict_imputing(state: PracticalBanditState, prediction: Prediction) -> Non
     times m/(1 - m), but no more than 1/2, where m is the slow overall mean: an arm can be better by
     m, and looking at one that is not costs up to 1 - m.
     """
-    q, root = prediction.q, math.sqrt(state.round[0])
+    q, root = prediction.q, math.sqrt(state.now[0])
     prediction.eta[0] = state.options[RATE] / root
     prediction.gamma[0] = np.inf
     prediction.sums[0, 0], prediction.passes[0] = solve_tsallis(
@@ -153,15 +158,16 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
     """Freeze the probability, and what is expected of the play and of any; renew the estimates."""
     if is_trusted(state):
         state.multiplier[0] = prediction.sums[0, 0]
+        plays[0, PROPENSITY], plays[0, WEIGHT] = 1.0, 0.0
     else:
-        for i in range(state.dual.shape[0]):
-            state.dual[i] = prediction.dual[i]
-    round_ = state.round[0]
+        concealed.commit(state, prediction, arm, plays)
+        state.max_missing[0] = max(state.max_missing[0], state.outstanding[arm])
+    round_ = state.now[0]
     plays[0, ROUND] = round_
     plays[0, EXPECTED] = expected(state, arm)
     plays[0, OVERALL] = state.overall[SLOW]
-    concealed.commit_play(state, prediction.q[arm], arm, plays)
-    state.max_missing[0] = max(state.max_missing[0], state.outstanding[arm])
+    state.now[0] += 1
+    state.pending[arm] += 1
     state.recent[arm] += plays[0, ROUND] ** 2
     state.made[arm] += plays[0, ROUND]
     state.trust[RECENT] += plays[0, ROUND] ** 2
@@ -171,7 +177,7 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
         fade_all(state, round_)
         listen(state.silence)
         mean = state.overall[SLOW]
-        checks = state.options[CHECKS] * mean / (1.0 - mean) * round_ ** (-5.0 / 6.0)
+        checks = state.options[CHECKS] * mean / (1.0 - mean) * round_**CHECKS_FALL
         state.trust[CHECKED] = min(0.5, checks)
         for i in range(state.worth.shape[0]):
             share_out(state.evidence, state.echo, state.shares, i)
@@ -187,15 +193,15 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
 def value(state: PracticalBanditState, arm: int) -> None:
     """An arm's mean loss less its uncertainty, in which recent plays count as if told.
 
-    Of a mixture with mean m and count n, to which every outstanding play adds (s/t)^2 losses worse
+    Of a mixture with mean m and count n, to which every pending play adds (s/t)^2 losses worse
     than m by what silence of their mean age says, it is m - width sqrt(p (1 - p) g / (n + 1)) with
     p = (m (n + 1) + 1)/(n + 3) within [0, 1] and g = 1 + ln(t / (K (n + 1))), but at least 1;
     less what the arm may lack of the level's rise. It stands until it is renewed, as of that round.
     """
-    t, (slow, fast) = float(state.round[0]), faded_since(state, state.round[0] - 1)
+    t, (slow, fast) = float(state.now[0]), faded_since(state, state.now[0] - 1)
     mean, count = mixture_of(state, arm, slow, fast)
-    if state.outstanding[arm] > 0:
-        recent, age = state.recent[arm] / (t * t), t - state.made[arm] / state.outstanding[arm]
+    if state.pending[arm] > 0:
+        recent, age = state.recent[arm] / (t * t), t - state.made[arm] / state.pending[arm]
         count += recent
         mean += recent / (count + 1.0) * says_of(state.silence, state.heard, arm, power_of(age))
     share = min(1.0, max(0.0, (mean * (count + 1.0) + 1.0) / (count + 3.0)))
@@ -218,7 +224,7 @@ def unseen_rise(state: PracticalBanditState, arm: int) -> float:
 
 @compiled
 def withdraw(state: PracticalBanditState, play: Floats, arm: int) -> None:
-    """The play is no longer outstanding."""
+    """The play is no longer pending."""
     forget_play(state, play, arm)
     value(state, arm)
 
@@ -226,7 +232,9 @@ def withdraw(state: PracticalBanditState, play: Floats, arm: int) -> None:
 @compiled
 def forget_play(state: PracticalBanditState, play: Floats, arm: int) -> None:
     """The same without the arm's worth, which is to change once more."""
-    concealed.withdraw(state, play, arm)
+    if play[WEIGHT] > 0.0:
+        concealed.withdraw(state, play, arm)
+    state.pending[arm] -= 1
     state.recent[arm] -= play[ROUND] ** 2
     state.made[arm] -= play[ROUND]
     state.trust[RECENT] -= play[ROUND] ** 2
@@ -234,11 +242,12 @@ def forget_play(state: PracticalBanditState, play: Floats, arm: int) -> None:
 
 @compiled
 def observe(state: PracticalBanditState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Judge what was imputed, and learn; Lhat^av too, for when it is needed."""
+    """Judge what was imputed, and learn; from a round without trust, Lhat^av too."""
     forget_play(state, play, arm)
-    state.losses[arm] += loss / play[PROPENSITY]
+    if play[WEIGHT] > 0.0:
+        state.losses[arm] += loss / play[PROPENSITY]
     state.trust[SURPRISE] += (loss - play[EXPECTED]) ** 2 - (loss - play[OVERALL]) ** 2
-    power = power_of(state.round[0] - play[ROUND])
+    power = power_of(state.now[0] - play[ROUND])
     judge(state, arm, loss, state.silence[EXPLAINS, power])
     if state.options[LISTENS] > 0.0:
         note(state.silence, state.heard, arm, power, loss - expected(state, arm))
@@ -255,7 +264,8 @@ class PracticalBandit(Learner):
     times t^(-5/6) the share of rounds, at losses of 1/2, that go to arms given up; `patience` the
     excess of squared errors from which on the hint is dropped, with infinity for never; `forgets`
     and `levels` whether there are estimates that forget, and one that takes out a common level;
-    `listens` whether plays on their way are imputed by how long they have been.
+    `listens` whether plays on their way are imputed by how long they have been, and what a delay
+    explains of a loss is no sign of a common level.
     """
 
     rate: float = 6.0
@@ -269,7 +279,7 @@ class PracticalBandit(Learner):
     name: ClassVar[str] = "practical-bandit"
     setting: ClassVar[Setting] = Setting.CONCEALED
     guarantee: ClassVar[str] = (
-        "that of the repaired concealed bandit for rounds without its hint, none for others"
+        "that of the repaired concealed bandit for its rounds without the hint, none for others"
     )
     covers: ClassVar[Covers] = Covers.NOTHING
     dissected: ClassVar[tuple[str, ...]] = (
@@ -285,6 +295,7 @@ class PracticalBandit(Learner):
     play_width: ClassVar[int] = 5
     by_arm: ClassVar[tuple[str, ...]] = (
         *concealed.Concealed.by_arm,
+        "pending",
         "sums",
         "counts",
         "evidence",
@@ -319,6 +330,8 @@ class PracticalBandit(Learner):
         repaired = concealed.Concealed(self.arms, variant="repaired").start()
         state = PracticalBanditState(
             **repaired._asdict(),
+            now=np.ones(1, dtype=np.int64),
+            pending=np.zeros(self.arms, dtype=np.int64),
             **nothing_known(self.arms, bool(self.forgets), bool(self.levels)),
             worth=np.zeros(self.arms),
             recent=np.zeros(self.arms),
@@ -348,7 +361,7 @@ class PracticalBandit(Learner):
         fallen_back = repaired.with_arms(concealed.ConcealedState(**parts), kept, added)
         other: PracticalBanditState = super().with_arms(state, kept, added)
         other = other._replace(**fallen_back._asdict())
-        slow, fast = faded_since(other, other.round[0] - 1)
+        slow, fast = faded_since(other, other.now[0] - 1)
         for i in range(len(kept), len(kept) + added):
             other.level_met[i] = level_now(other)
             say(other, i, slow, fast)
