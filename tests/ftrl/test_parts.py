@@ -1,6 +1,7 @@
 """The parts of Algorithm 1 can be exchanged: hints, and regularizers of a user's own."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,3 +45,29 @@ def test_a_loss_is_received_once() -> None:
     learner.observe(state, play, arm=1, loss=0.5)
     with pytest.raises(ValueError, match="not pending"):
         learner.observe(state, play, arm=1, loss=0.5)
+
+
+@pytest.mark.parametrize("keep", [1.0, 0.4])
+def test_some_rounds_as_a_game_of_their_own(keep: float) -> None:
+    """They are recorded as if there had been no others; all rounds are the game itself."""
+    random, learner = np.random.default_rng(8), ftrl.concealed(arms=3, max_missing=9)
+    both, due = (learner.start(), learner.start()), dict[int, list[tuple[Any, Any]]]()
+    rounds = [t for t in range(1, 61) if random.random() < keep]
+    for t in range(1, 61):
+        arm, forecast = int(random.integers(3)), learner.predict(both[0])
+        plays = [learner.commit(both[k], forecast, arm)[0] for k in range(1 + (t in rounds))]
+        due.setdefault(t + int(random.geometric(0.2)) - 1, []).append((plays, random.random()))
+        for told, loss in due.pop(t, ()):
+            for state, play in zip(both, told, strict=False):
+                if loss < 0.2:
+                    learner.withdraw(state, play, play.arm)
+                else:
+                    learner.observe(state, play, play.arm, loss)
+    whole, alone = both[0].ledger, both[1].ledger
+    own = whole.only(rounds)
+    assert (own.pending, own.arrived, own.ended) == (alone.pending, alone.arrived, alone.ended)
+    assert own.pending
+    for found, wanted in zip(own.plays, alone.plays, strict=True):
+        assert (found.round, found.arm, found.waiting) == (wanted.round, wanted.arm, wanted.waiting)
+        assert (found.missing == wanted.missing).all()
+    assert (own.most_waiting(), own.round) == (alone.most_waiting(), alone.round)

@@ -269,15 +269,15 @@ PRACTICAL = [
     Fault(
         "fallback: it learns from rounds with trust (practical)",
         PRACTICAL_LEARNER,
-        "    if play[WEIGHT] > 0.0:\n        state.losses[arm] += ",
-        "    if True:\n        state.losses[arm] += ",
+        "    if play[WEIGHT] > 0.0:\n        state.losses[arm] += loss / play[PROPENSITY]\n",
+        "    state.losses[arm] += loss / play[PROPENSITY] if play[WEIGHT] > 0.0 else loss\n",
         DROPPED,
     ),
     Fault(
         "fallback: its clock counts rounds with trust (practical)",
         PRACTICAL_LEARNER,
-        "plays[0, PROPENSITY], plays[0, WEIGHT] = 1.0, 0.0\n",
-        "plays[0, PROPENSITY], plays[0, WEIGHT] = 1.0, 0.0\n        state.round[0] += 1\n",
+        "plays[0, PROPENSITY], plays[0, WEIGHT] = 0.0, 0.0\n",
+        "plays[0, PROPENSITY], plays[0, WEIGHT] = 0.0, 0.0\n        state.round[0] += 1\n",
         DROPPED,
     ),
     Fault(
@@ -286,6 +286,13 @@ PRACTICAL = [
         "        state.max_missing[0] = max(state.max_missing[0], state.outstanding[arm])\n",
         "",
         DROPPED,
+    ),
+    Fault(
+        "fallback: a new arm enters at nothing (practical)",
+        PRACTICAL_LEARNER,
+        "        other = other._replace(**fallen_back._asdict())\n",
+        "",
+        "theory/test_practical_fallback.py::test_when_arms_come_and_go_it_is_still_that_bandit",
     ),
     Fault(
         "evidence counts against the neighbouring arm (practical)",

@@ -22,4 +22,4 @@ def for_told_missing(play: Play, arm: int, estimate: float, missing: int) -> Flo
 
 def none(play: Play, arm: int, estimate: float, missing: int) -> Floats:
     """a = 0 in the concealed setting (th:concealed)."""
-    return np.zeros_like(play.rates)
+    return np.zeros(play.p.shape[1])

@@ -106,6 +106,6 @@ class Imputing:
 def without_trust(ledger: Ledger) -> Ledger:
     """The rounds in which the hint was not trusted, as a game of their own.
 
-    They are known by their rates: with trust, that of the entropy is 0.
+    They are known by the entropy's rate: with trust there is none.
     """
-    return ledger.only([play.round for play in ledger.plays if play.rates[0] > 0.0])
+    return ledger.only([play.round for play in ledger.plays if play.rates.size > 0])

@@ -140,7 +140,7 @@ def practical_bandit(
 
     def own_rates(ledger: Ledger) -> Floats:
         trusted = imputing.is_trusted(ledger)
-        return np.zeros(1) if trusted else repaired.rates(without_trust(ledger))
+        return np.zeros(0) if trusted else repaired.rates(without_trust(ledger))
 
     return replace(
         repaired,

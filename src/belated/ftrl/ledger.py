@@ -78,17 +78,25 @@ class Ledger:
         return tuple(sorted(s for s, i in self.pending if i == arm))
 
     def only(self, rounds: Sequence[int]) -> "Ledger":
-        """These rounds as a game of their own: the first of them is round 1, and so on."""
-        number = {s: k for k, s in enumerate(rounds, 1)}
-        own = Ledger(self.arms)
-        for s, k in number.items():
-            waiting = tuple(number[r] for r in self.plays[s - 1].waiting if r in number)
-            own.plays.append(replace(self.plays[s - 1], round=k, waiting=waiting))
-        own.pending = {(number[s], arm) for s, arm in self.pending if s in number}
-        own.arrived = {(number[s], i): loss for (s, i), loss in self.arrived.items() if s in number}
+        """These rounds as a game of their own: the first of them is round 1, and so on.
+
+        What was available to their predictions stays as it was.
+        """
+        number, own = {s: k for k, s in enumerate(rounds, 1)}, Ledger(self.arms)
+        ended_after: dict[int, list[tuple[int, int]]] = {}
         for (s, arm), after in self.ended.items():
             if s in number:
-                own.ended[number[s], arm] = sum(r <= after for r in rounds)
+                ended_after.setdefault(after, []).append((s, arm))
+        for play in self.plays:
+            if play.round in number:
+                waiting = () if play.arm is None else own.outstanding_rounds(play.arm)
+                k, missing = number[play.round], own.missing()
+                own.record(replace(play, round=k, missing=missing, waiting=waiting))
+            for s, arm in ended_after.get(play.round, ()):
+                if (s, arm) in self.arrived:
+                    own.receive(own.plays[number[s] - 1], arm, self.arrived[s, arm])
+                else:
+                    own.withdraw(own.plays[number[s] - 1], arm)
         return own
 
     def record(self, play: Play) -> None:

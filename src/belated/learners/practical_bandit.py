@@ -1,12 +1,13 @@
 """The practical bandit: everything that is missing is imputed, and the rates are those of no delay.
 
-Algorithm 1 predicts from Lhat^av + h_t. Here the hint h_t stands for all that the learner has not
-seen, the losses on their way and those of arms it did not play, so that together they are t times
-an estimate of each arm's mean loss (`kernels.estimates`), lowered by its uncertainty. What is on
-its way is imputed by how long it has been (`kernels.silence`). If what was imputed turns out worse
-than knowing nothing, the hint is dropped until that is no longer so. Rounds without it are played
-by a repaired concealed bandit of their own, which knows of no others: they are its first, second
-and so on, and its max_missing is the most plays of one arm that it ever had outstanding.
+Algorithm 1 predicts from Lhat^av + h_t. Here all is in the hint h_t: it stands for what has come
+and for all that the learner has not seen, the losses on their way and those of arms it did not
+play, and is t times an estimate of each arm's mean loss (`kernels.estimates`), lowered by its
+uncertainty. What is on its way is imputed by how long it has been (`kernels.silence`). If what was
+imputed turns out worse than knowing nothing, the hint is dropped until that is no longer so. Rounds
+without it are played by a repaired concealed bandit of their own, which knows of no others: they
+are its first, second and so on, its Lhat^av has their losses alone, and its max_missing is the most
+plays of one arm that it ever had outstanding.
 
 In a round: q_t from what stands. The commit freezes what is expected of the play, then the level
 settles, then what is said of the arm played and its worth are renewed, or, in some rounds, of all
@@ -67,7 +68,7 @@ class PracticalBanditState(NamedTuple):
     """What the bandit for rounds without trust keeps (first nine parts), estimates, and trust.
 
     now is t, and pending counts the outstanding plays of each arm; round and outstanding are of the
-    rounds without trust alone. worth is h_t + Lhat^av by arm and round. recent is the sum of s^2
+    rounds without trust alone. worth is h_t/t. recent is the sum of s^2
     over the rounds s of an arm's pending plays: over t^2, their number, where old ones hardly
     count; made is the sum of s. level_met is the common level as it stood when an arm was last
     played. silence and heard are what losses had to do with their delays, of all arms and of each.
@@ -75,7 +76,7 @@ class PracticalBanditState(NamedTuple):
     the share of checks.
     """
 
-    losses: Floats
+    losses: Floats  # from here to weight_with_epsilon: of rounds without trust
     outstanding: Counts
     waiting: Floats
     overlap: Floats
@@ -120,7 +121,7 @@ def is_trusted(state: PracticalBanditState) -> bool:
 
 @compiled
 def predict(state: PracticalBanditState, prediction: Prediction) -> None:
-    """q_t = argmin <q, Lhat^av + h_t> - (1/eta_t) sum sqrt(q); without trust, th:concealed's."""
+    """q_t = argmin <q, h_t> - (1/eta_t) sum sqrt(q); without trust, that of th:concealed."""
     if is_trusted(state):
         predict_imputing(state, prediction)
     else:
@@ -158,7 +159,7 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
     """Freeze the probability, and what is expected of the play and of any; renew the estimates."""
     if is_trusted(state):
         state.multiplier[0] = prediction.sums[0, 0]
-        plays[0, PROPENSITY], plays[0, WEIGHT] = 1.0, 0.0
+        plays[0, PROPENSITY], plays[0, WEIGHT] = 0.0, 0.0
     else:
         concealed.commit(state, prediction, arm, plays)
         state.max_missing[0] = max(state.max_missing[0], state.outstanding[arm])
