@@ -67,6 +67,8 @@ def from_json(text: str | bytes) -> AnyInHand:
     try:
         learner: AnyInHand = _rebuilt(content)
         return learner
+    except StateFormatError:
+        raise
     except (
         LookupError,
         TypeError,
@@ -116,6 +118,7 @@ def _rebuilt(content: Json) -> Any:
     kind_then = learner._learner_of_epoch(epoch)
     stream = _stream_in(content["stream"])
     fresh = kind_then.start()
+    _check_parts(content["state"], fresh, kind_then)
     if isinstance(learner, Bandit | Experts):
         fresh = _grown(fresh, content["shapes"], kind_then)
     state = _state_in(content["state"], fresh)
@@ -156,6 +159,16 @@ def _stream_in(words: list[str]) -> Any:
     return np.array([int(word, 16) for word in words], dtype=np.uint64)
 
 
+def _check_parts(saved: Mapping[str, Any], fresh: Any, kind: Learner) -> None:
+    """A learner that has changed since keeps other things in its state."""
+    if set(saved) != set(fresh._fields):
+        odd = ", ".join(sorted(set(saved) ^ set(fresh._fields)))
+        raise StateFormatError(
+            f"the saved learner is another {kind.name} than this release has: "
+            f"its state differs in the parts {odd}"
+        )
+
+
 def _grown(fresh: Any, shapes: Mapping[str, Any], kind: Learner) -> Any:
     """A fresh state as large as the saved one; it may differ only where room is made."""
     roomy, parts = kind.reserved(fresh, 2 * ROUNDS_AT_ONCE), {}
@@ -177,8 +190,6 @@ def _check_room(learner: AskTell, state: Any) -> None:
 
 def _state_in(saved: Mapping[str, Any], fresh: Any) -> Any:
     """The saved arrays in the shapes and types of a fresh state."""
-    if set(saved) != set(fresh._fields):
-        raise ValueError(f"the parts of the state are {sorted(saved)}")
     parts = {}
     for name, pattern in fresh._asdict().items():
         part = np.array([_number_in(value) for value in saved[name]], dtype=pattern.dtype)

@@ -266,6 +266,17 @@ def rewritten(kind: Kind, change: Callable[[dict[str, Any]], object], checksum: 
 
 
 @every_kind
+def test_a_state_of_another_release_is_refused_in_a_sentence(kind: Kind) -> None:
+    """It names the parts in which the states differ."""
+    part = min(json.loads(text_of(kind))["state"])
+
+    def rename(content: dict[str, Any]) -> None:
+        content["state"]["formerly"] = content["state"].pop(part)
+
+    refuses(rewritten(kind, rename), f"than this release has: .* the parts .*{part}")
+
+
+@every_kind
 def test_a_text_without_a_checksum_is_refused(kind: Kind) -> None:
     """It is what tells damage from data."""
     content = json.loads(text_of(kind))
