@@ -341,8 +341,8 @@ PRACTICAL = [
     Fault(
         "the level is not taken out (practical)",
         ESTIMATES,
-        "loss - level_now(state), 1.0)\n",
-        "loss, 1.0)\n",
+        "weight * (loss - level_now(state) if kind == LEVEL else loss)\n",
+        "weight * loss\n",
         DROPPED,
     ),
     Fault(

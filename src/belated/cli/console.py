@@ -94,4 +94,4 @@ def say_if_compiling() -> None:
     directory = cache_directory()
     if directory is None or not any(directory.rglob("engine.play_rounds*.nbi")):
         announcer.say_no_more()  # it is said here
-        click.echo("Compiling the learners, once: this takes about a minute.", err=True)
+        click.echo("Compiling the learners, once: this takes a minute or two.", err=True)

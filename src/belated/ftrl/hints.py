@@ -12,8 +12,6 @@ from belated.ftrl.regularizers import Floats
 
 UNSEEN_RISE = 0.5  # of the level, since an arm was last played, is taken off its worth
 FORGIVEN = 0.5  # of the excess of squared errors, for every recent play that is outstanding
-
-
 CHECKS_FALL = -5.0 / 6.0  # the share of checks, as a power of the round
 
 

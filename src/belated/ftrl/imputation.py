@@ -22,7 +22,7 @@ FADING = np.array([1.0, 0.998, 0.99, 1.0])  # by estimate, for every round since
 LEVEL_FADING = 0.95  # for every loss told since, but not for those of the same round
 SHARPNESS, DOUBT, ECHO = 4.0, 4.0, 0.1
 SUPPOSED, LEANING = 2.0, 0.25
-UNRELATED = 10.0  # losses that waits of any length are supposed to have had nothing to do with
+UNRELATED = 10.0  # losses that are supposed
 
 
 @dataclass(frozen=True)

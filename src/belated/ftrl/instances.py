@@ -131,9 +131,9 @@ def practical_bandit(
     imputing = Imputing(repaired.estimate, width, checks, patience, forgets, levels, listens)
 
     def psi(ledger: Ledger) -> Regularizer:
-        trusted = imputing.is_trusted(ledger)
-        own = Tsallis(rate / math.sqrt(ledger.round))
-        return own if trusted else repaired.psi(without_trust(ledger))
+        if imputing.is_trusted(ledger):
+            return Tsallis(rate / math.sqrt(ledger.round))
+        return repaired.psi(without_trust(ledger))
 
     def phi(ledger: Ledger) -> Regularizer:
         return Nothing() if imputing.is_trusted(ledger) else repaired.phi(without_trust(ledger))

@@ -225,19 +225,12 @@ def share_out(evidence: Floats, echo: Floats, shares: Floats, arm: int) -> None:
 def add_loss(state: Estimates, arm: int, loss: float, round_: int) -> None:
     """Count a loss of this round in all sums."""
     slow, fast = faded(state.renewed[LAST] - round_)
-    count_loss(state, STEADY, arm, loss, 1.0)
-    count_loss(state, SLOW, arm, loss, slow)
-    count_loss(state, FAST, arm, loss, fast)
-    count_loss(state, LEVEL, arm, loss - level_now(state), 1.0)
-
-
-@compiled
-def count_loss(state: Estimates, kind: int, arm: int, loss: float, weight: float) -> None:
-    """Count a loss in the sums of one estimate."""
-    state.sums[kind, arm] += weight * loss
-    state.counts[kind, arm] += weight
-    state.pooled[SUM, kind] += weight * loss
-    state.pooled[COUNT, kind] += weight
+    for kind, weight in enumerate((1.0, slow, fast, 1.0)):
+        counted = weight * (loss - level_now(state) if kind == LEVEL else loss)
+        state.sums[kind, arm] += counted
+        state.counts[kind, arm] += weight
+        state.pooled[SUM, kind] += counted
+        state.pooled[COUNT, kind] += weight
 
 
 @compiled

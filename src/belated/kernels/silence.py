@@ -7,7 +7,7 @@ how long it took, in powers of four, for its arm and for all. With A(k) their su
 number over all losses that took 4^k rounds or more, A_i(k) and n_i(k) over those of arm i, a wait
 says
 
-    S(k) = A(k)/(n(k) + 10) - A(0)/(n(0) + 10)                      of all arms,
+    S(k)   = A(k)/(n(k) + 10) - A(0)/(n(0) + 10)                        of all arms,
     S_i(k) = (A_i(k) + 10 S(k))/(n_i(k) + 10) - A_i(0)/(n_i(0) + 10)    of arm i,
 
 which is added to what is imputed for a play of arm i: the mean of those that took as long less the

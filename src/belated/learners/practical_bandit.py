@@ -68,10 +68,10 @@ class PracticalBanditState(NamedTuple):
     """What the bandit for rounds without trust keeps (first nine parts), estimates, and trust.
 
     now is t, and pending counts the outstanding plays of each arm; round and outstanding are of the
-    rounds without trust alone. worth is h_t/t. recent is the sum of s^2
-    over the rounds s of an arm's pending plays: over t^2, their number, where old ones hardly
-    count; made is the sum of s. level_met is the common level as it stood when an arm was last
-    played. silence and heard are what losses had to do with their delays, of all arms and of each.
+    rounds without trust alone. worth is h_t/t. recent is the sum of s^2 over the rounds s of an
+    arm's pending plays: over t^2, their number, where old ones hardly count; made is the sum of s.
+    level_met is the common level as it stood when an arm was last played. silence and heard are
+    what losses had to do with their delays, of all arms and of each.
     trust has the excess of squared errors over those of the overall mean, recent over all arms, and
     the share of checks.
     """

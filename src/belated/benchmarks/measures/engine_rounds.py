@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from belated.benchmarks.measure import Effort, Result, at_most
-from belated.benchmarks.timing import race
-from belated.benchmarks.workload import Players
+from belated.benchmarks.measures.duel import duel
 
 YARDSTICK = "exp3"
 FULL = {10: (20_000, 5_000), 100: (10_000, 2_000), 1000: (4_000, 400)}  # rounds to skip, batch
@@ -14,19 +13,8 @@ QUICK = {10: (1_000, 500), 100: (400, 200), 1000: (100, 50)}
 def against_exp3(name: str, goals: Mapping[int, float], effort: Effort) -> Iterator[Result]:
     """The learner and Exp3 play the same batches of rounds in turns."""
     for arms, goal in goals.items():
-        skipped, batch = effort.choose(FULL, QUICK)[arms]
-        players = Players([name, YARDSTICK], arms, batch)
-        players.skip(skipped)
-        both = [players.contestant(name), players.contestant(YARDSTICK)]
-        result = race(both, effort.turns, players.draw)
-        yield Result(
-            "Exp3",
-            result.ratio(name, to=YARDSTICK),
-            arms=arms,
-            goal=at_most(goal),
-            ours=result.time(name),
-            rival=result.time(YARDSTICK),
-        )
+        rounds = effort.choose(FULL, QUICK)[arms]
+        yield duel(name, YARDSTICK, "Exp3", arms, rounds, effort, at_most(goal))
 
 
 def concealed(effort: Effort) -> Iterator[Result]:

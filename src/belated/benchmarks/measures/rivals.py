@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from belated.benchmarks.measure import Effort, Result, at_most
+from belated.benchmarks.measures.duel import duel
 from belated.benchmarks.measures.engine_rounds import YARDSTICK
-from belated.benchmarks.timing import race
-from belated.benchmarks.workload import Players
 from belated.learners.learner import PaperLearner
 from belated.learners.registry import registered
 
 ARMS = 10
 MOST = 10.0
+FULL, QUICK = (10_000, 2_000), (100, 100)  # rounds to skip, batch
 # An integral over the products of all posteriors; and, as t is in them, K roots in every round.
 DEARER = ("thompson", "d-klucb")
 
@@ -20,15 +20,5 @@ def rivals(effort: Effort) -> Iterator[Result]:
     for name, kind in registered().items():
         if name == YARDSTICK or issubclass(kind, PaperLearner):
             continue
-        players = Players([name, YARDSTICK], ARMS, effort.choose(2_000, 100))
-        players.skip(effort.choose(10_000, 100))
-        both = [players.contestant(name), players.contestant(YARDSTICK)]
-        result = race(both, effort.turns, players.draw)
-        yield Result(
-            name,
-            result.ratio(name, to=YARDSTICK),
-            arms=ARMS,
-            goal=None if name in DEARER else at_most(MOST),
-            ours=result.time(name),
-            rival=result.time(YARDSTICK),
-        )
+        goal = None if name in DEARER else at_most(MOST)
+        yield duel(name, YARDSTICK, name, ARMS, effort.choose(FULL, QUICK), effort, goal)
