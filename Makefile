@@ -19,10 +19,10 @@ lint: setup  ## ruff and mypy
 	$(BIN)/mypy
 
 figures: setup  ## draw the pictures of the README and the docs anew
-	$(BIN)/python examples/figures.py
+	$(BIN)/python -m examples.figures
 
-bench: setup  ## measure the speed beside all peers, and draw the figure of docs/benchmarks.md anew
-	$(BIN)/belated bench --figure docs/images/benchmarks.svg --json > docs/benchmarks.new
+bench: .venv/bench  ## measure the speed beside all peers, and draw the figure of docs/benchmarks.md anew
+	$(BIN)/python -m benchmarks --figure docs/images/benchmarks.svg --json > docs/benchmarks.new
 	mv docs/benchmarks.new docs/benchmarks.json
 
 serve: .venv/service  ## the decision service, on this machine only
@@ -40,6 +40,10 @@ setup: .venv/ready
 .venv/ready: .venv/made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	touch .venv/ready
+
+.venv/bench: .venv/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,bench]"
+	touch .venv/bench
 
 .venv/demo: .venv/made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[report]"

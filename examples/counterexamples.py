@@ -1,6 +1,6 @@
 """Two theorems of the paper are false: play the games that break them, and measure by how much.
 
-`python examples/counterexamples.py` takes a few minutes; with --quick, games too short to break
+`python -m examples.counterexamples` takes a few minutes; with --quick, games too short to break
 anything, which show the same in seconds. docs/experiments.md explains what is to be seen.
 """
 
@@ -18,9 +18,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 
 import belated
-from belated.simulation.late_silence import LateSilenceGame
-from belated.simulation.theorems import concealed
+from belated.analysis.theorems import concealed
+from belated.arrays import Floats
 from belated.types import VARIANTS, Variant
+from examples.late_silence import LateSilenceGame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,8 +44,6 @@ QUICK_FAMILY = (
 NAMES: dict[Variant, str] = {"paper": "as in the paper", "repaired": "repaired"}
 LINES: dict[Variant, tuple[str, str]] = {"paper": ("-", "0.0"), "repaired": ("--", "0.4")}
 BARS: dict[Variant, tuple[str, str]] = {"paper": ("0.25", ""), "repaired": ("1.0", "////")}
-
-Floats = NDArray[np.float64]
 
 
 class ManyArms(NamedTuple):

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
-from late_feedback import ADS, ROUNDS, SEED, Game, played
 from matplotlib import pyplot as plt
 from numpy.typing import NDArray
 from rich.console import Console
+
+from examples.late_feedback import ADS, ROUNDS, SEED, Game, played
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 VISITORS = np.unique(np.geomspace(50, ROUNDS, 500).astype(int))  # before, the shares are noise

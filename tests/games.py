@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from belated.analysis.certificates import certificate
+from belated.analysis.regret import regret_against_arms
 from belated.environments.missing import missing_counts
-from belated.simulation.certificate import certificate
-from belated.simulation.regret import regret_against_arms
 
 
 def assert_certified(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from belated.learners.learner import PaperLearner
+from belated.learners.contract import PaperLearner
 from belated.learners.registry import learner_named, registered
 
 TEXT = (Path(__file__).parents[1] / "docs" / "rivals.md").read_text(encoding="utf-8")

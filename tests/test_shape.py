@@ -6,11 +6,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "belated"
 ORDER = [
-    "types", "values", "client", "ftrl", "kernels", "learners", "environments", "simulation",
-    "report", "terms", "choosing", "tickets", "holding", "asktell", "experts", "bandits", "chosen",
-    "saving", "service", "benchmarks", "cli", "__main__",
+    "types", "arrays", "specs", "checks", "client", "ftrl", "compiled", "numerics", "solvers",
+    "learners", "environments", "play", "analysis", "comparison", "replay", "sweep", "stress",
+    "report", "asktell", "service", "cli", "__main__",
 ]  # fmt: skip
-NOT_NUMBA = ["types", "client", "ftrl", "values", "environments", "cli"]
+NOT_NUMBA = ["types", "arrays", "specs", "checks", "client", "ftrl", "environments", "cli"]
 
 
 def imports(path: Path) -> set[str]:
@@ -42,7 +42,13 @@ def test_readable_parts_do_not_need_numba() -> None:
     for path in SOURCE.rglob("*.py"):
         part = path.relative_to(SOURCE).parts[0].removesuffix(".py")
         if part in NOT_NUMBA:
-            heavy = {"numba", "belated.kernels", "belated.learners"}
+            heavy = {
+                "numba",
+                "belated.compiled",
+                "belated.numerics",
+                "belated.solvers",
+                "belated.learners",
+            }
             for name in imports(path):
                 assert not any(name.startswith(word) for word in heavy), f"{path.name}: {name}"
 

@@ -20,16 +20,16 @@ from belated.types import (
 )
 
 if TYPE_CHECKING:
-    from belated.bandits import ConcealedBandit, PartiallyConcealedBandit
-    from belated.chosen import Bandit, Experts
+    from belated.asktell.bandits import ConcealedBandit, PartiallyConcealedBandit
+    from belated.asktell.chosen import Bandit, Experts
+    from belated.asktell.experts import DelayedExperts
+    from belated.asktell.saving import from_json
+    from belated.comparison.compare import compare
+    from belated.comparison.result import Comparison
     from belated.environments.environment import Environment
     from belated.environments.files import environment_from_arrays, environment_from_file
     from belated.environments.scenarios import scenario, scenarios
-    from belated.experts import DelayedExperts
     from belated.report.page import write_report
-    from belated.saving import from_json
-    from belated.simulation.compare import compare
-    from belated.simulation.comparison import Comparison
 
 __version__ = "0.1.0"
 
@@ -67,17 +67,17 @@ __all__ = [
 
 # The learners bring numba with them, so they are loaded on first use.
 _HOMES = {
-    "Bandit": "belated.chosen",
-    "Comparison": "belated.simulation.comparison",
-    "ConcealedBandit": "belated.bandits",
-    "DelayedExperts": "belated.experts",
+    "Bandit": "belated.asktell.chosen",
+    "Comparison": "belated.comparison.result",
+    "ConcealedBandit": "belated.asktell.bandits",
+    "DelayedExperts": "belated.asktell.experts",
     "Environment": "belated.environments.environment",
-    "Experts": "belated.chosen",
-    "PartiallyConcealedBandit": "belated.bandits",
-    "compare": "belated.simulation.compare",
+    "Experts": "belated.asktell.chosen",
+    "PartiallyConcealedBandit": "belated.asktell.bandits",
+    "compare": "belated.comparison.compare",
     "environment_from_arrays": "belated.environments.files",
     "environment_from_file": "belated.environments.files",
-    "from_json": "belated.saving",
+    "from_json": "belated.asktell.saving",
     "scenario": "belated.environments.scenarios",
     "scenarios": "belated.environments.scenarios",
     "write_report": "belated.report.page",

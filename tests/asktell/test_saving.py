@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import belated
 from belated import StateFormatError
-from belated.learners.full_information import MOST_CARRIED
+from belated.learners.paper.full_information import MOST_CARRIED
 from tests.asktell.in_hand import (
     CONCEALED,
     EXPERTS,

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 import belated
 from belated import Feedback, Ticket, TicketState
-from belated.kernels.compile import config
-from belated.kernels.stream import draw, seeded
-from belated.learners.grouped import FEWEST_ARMS, draw_grouped, touch
+from belated.compiled.jit import config
+from belated.learners.paper.many_arms import FEWEST_ARMS, draw_grouped, touch
+from belated.numerics.random_stream import draw, seeded
 from tests.asktell.in_hand import (
     BANDITS,
     CONCEALED,

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from belated.benchmarks import catalogue, measure
-from belated.benchmarks.machine import THREADS
-from belated.benchmarks.measure import Effort, Measure, at_least, at_most
-from belated.benchmarks.peers import PEERS
-from belated.benchmarks.timing import Spread
-from belated.cli.bench import bench
+from benchmarks import catalogue, measure
+from benchmarks.__main__ import bench
+from benchmarks.machine import THREADS
+from benchmarks.measure import Effort, Measure, at_least, at_most
+from benchmarks.peers import PEERS
+from benchmarks.timing import Spread
 from tests.cli.commands import complaint_in
 
 
@@ -27,7 +27,7 @@ def run(*arguments: object) -> Result:
 
 def elsewhere(before: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
     """The command in a process of its own, after some other code."""
-    code = f"import sys; {before}; from belated.cli import main; main({['bench', *arguments]})"
+    code = f"import sys; {before}; from benchmarks.__main__ import bench; bench({list(arguments)})"
     command = [sys.executable, "-c", code]
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
 

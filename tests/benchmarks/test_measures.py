@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from belated.benchmarks.catalogue import MEASURES
-from belated.benchmarks.measure import Effort, Result
-from belated.benchmarks.measures import startup
-from belated.benchmarks.peers import BANDITS, EXPERTS, SOLVERS
+from benchmarks.catalogue import MEASURES
+from benchmarks.measure import Effort, Result
+from benchmarks.measures import startup
+from benchmarks.peers import BANDITS, EXPERTS, SOLVERS
 
 QUICK = Effort(quick=True)
 LEARNERS = ("concealed", "partially-concealed", "full-information")

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from belated.benchmarks.measures.generic_solvers import LEARNER, argmin_of, moments
-from belated.benchmarks.peers import BANDITS, EXPERTS, PEERS, SOLVERS
-from belated.benchmarks.peers.peer import BanditPeer, Peer, Policy, SolverPeer
-from belated.benchmarks.peers.poold import DELAY
-from belated.benchmarks.peers.smpybandits import SMPyPolicy, policies
-from belated.benchmarks.workload import Players
+from benchmarks.measures.generic_solvers import LEARNER, argmin_of, moments
+from benchmarks.peers import BANDITS, EXPERTS, PEERS, SOLVERS
+from benchmarks.peers.peer import BanditPeer, Peer, Policy, SolverPeer
+from benchmarks.peers.poold import DELAY
+from benchmarks.peers.smpybandits import SMPyPolicy, policies
+from benchmarks.workload import Players
 
 INSTALLED = [peer for peer in PEERS if peer.install == "pip install 'belated[bench]'"]
 POLICIES = [

@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from belated.benchmarks.reference import CONDITIONS, relative_error
-from belated.benchmarks.workload import engine_run, game_of, learner_of, long_stretches
 from belated.ftrl.argmin import argmin
 from belated.ftrl.regularizers import (
     Hybrid,
@@ -15,7 +13,9 @@ from belated.ftrl.regularizers import (
     Nothing,
     Tsallis,
 )
-from belated.learners.learner import Learner, Prediction
+from belated.learners.contract import Learner, Prediction
+from benchmarks.reference import CONDITIONS, relative_error
+from benchmarks.workload import engine_run, game_of, learner_of, long_stretches
 
 ARMS = 5
 

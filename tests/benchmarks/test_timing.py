@@ -2,8 +2,8 @@
 
 import pytest
 
-from belated.benchmarks.measure import Goal, Result, at_least, at_most, exactly
-from belated.benchmarks.timing import Contestant, Race, Spread, race, sized
+from benchmarks.measure import Goal, Result, at_least, at_most, exactly
+from benchmarks.timing import Contestant, Race, Spread, race, sized
 
 
 class Clock:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from belated.benchmarks.measures.in_the_hand import OurRounds, TheirRounds, World
-from belated.benchmarks.workload import MAX_MISSING, Players, game_of, long_stretches
+from benchmarks.measures.in_the_hand import OurRounds, TheirRounds, World
+from benchmarks.workload import MAX_MISSING, Players, game_of, long_stretches
 
 
 def test_long_stretches_are_the_same_game() -> None:

@@ -14,9 +14,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from belated.service.keys import make_key
+from belated.service.admin.keys import make_key
 from belated.service.store import open_store
-from tests.browser.visits import CONTRASTS, OVERFLOW, Visit, pytestmark  # noqa: F401
+from tests.browser.visits import (
+    CONTRASTS,
+    OVERFLOW,
+    Visit,
+    pytestmark,  # noqa: F401
+)
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 

@@ -8,7 +8,12 @@ import pytest
 
 from belated.report.figures import FIGURES
 from belated.report.page import write_report
-from tests.browser.visits import CONTRASTS, OVERFLOW, Visit, pytestmark  # noqa: F401
+from tests.browser.visits import (
+    CONTRASTS,
+    OVERFLOW,
+    Visit,
+    pytestmark,  # noqa: F401
+)
 from tests.report.made import ordinary, unusual
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

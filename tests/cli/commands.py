@@ -9,13 +9,23 @@ from click.testing import CliRunner, Result
 
 from belated.cli import main
 
+ROOT = Path(__file__).parents[2]
+
 
 def belated(
     *arguments: object, cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own."""
-    command = [sys.executable, "-m", "belated", *map(str, arguments)]
-    env = {**os.environ, **environment}
+    return run_module("belated", *arguments, cwd=cwd, **environment)
+
+
+def run_module(
+    module: str, *arguments: object, cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run `python -m module` in a process of its own; modules of the clone are found, too."""
+    command = [sys.executable, "-m", module, *map(str, arguments)]
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **environment}
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env, timeout=300)
 
 

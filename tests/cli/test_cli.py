@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from belated.cli import main
 from belated.cli.learners import COMMON
-from belated.learners.concealed import Concealed
+from belated.learners.paper.concealed import Concealed
 from belated.learners.registry import registered
 from tests.cli.commands import belated, complaint
 from tests.games import random_game

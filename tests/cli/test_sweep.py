@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from belated.cli.sweep import sweep
-from belated.simulation.grid import Grid
-from belated.simulation.store import Outcome, Store
+from belated.sweep.grid import Grid
+from belated.sweep.store import Outcome, Store
 from tests.cli.commands import complaint_in
 
 GAME = ("late-best:rounds=60,arms=3", "--learner", "full-information", "--workers", "2")

@@ -7,7 +7,8 @@ from types import ModuleType
 
 import numpy as np
 
-from belated.environments.environment import Counts, DelayProcess, Floats, LossProcess, Span
+from belated.arrays import Counts, Floats
+from belated.environments.environment import DelayProcess, LossProcess, Span
 
 
 def spans(rounds: int, sizes: tuple[int, ...]) -> Iterator[Span]:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from belated.environments.environment import Counts, Environment, Floats
+from belated.arrays import Counts, Floats
+from belated.environments.environment import Environment
 
 
 def drawn(environment: Environment, seed: int = 1) -> tuple[Floats, Counts]:

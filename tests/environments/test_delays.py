@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from belated.arrays import Counts, Floats
 from belated.environments import changing_delays
 from belated.environments import delays as steady_delays
 from belated.environments.changing_delays import (
@@ -24,8 +25,8 @@ from belated.environments.delays import (
     PerArm,
     Uniform,
 )
-from belated.environments.environment import Counts, DelayProcess, Environment, Floats
-from belated.environments.given import GivenDelays
+from belated.environments.environment import DelayProcess, Environment
+from belated.environments.in_memory import GivenDelays
 from belated.environments.losses import Bernoulli
 from belated.environments.missing import NEVER, missing_counts
 from belated.environments.parameters import LONGEST

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from belated.environments import trial
-from belated.environments.environment import Counts, Environment, Floats
+from belated.arrays import Counts, Floats
+from belated.environments import clinical_trial as trial
+from belated.environments.environment import Environment
 from belated.environments.missing import missing_counts
 from belated.environments.scenarios import scenario
 from belated.environments.stocks import OFFSETS, all_prices, sales

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from belated.environments import ads, trial
+from belated.environments import ads
+from belated.environments import clinical_trial as trial
 from belated.environments.missing import NEVER
 from belated.environments.scenarios import Scenario, scenario, scenarios
 from tests.environments.drawing import draw_delays, draw_losses

@@ -4,13 +4,14 @@ import numba
 import numpy as np
 import pytest
 
-from belated.environments.environment import Environment, Floats
+from belated.arrays import Floats
+from belated.environments.environment import Environment
 from belated.environments.scenarios import scenario
-from belated.learners.concealed import Concealed
-from belated.learners.full_information import FullInformation
-from belated.simulation.engine import EngineRun
-from belated.simulation.game import Game
-from belated.simulation.trace import Trace
+from belated.learners.paper.concealed import Concealed
+from belated.learners.paper.full_information import FullInformation
+from belated.play.engine import EngineRun
+from belated.play.game import Game
+from belated.play.trace import Trace
 from belated.types import Variant
 from tests.environments.games import drawn
 

@@ -12,8 +12,8 @@ from belated.ftrl import (
     argmin,
 )
 from belated.ftrl.rates import grid_weights
-from tests.kernels.states import State
-from tests.kernels.test_solvers import concealed, full_information, partially_concealed
+from tests.solvers.states import State
+from tests.solvers.test_safe_solvers import concealed, full_information, partially_concealed
 
 
 def random_problem(rng: np.random.Generator, largest: float) -> State:

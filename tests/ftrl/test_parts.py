@@ -8,8 +8,8 @@ import pytest
 
 from belated import ftrl
 from belated.ftrl.ledger import Ledger
-from belated.simulation.case import parse_case
-from belated.simulation.replay import replay
+from belated.replay.case import parse_case
+from belated.replay.replay import replay
 from tests.games import random_game
 
 

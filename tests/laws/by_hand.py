@@ -8,21 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import belated
+from belated.arrays import Floats
+from belated.compiled import ask_tell as steps
+from belated.compiled.records import Handle
 from belated.environments.missing import NEVER, missing_counts
-from belated.kernels import steps
-from belated.kernels.handle import Handle
-from belated.kernels.stream import draw, seeded
-from belated.simulation.delivery import Courier, longest_delays
-from belated.simulation.game import Stretch
-from belated.simulation.play import rounds_of
+from belated.numerics.random_stream import draw, seeded
+from belated.play.delivery import Courier, longest_delays
+from belated.play.game import Stretch
+from belated.play.readable import rounds_of
 from belated.types import Need
 from tests.laws.test_laws import Game, has
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 
 class PlainHandle(Handle):

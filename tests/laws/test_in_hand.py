@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import belated
 from belated import TicketState
 from belated.environments.missing import NEVER
-from belated.learners.learner import Learner
+from belated.learners.contract import Learner
 from belated.types import Need, Setting
 from tests.laws.by_hand import Player, by_hand, by_the_loop, in_hand, long_game, plain_steps
 from tests.laws.test_laws import KINDS, Game, Kind, copied, every_kind, few, games, identical

@@ -11,25 +11,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from belated.analysis.practical_certificate import practical_certificate
+from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER, missing_counts
-from belated.learners.concealed import Concealed
-from belated.learners.full_information import FullInformation
-from belated.learners.learner import Learner, PaperLearner
-from belated.learners.partially_concealed import PartiallyConcealed
-from belated.learners.practical_experts import PracticalExperts
+from belated.learners.contract import Learner, PaperLearner
+from belated.learners.paper.concealed import Concealed
+from belated.learners.paper.full_information import FullInformation
+from belated.learners.paper.partially_concealed import PartiallyConcealed
+from belated.learners.practical.practical_experts import PracticalExperts
 from belated.learners.registry import registered
-from belated.simulation.delivery import Courier
-from belated.simulation.game import Stretch
-from belated.simulation.play import UNTOLD, committed
-from belated.simulation.practical_certificate import practical_certificate
+from belated.learners.states import copied, identical
+from belated.play.delivery import Courier
+from belated.play.game import Stretch
+from belated.play.readable import UNTOLD, committed
 from belated.types import VARIANTS, Setting
 from tests.games import assert_certified
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 Kind = type[Learner]
 Arrivals = list[tuple[int, int, Any]]
 
@@ -156,15 +155,6 @@ def played(
     if isinstance(learner, PracticalExperts) and start is None:
         assert practical_certificate(learner, game.losses, predictions).holds
     return q
-
-
-def copied(state: Any) -> Any:
-    return type(state)(*(part.copy() for part in state))
-
-
-def identical(one: Any, other: Any) -> bool:
-    """Whether two states or predictions are the same, bit for bit."""
-    return all(a.tobytes() == b.tobytes() for a, b in zip(one, other, strict=True))
 
 
 # -- the laws

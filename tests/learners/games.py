@@ -3,15 +3,13 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER, missing_counts
-from belated.learners.learner import Learner
-from belated.simulation.game import Stretch
-from belated.simulation.play import rounds_of
+from belated.learners.contract import Learner
+from belated.play.game import Stretch
+from belated.play.readable import rounds_of
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 ARMS = (1, 2, 3, 7)
 
 

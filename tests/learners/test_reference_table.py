@@ -9,11 +9,11 @@ import math
 import numpy as np
 import pytest
 
+from belated.comparison.compare import compare
+from belated.comparison.contenders import Contender
 from belated.environments.delays import PerArm
 from belated.environments.environment import Environment
 from belated.environments.losses import Bernoulli
-from belated.simulation.compare import compare
-from belated.simulation.contenders import Contender
 
 MEANS = np.array([0.3, 0.5, 0.5, 0.5, 0.5])
 ROUNDS, RUNS = 2000, 60

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from belated.learners.learner import Learner
+from belated.learners.contract import Learner
 from belated.learners.registry import registered
 from belated.types import Setting
 

@@ -33,11 +33,11 @@ class Fault:
     noticed_by: str = ""
 
 
-FULL = "learners/full_information.py"
-KERNEL = "kernels/full_information.py"
-PARTIAL = "learners/partially_concealed.py"
-CONCEALED = "learners/concealed.py"
-PLAY = "simulation/play.py"
+FULL = "learners/paper/full_information.py"
+KERNEL = "solvers/full_information.py"
+PARTIAL = "learners/paper/partially_concealed.py"
+CONCEALED = "learners/paper/concealed.py"
+PLAY = "play/readable.py"
 
 FAULTS = [
     Fault(
@@ -257,9 +257,9 @@ HELD_BACK = [
 ]
 
 
-DROPPED = "learners/test_practical_bandit.py::test_the_hint_is_dropped_and_taken_up_again"
-PRACTICAL_LEARNER = "learners/practical_bandit.py"
-ESTIMATES = "kernels/estimates.py"
+DROPPED = "learners/practical/test_practical_bandit.py::test_the_hint_is_dropped_and_taken_up_again"
+PRACTICAL_LEARNER = "learners/practical/practical_bandit.py"
+ESTIMATES = "learners/practical/mean_loss.py"
 NOTED = (
     "    if state.options[LISTENS] > 0.0:\n"
     "        note(state.silence, state.heard, arm, power, loss - expected(state, arm))\n"
@@ -390,63 +390,63 @@ PRACTICAL = [
 ]
 
 
-TWIN = "simulation/test_engine.py::test_the_compiled_game_equals_its_readable_twin"
+TWIN = "play/test_engine.py::test_the_compiled_game_equals_its_readable_twin"
 IN_GAME = [
     Fault(
         "compiled game: arrival one round late",
-        "simulation/engine.py",
+        "play/engine.py",
         "put(calendar, now, now + delay)",
         "put(calendar, now, now + delay + 1)",
         f"{TWIN}[exp3]",
     ),
     Fault(
         "compiled game: the latest play instead of the one that was frozen",
-        "simulation/engine.py",
+        "play/engine.py",
         "observe(state, in_force[at], ",
         "observe(state, plays[0], ",
         f"{TWIN}[exp3]",
     ),
     Fault(
         "compiled game: the latest missing count instead of that of the play",
-        "simulation/engine.py",
+        "play/engine.py",
         "absent = int(rows[at, rows.shape[1] - 1]) if told.missing else UNTOLD",
         "absent = int(missing[row, int(rows[at, ARM])])",
         f"{TWIN}[partially-concealed]",
     ),
     Fault(
         "compiled game: nobody is told what was missing",
-        "simulation/engine.py",
+        "play/engine.py",
         "missing=learner.setting is Setting.PARTIALLY_CONCEALED",
         "missing=False",
         f"{TWIN}[partially-concealed]",
     ),
     Fault(
         "compiled game: the first expert's play for every expert",
-        "simulation/engine.py",
+        "play/engine.py",
         "side_by_side(arm, loss, plays[k, 0], plays[k, 1])",
         "side_by_side(arm, loss, plays[0, 0], plays[0, 1])",
         f"{TWIN}[full-information]",
     ),
     Fault(
         "calendar: what is due beyond a turn comes a turn too early",
-        "kernels/calendar.py",
+        "play/calendar.py",
         "    if due >> BITS == now >> BITS:\n",
         "    if due - now < 2 * TURN:\n",
-        "kernels/test_calendar.py::test_everything_comes_in_its_round[4097]",
+        "play/test_calendar.py::test_everything_comes_in_its_round[4097]",
     ),
     Fault(
         "missing counts forget what never comes",
-        "simulation/game.py",
+        "play/game.py",
         "            counts[i] += 1\n            delay = delays[row, i]\n",
         "            delay = delays[row, i]\n            counts[i] += delay != NEVER\n",
-        "simulation/test_accounts.py::test_all_sums",
+        "analysis/test_game_sums.py::test_all_sums",
     ),
     Fault(
         "account: charged without the loss itself",
-        "simulation/accounts.py",
+        "analysis/game_sums.py",
         "self.charge(stretch, weighted + stretch.losses)",
         "self.charge(stretch, weighted)",
-        "simulation/test_accounts.py::test_all_sums",
+        "analysis/test_game_sums.py::test_all_sums",
     ),
 ]
 
@@ -492,7 +492,7 @@ def test_the_unchanged_copy_is_right(tmp_path: Path) -> None:
     answers = replayed(package.parent)
     assert answers is not None
     assert largest_error(answers) <= 1e-14
-    (package / "simulation" / "replay.py").write_text("raise SystemExit(3)\n")
+    (package / "replay" / "replay.py").write_text("raise SystemExit(3)\n")
     assert replayed(package.parent) is None
 
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from belated.comparison.compare import compare
+from belated.comparison.contenders import Contender
+from belated.comparison.result import Comparison
 from belated.environments.delays import PerArm
 from belated.environments.environment import Environment
-from belated.environments.given import GivenDelays, GivenLosses
+from belated.environments.in_memory import GivenDelays, GivenLosses
 from belated.environments.losses import Bernoulli
 from belated.environments.missing import NEVER
-from belated.simulation.compare import compare
-from belated.simulation.comparison import Comparison
-from belated.simulation.contenders import Contender
 
 LEARNERS = ("concealed", "concealed:variant=repaired", "full-information", "uniform")
 CAPPED = tuple(f"concealed:max_missing={most}" for most in range(1, 9))

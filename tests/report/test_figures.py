@@ -14,16 +14,16 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from belated.analysis.bounds import Bound
+from belated.comparison.compare import compare
+from belated.comparison.result import Comparison
 from belated.report import captions, figures
+from belated.report.arm_figures import MOST_DOTS
 from belated.report.arms import FEW_ARMS, MOST_ARMS, arms_of
+from belated.report.formatting import NONE
 from belated.report.labels import name_points
-from belated.report.look import BOUND, RATE_SHADES, SETTINGS, SHADES, blank, look, shades, styles
-from belated.report.plane import MOST_DOTS
+from belated.report.style import BOUND, RATE_SHADES, SETTINGS, SHADES, blank, look, shades, styles
 from belated.report.svg import fragment, svg_text
-from belated.report.words import NONE
-from belated.simulation.bounds import Bound
-from belated.simulation.compare import compare
-from belated.simulation.comparison import Comparison
 from tests.report.made import UNUSUAL, environment, ordinary, unusual, with_regrets
 
 
@@ -410,7 +410,7 @@ def test_without_matplotlib_one_sentence() -> None:
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
         "from belated.environments.scenarios import scenario\n"
-        "from belated.simulation.compare import compare\n"
+        "from belated.comparison.compare import compare\n"
         "found = compare(['uniform'], scenario('late-best', rounds=20), repetitions=1)\n"
         "assert '<table>' in found._repr_html_() and '<svg' not in found._repr_html_()\n"
         "try:\n    found.plot()\n"

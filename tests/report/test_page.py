@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from belated import __version__
+from belated.analysis.statistics import Estimate
+from belated.comparison.result import Comparison
 from belated.report import page
 from belated.report.figures import FIGURES
 from belated.report.findings import Finding, finding, overall
+from belated.report.formatting import listed, number, percent, plus_minus, short, width
 from belated.report.page import document, notebook_view, write_report
-from belated.report.words import listed, number, percent, plus_minus, short, width
-from belated.simulation.comparison import Comparison
-from belated.simulation.statistics import Estimate
 from tests.report.made import UNUSUAL, given, ordinary, unusual, with_regrets
 
 VOID = {"meta", "link", "br"}

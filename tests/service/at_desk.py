@@ -5,12 +5,12 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
 
-from belated.service.desk import Desk, Job, Replies
-from belated.service.problems import checked_spec
-from belated.service.rearming import rearm
-from belated.service.replicas import Replicas
-from belated.service.requests import Ask, Call, Create, Report, Request, Tell, Verdict
-from belated.service.snapshots import fingerprint
+from belated.service.admin.change_arms import rearm
+from belated.service.core.commit_thread import Desk, Job, Replies
+from belated.service.core.problems import checked_spec
+from belated.service.core.replicas import Replicas
+from belated.service.core.requests import Ask, Call, Create, Report, Request, Tell, Verdict
+from belated.service.core.snapshots import fingerprint
 from belated.service.store import Decision, Store
 
 

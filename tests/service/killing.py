@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import httpx
 import pytest
 
-from belated.service.administration import create
+from belated.service.admin.offline import create
 from belated.service.store import open_store
 from tests.cli.commands import belated
 from tests.service.crowd import PROBLEM, Crowd

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from belated.ftrl.argmin import argmin
-from belated.ftrl.imputation import SLOW, History, Told, renewals
 from belated.ftrl.ledger import Ledger
 from belated.ftrl.ledger import Play as LedgerPlay
 from belated.ftrl.regularizers import Hybrid, NegativeEntropy, Nothing, Regularizer, Tsallis
+from tests.twins.practical_imputation import SLOW, History, Told, renewals
 
 Arm = tuple[str, int]  # its name, and how many of that name were before it
 Weights = dict[Arm, float]

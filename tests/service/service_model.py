@@ -6,8 +6,17 @@ Asks come first, then reports and cancellations, then changes, and what is due e
 from dataclasses import dataclass, field
 from typing import Any
 
-from belated.service.refusals import Conflict, Expired, Invalid, Refusal, Unknown
-from belated.service.requests import Ask, Cancel, Change, Create, Report, Request, Tell, Verdict
+from belated.service.core.errors import Conflict, Expired, Invalid, Refusal, Unknown
+from belated.service.core.requests import (
+    Ask,
+    Cancel,
+    Change,
+    Create,
+    Report,
+    Request,
+    Tell,
+    Verdict,
+)
 from belated.service.store import Decision
 
 CLOSED = ("cancelled", "expired", "told")

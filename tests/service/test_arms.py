@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from belated.service.rearming import rearm
-from belated.service.refusals import Conflict, Invalid, Refusal, Unavailable
-from belated.service.replicas import Replicas
-from belated.service.requests import Call, Cancel, Change, Report, Tell
+from belated.service.admin.change_arms import rearm
+from belated.service.admin.verify import verified_at_rest
+from belated.service.core.errors import Conflict, Invalid, Refusal, Unavailable
+from belated.service.core.replicas import Replicas
+from belated.service.core.requests import Call, Cancel, Change, Report, Tell
 from belated.service.store import Decision, Note, Store, open_store
-from belated.service.verifying import verified_at_rest
 from tests.cli.commands import complaint
 from tests.service.at_desk import AtDesk, at_desk, fingerprints_in
 from tests.service.material import whole_journal

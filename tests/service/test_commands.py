@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from belated.cli import main
-from belated.kernels.compile import source_hash
+from belated.compiled.jit import source_hash
 from belated.service.store import open_store
 from tests.cli.commands import complaint
 from tests.service.server import serving

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from belated.service import replicas as replicas_module
-from belated.service.refusals import Conflict, Expired, Refusal, Unavailable, Unknown
-from belated.service.replicas import Replicas
-from belated.service.requests import Ask, Call, Cancel, Report, Tell
+from belated.service.admin.verify import verified_at_rest
+from belated.service.core import replicas as replicas_module
+from belated.service.core.errors import Conflict, Expired, Refusal, Unavailable, Unknown
+from belated.service.core.replicas import Replicas
+from belated.service.core.requests import Ask, Call, Cancel, Report, Tell
 from belated.service.store import Store, StoreUnavailable, open_store
-from belated.service.verifying import verified_at_rest
 from tests.service.at_desk import AtDesk, at_desk, fingerprints_in
 from tests.service.material import whole_journal
 

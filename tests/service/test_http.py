@@ -8,8 +8,10 @@ import httpx
 import pytest
 from pydantic import BaseModel
 
-from belated.service.app import Settings, create_app
-from belated.service.web import models, personalizer, watched
+from belated.service.run.app import Settings, create_app
+from belated.service.web import models
+from belated.service.web import monitoring_models as watched
+from belated.service.web.compat import personalizer
 from tests.service.server import Server, serving
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from belated.service.refusals import TooMany, Unauthorized
+from belated.service.core.errors import TooMany, Unauthorized
 from belated.service.store import Key
-from belated.service.web.guard import Guard, checked_scopes, hash_of, new_key
+from belated.service.web.auth import Guard, checked_scopes, hash_of, new_key
 from tests.cli.commands import belated, complaint
 from tests.service.server import Server, serving
 
@@ -145,7 +145,7 @@ def test_the_service_is_not_open_by_mistake(tmp_path: Path) -> None:
 def test_a_key_may_ask_so_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """A burst of a second's worth, then as many as time allows; strangers are counted, too."""
     now = [0.0]
-    monkeypatch.setattr("belated.service.web.guard.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("belated.service.web.auth.time.monotonic", lambda: now[0])
     key = new_key()
     guard = Guard([Key(hash_of(key), "test", ("ask:*",), 0.0)], rate=3)
     for _ in range(3):

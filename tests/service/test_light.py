@@ -15,7 +15,7 @@ HEAVY = "{'fastapi', 'prometheus_client', 'psycopg', 'sqlalchemy', 'uvicorn'}"
         ("from belated.service.store import open_store; open_store('memory:')", "{'psycopg'}"),
         (
             "from belated.learners.registry import learner_named; learner_named('concealed')",
-            "{'belated.learners.masoudian', 'belated.learners.thompson'}",
+            "{'belated.learners.tsallis.masoudian', 'belated.learners.stochastic.thompson'}",
         ),
     ],
 )

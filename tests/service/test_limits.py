@@ -12,12 +12,12 @@ import pytest
 import uvicorn
 from sqlalchemy import event
 
-from belated.service import desk as desk_module
-from belated.service.app import Settings, create_app
-from belated.service.refusals import Unavailable
-from belated.service.requests import Ask, Call
+from belated.service.core import commit_thread as desk_module
+from belated.service.core.errors import Unavailable
+from belated.service.core.requests import Ask, Call
+from belated.service.run.app import Settings, create_app
 from belated.service.store import Store, open_store
-from belated.service.web.guard import hash_of
+from belated.service.web.auth import hash_of
 from tests.service.at_desk import at_desk
 
 KEYS = ("belated_first", "belated_second")
@@ -104,7 +104,7 @@ def test_bodies_have_an_end(caller: Caller) -> None:
 def test_each_key_has_its_rate(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     """A key that asks too often is refused for a while, and others are not."""
     now = [time.monotonic() + 10]
-    monkeypatch.setattr("belated.service.web.guard.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("belated.service.web.auth.time.monotonic", lambda: now[0])
     path = "/v1/problems/ads/ask"
     codes = [caller.post(path).status_code for _ in range(BURST + 1)]
     assert codes == [200] * BURST + [429]

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, text, update
 
-from belated.service import administration
-from belated.service.refusals import Conflict
+from belated.service.admin import offline as administration
+from belated.service.admin.verify import verified_at_rest
+from belated.service.core.errors import Conflict
 from belated.service.store import Decision, Key, Note, Outcome, Store, open_store
 from belated.service.store.migrations import STEPS, migrate, schema_version
 from belated.service.store.schema import FACTS, METADATA
-from belated.service.verifying import verified_at_rest
 from tests.service.at_desk import at_desk
 from tests.service.material import decision, told, whole_journal
 

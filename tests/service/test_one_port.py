@@ -12,13 +12,13 @@ import httpx
 import psycopg
 import pytest
 
-from belated.service.administration import create
-from belated.service.metrics import SHARED
-from belated.service.refusals import Conflict
-from belated.service.requests import Call, Change
+from belated.service.admin.offline import create
+from belated.service.core.errors import Conflict
+from belated.service.core.requests import Call, Change
+from belated.service.core.views import problem_view
+from belated.service.run.metrics import SHARED
+from belated.service.run.worker_pool import supervise
 from belated.service.store import open_store
-from belated.service.supervising import supervise
-from belated.service.views import problem_view
 from tests.service.at_desk import AtDesk, at_desk
 from tests.service.server import Server, serving
 from tests.service.test_killed_services import workers_of

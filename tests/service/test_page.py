@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from belated.service.app import Settings, create_app
-from belated.service.refusals import Refusal
+from belated.service.core.errors import Refusal
+from belated.service.run.app import Settings, create_app
 from tests.service.server import PLAIN
 
 ROOT = Path(__file__).parents[2]

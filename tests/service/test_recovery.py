@@ -6,8 +6,8 @@ import shutil
 import time
 from pathlib import Path
 
-from belated.service.replicas import FEWEST_EVENTS, PER_OPEN, Replicas
-from belated.service.requests import Ask, Report, Tell
+from belated.service.core.replicas import FEWEST_EVENTS, PER_OPEN, Replicas
+from belated.service.core.requests import Ask, Report, Tell
 from belated.service.store import open_store
 from tests.service.at_desk import AtDesk, at_desk, fingerprints_in
 from tests.service.crowd import PROBLEM

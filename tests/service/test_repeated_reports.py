@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from belated.service.requests import Call, Report, Tell
+from belated.service.core.requests import Call, Report, Tell
 from belated.service.store import open_store
 from tests.service.at_desk import AtDesk, at_desk
 

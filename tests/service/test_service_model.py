@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from belated.service.judging import state_of
-from belated.service.problems import checked_spec
-from belated.service.refusals import Conflict
-from belated.service.requests import Ask, Call, Cancel, Change, Create, Report, Request, Tell
+from belated.service.admin.verify import verified_at_rest
+from belated.service.core.errors import Conflict
+from belated.service.core.problems import checked_spec
+from belated.service.core.requests import Ask, Call, Cancel, Change, Create, Report, Request, Tell
+from belated.service.core.ticket_rules import state_of
 from belated.service.store import open_store
-from belated.service.verifying import verified_at_rest
 from tests.service.at_desk import AtDesk, at_desk
 from tests.service.service_model import Model
 

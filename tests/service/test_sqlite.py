@@ -28,7 +28,9 @@ FAILING_DISK = """
 import sys
 from pathlib import Path
 from belated.service.store import StoreUnavailable, open_store
-from tests.service.material import decision, told, whole_journal
+from tests.service.material import decision
+from tests.service.material import told
+from tests.service.material import whole_journal
 failing = Path(sys.argv[2])
 with open_store(sys.argv[1]) as store:
     store.create_problem("ads", {}, at=0.0)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from belated.service.lineup import Lineup
-from belated.service.sight import Sight
+from belated.service.core.arms import Lineup
+from belated.service.core.stats import Sight
 from belated.service.store import Store
 from tests.service.material import decision, experts, told
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from belated.service.desk import TICK
-from belated.service.refusals import Refusal
-from belated.service.replicas import Replicas
-from belated.service.requests import Ask, Call, Cancel, Report, Tell
+from belated.service.admin.verify import verified_at_rest
+from belated.service.core.commit_thread import TICK
+from belated.service.core.errors import Refusal
+from belated.service.core.replicas import Replicas
+from belated.service.core.requests import Ask, Call, Cancel, Report, Tell
 from belated.service.store import Store, open_store
-from belated.service.verifying import verified_at_rest
 from tests.service.at_desk import AtDesk, at_desk, fingerprints_in
 from tests.service.test_desk import ARMS, LOSSES, refold
 

@@ -4,14 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER, missing_counts
-from belated.simulation.case import Case
+from belated.replay.case import Case
 from belated.types import Setting
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 Random = np.random.Generator
 
 VARIANTS = ("paper", "repaired")

@@ -16,22 +16,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from belated.analysis.certificates import certificate
+from belated.analysis.regret import regret_against_arms
+from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER, missing_counts
 from belated.ftrl.rates import grid_weights
-from belated.simulation.case import Case, read_case
-from belated.simulation.certificate import certificate
-from belated.simulation.decomposition import analysed_run
-from belated.simulation.regret import regret_against_arms
-from belated.simulation.replay import learner_for, replay
-from tests.theory.games import (
-    DELAYS,
-    LOSSES,
-    VARIANTS,
-    Counts,
-    Floats,
-    full_case,
-    skewed_prior,
-)
+from belated.replay.case import Case, read_case
+from belated.replay.decomposition import analysed_run
+from belated.replay.replay import learner_for, replay
+from tests.theory.games import DELAYS, LOSSES, VARIANTS, full_case, skewed_prior
 
 CASES = sorted((Path(__file__).parents[1] / "cases").glob("f*.json"))
 

@@ -7,14 +7,14 @@ import numba
 import numpy as np
 import pytest
 
-from belated.kernels.stream import draw, seeded
-from belated.learners import concealed
-from belated.learners.concealed import Concealed, ConcealedState
-from belated.learners.full_information import losses_now
-from belated.learners.learner import Prediction
-from belated.simulation import theorems
-from belated.simulation.late_silence import LateSilenceGame
-from tests.theory.games import Floats
+from belated.analysis import theorems
+from belated.arrays import Floats
+from belated.learners.contract import Prediction
+from belated.learners.paper import concealed
+from belated.learners.paper.concealed import Concealed, ConcealedState
+from belated.learners.paper.full_information import losses_now
+from belated.numerics.random_stream import draw, seeded
+from examples.late_silence import LateSilenceGame
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="hours without compiling")
 

@@ -7,10 +7,10 @@ bandit: more than one pays that has learned all along, less than not learning.
 import numpy as np
 import pytest
 
-from belated.learners.concealed import Concealed
-from belated.learners.learner import Learner
-from belated.learners.practical_bandit import PracticalBandit, is_trusted
-from tests.theory.games import Floats
+from belated.arrays import Floats
+from belated.learners.contract import Learner
+from belated.learners.paper.concealed import Concealed
+from belated.learners.practical.practical_bandit import PracticalBandit, is_trusted
 
 ARMS, DELAY = 4, 100
 CALM, PERVERSE, AFTER = 15_000, 1_000, 5_000

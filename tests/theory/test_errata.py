@@ -11,17 +11,18 @@ import numpy as np
 import pytest
 from mpmath import mp
 
+from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER, missing_counts
 from belated.ftrl import LogBarrierOnMarginals, NegativeEntropy, Tsallis
 from belated.ftrl.ledger import Ledger
 from belated.ftrl.rates import bandit_grid, full_information_grid, grid_size, grid_weights
-from belated.learners.concealed import Concealed
-from belated.learners.full_information import FullInformation
-from belated.learners.learner import Learner
-from belated.learners.partially_concealed import PartiallyConcealed, losses_now
+from belated.learners.contract import Learner
+from belated.learners.paper.concealed import Concealed
+from belated.learners.paper.full_information import FullInformation
+from belated.learners.paper.partially_concealed import PartiallyConcealed, losses_now
 from tests.oracle.argmin import argmin_partial
 from tests.oracle.transcription import grid_prior
-from tests.theory.games import VARIANTS, Counts, Floats
+from tests.theory.games import VARIANTS
 
 # -- E2: implicit exploration costs K epsilon, not epsilon
 

@@ -8,11 +8,11 @@ what it loses in them adds up to as much as if it did not learn (docs/practical.
 import numpy as np
 import pytest
 
+from belated.arrays import Floats
 from belated.environments.missing import missing_counts
-from belated.learners.learner import Learner
-from belated.simulation.game import Stretch
-from belated.simulation.play import rounds_of
-from tests.theory.games import Floats
+from belated.learners.contract import Learner
+from belated.play.game import Stretch
+from belated.play.readable import rounds_of
 from tests.theory.test_untold_arm import PRACTICAL, REPAIRED
 
 LATE = 300  # rounds that news takes

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, minimize
 
+from belated.arrays import Floats
 from belated.environments.missing import missing_counts
 from belated.ftrl import (
     DelayedFTRL,
@@ -35,17 +36,10 @@ from belated.ftrl.analysis import (
     framework_bound,
     look_ahead,
 )
-from belated.simulation.decomposition import analysed_run
-from belated.simulation.replay import replay
+from belated.replay.decomposition import analysed_run
+from belated.replay.replay import replay
 from belated.types import Setting
-from tests.theory.games import (
-    VARIANTS,
-    Floats,
-    full_case,
-    heavy_tailed,
-    random_game,
-    skewed_prior,
-)
+from tests.theory.games import VARIANTS, full_case, heavy_tailed, random_game, skewed_prior
 
 SETTINGS = ("full", "partial", "concealed")
 SEEDS = range(8)

@@ -9,9 +9,9 @@ import math
 import numpy as np
 import pytest
 
+from belated.comparison.compare import compare
 from belated.environments.environment import Environment
-from belated.environments.given import GivenDelays, GivenLosses
-from belated.simulation.compare import compare
+from belated.environments.in_memory import GivenDelays, GivenLosses
 
 ROUNDS = 200
 

@@ -10,9 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from belated.analysis.practical_certificate import (
+    PracticalCertificate,
+    level,
+    practical_certificate,
+)
+from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER, missing_counts
 from belated.environments.scenarios import scenario, scenarios
-from belated.kernels.drift import (
+from belated.learners.contract import Prediction
+from belated.learners.practical.drift import (
     BOLD,
     DRIFT,
     LEAST_DRIFT,
@@ -21,17 +28,11 @@ from belated.kernels.drift import (
     PLACES,
     sobering_temperature,
 )
-from belated.learners.learner import Prediction
-from belated.learners.practical_experts import IMPUTED, MIXING, STEADY, PracticalExperts
-from belated.simulation.game import Stretch
-from belated.simulation.play import rounds_of
-from belated.simulation.practical_certificate import (
-    PracticalCertificate,
-    level,
-    practical_certificate,
-)
+from belated.learners.practical.practical_experts import IMPUTED, MIXING, STEADY, PracticalExperts
+from belated.play.game import Stretch
+from belated.play.readable import rounds_of
 from belated.types import Setting
-from tests.theory.games import DELAYS, LOSSES, Counts, Floats, Random
+from tests.theory.games import DELAYS, LOSSES, Random
 
 SEQUENCES = int(os.environ.get("BELATED_SEQUENCES", "60"))
 ROUNDS = 300  # of each scenario

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from belated.kernels.estimates import MIXED
-from belated.learners.concealed import Concealed, ConcealedState
-from belated.learners.practical_bandit import EXPECTED, PracticalBandit, is_trusted
-from tests.theory.games import Floats
+from belated.arrays import Floats
+from belated.learners.paper.concealed import Concealed, ConcealedState
+from belated.learners.practical.mean_loss import MIXED
+from belated.learners.practical.practical_bandit import EXPECTED, PracticalBandit, is_trusted
 
 ROUNDS, ARMS = 400, 4
 SEEDS = range(4)

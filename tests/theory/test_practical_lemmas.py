@@ -7,18 +7,19 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from belated.analysis.practical_certificate import level, practical_certificate
+from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER, missing_counts
-from belated.kernels.drift import DRIFT
-from belated.learners.practical_experts import (
+from belated.learners.practical.drift import DRIFT
+from belated.learners.practical.practical_experts import (
     GUESS,
     IMPUTED,
     STEADY,
     PracticalExperts,
 )
-from belated.simulation.game import Stretch
-from belated.simulation.play import rounds_of
-from belated.simulation.practical_certificate import level, practical_certificate
-from tests.theory.games import DELAYS, LOSSES, Counts, Floats
+from belated.play.game import Stretch
+from belated.play.readable import rounds_of
+from tests.theory.games import DELAYS, LOSSES
 
 SEEDS = range(200)
 

@@ -7,15 +7,15 @@ so that its regrets in the two games add up to T/2 (docs/practical.md).
 import numpy as np
 import pytest
 
+from belated.arrays import Floats
 from belated.environments.missing import NEVER, missing_counts
-from belated.learners.concealed import Concealed
-from belated.learners.full_information import FullInformation
-from belated.learners.learner import Learner
-from belated.learners.practical_bandit import PracticalBandit
-from belated.learners.practical_experts import PracticalExperts
-from belated.simulation.game import Stretch
-from belated.simulation.play import rounds_of
-from tests.theory.games import Floats
+from belated.learners.contract import Learner
+from belated.learners.paper.concealed import Concealed
+from belated.learners.paper.full_information import FullInformation
+from belated.learners.practical.practical_bandit import PracticalBandit
+from belated.learners.practical.practical_experts import PracticalExperts
+from belated.play.game import Stretch
+from belated.play.readable import rounds_of
 
 ROUNDS = 2000
 REPAIRED = {

@@ -7,19 +7,18 @@ import click
 from belated import __version__
 
 HOMES = {
-    "bench": "bench",
     "compare": "compare",
-    "export": "journal",
+    "export": "store_tools",
     "keys": "keys",
     "learners": "learners",
-    "migrate": "journal",
+    "migrate": "store_tools",
     "problems": "problems",
     "replay": "replay",
     "scenarios": "compare",
     "serve": "serve",
     "stress": "stress",
     "sweep": "sweep",
-    "verify": "journal",
+    "verify": "store_tools",
     "warmup": "learners",
 }
 

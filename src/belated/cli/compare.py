@@ -20,13 +20,11 @@ from belated.cli.console import (
     show_table,
 )
 from belated.cli.learners import COMMON
-from belated.cli.published import carry_out_published
-from belated.cli.study import carry_out_study
 
 if TYPE_CHECKING:
+    from belated.comparison.contenders import Contender
+    from belated.comparison.result import Comparison
     from belated.environments.environment import Environment
-    from belated.simulation.comparison import Comparison
-    from belated.simulation.contenders import Contender
 
 SHOWN = ("learner", "regret", "±", "against balanced", "bound", "loss per round")
 
@@ -58,18 +56,6 @@ def scenarios(as_json: bool) -> None:
 @click.command()
 @click.argument("environments", metavar="SCENARIO...", nargs=-1)
 @click.option(
-    "--study",
-    is_flag=True,
-    help="Play every learner on every scenario, told what it must know and guessing it; or, as "
-    "SCENARIO, on a group: tuned-on, held-out, hostile.",
-)
-@click.option(
-    "--published",
-    is_flag=True,
-    help="Play experiments that others have published, all or those named as SCENARIO: "
-    "mean-delay, heavy-tails, constrained-adversary.",
-)
-@click.option(
     "--learner",
     "-l",
     "learners",
@@ -96,8 +82,6 @@ def scenarios(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the table as one JSON list.")
 def compare(
     environments: Sequence[str],
-    study: bool,
-    published: bool,
     learners: Sequence[str],
     repetitions: int,
     seed: int,
@@ -114,35 +98,9 @@ def compare(
     a .csv or .parquet file with the columns round, arm, loss and delay. In one repetition all
     learners meet the same game. Ctrl-C ends the comparison and keeps what is complete.
     """
-    from belated.environments.named import environment_named
-    from belated.simulation.contenders import contenders
+    from belated.comparison.contenders import contenders
+    from belated.environments.environment_specs import environment_named
 
-    if published:
-        with one_line_errors():
-            if study or learners or report is not None or lower_bounds:
-                raise ValueError(
-                    "--published has learners of its own and no --study, --report or "
-                    "--lower-bounds; leave these out"
-                )
-        carry_out_published(environments, repetitions, seed, workers, figures, table, as_json)
-        return
-    if study:
-        with one_line_errors():
-            if len(environments) > 1 or learners or report is not None or lower_bounds:
-                raise ValueError(
-                    "--study has scenarios and learners of its own, but for one group of them, "
-                    "and no --report or --lower-bounds; leave these out"
-                )
-        carry_out_study(
-            environments[0] if environments else None,
-            repetitions,
-            seed,
-            workers,
-            figures,
-            table,
-            as_json,
-        )
-        return
     with one_line_errors():
         if not environments:
             raise ValueError("no SCENARIO is given; `belated scenarios` lists them")
@@ -168,7 +126,7 @@ def compare(
 
 def check_outputs(report: Path | None, figures: Path | None, table: Path | None) -> None:
     """Refuse what cannot be written before anything is played."""
-    from belated.simulation.table import check_format, check_writable
+    from belated.comparison.table import check_format, check_writable
 
     if table is not None:
         check_format(table)
@@ -191,7 +149,7 @@ def played(
     workers: int | None,
 ) -> "list[Comparison]":
     """The comparisons, one for each environment; an interrupt keeps those that have begun."""
-    from belated.simulation.compare import compare
+    from belated.comparison.compare import compare
 
     command = "belated " + shlex.join(sys.argv[1:])
     comparisons: list[Comparison] = []
@@ -264,7 +222,7 @@ def write_outputs(
 
 def save_runs(comparisons: "Sequence[Comparison]", path: Path) -> str:
     """A row for each run of all comparisons."""
-    from belated.simulation.table import Table
+    from belated.comparison.table import Table
 
     Table.of([row for each in comparisons for row in each.runs()]).save(path)
     return "Every run"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from belated.simulation.comparison import Comparison
+    from belated.comparison.result import Comparison
 
 
 class OneLineError(click.ClickException):
@@ -87,7 +87,7 @@ def say_faults(comparison: "Comparison") -> None:
 
 def say_if_compiling() -> None:
     """Say why it takes a while, if the learners were never compiled on this machine."""
-    from belated.kernels.compile import QUIET, announcer, cache_directory, config
+    from belated.compiled.jit import QUIET, announcer, cache_directory, config
 
     if os.environ.get(QUIET) or config.DISABLE_JIT:
         return

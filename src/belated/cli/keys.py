@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import click
 
 from belated.cli.console import one_line_errors, show_table
+from belated.cli.http import call
 from belated.cli.problems import where
-from belated.cli.remote import call
-from belated.cli.store import opened_store, to_the_second
+from belated.cli.store_options import opened_store, to_the_second
 
 
 @click.group()
@@ -41,8 +41,8 @@ def create(
         made = call(server, key, "POST", "/v1/keys", {"label": label, "scopes": list(scopes)})
     else:
         with opened_store(db) as store:
-            from belated.service.keys import make_key
-            from belated.service.web.guard import checked_scopes
+            from belated.service.admin.keys import make_key
+            from belated.service.web.auth import checked_scopes
 
             made = make_key(store, label, checked_scopes(scopes), time.time())
     if as_json:
@@ -60,7 +60,7 @@ def list_keys(db: str, server: str | None, key: str | None, as_json: bool) -> No
         found = call(server, key, "GET", "/v1/keys")["keys"]
     else:
         with opened_store(db) as store:
-            from belated.service.keys import key_view
+            from belated.service.admin.keys import key_view
 
             found = [key_view(each) for each in store.keys.all()]
     if as_json:
@@ -87,7 +87,7 @@ def revoke(id: str, db: str, server: str | None, key: str | None, as_json: bool)
         ended = call(server, key, "DELETE", f"/v1/keys/{id}")
     else:
         with opened_store(db) as store, one_line_errors():
-            from belated.service.keys import key_view, revoke_key
+            from belated.service.admin.keys import key_view, revoke_key
 
             ended = key_view(revoke_key(store, id, time.time()))
     click.echo(json.dumps(ended) if as_json else f"Key {ended['id']} is revoked.")

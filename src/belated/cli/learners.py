@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from belated.learners.learner import Learner
+    from belated.learners.contract import Learner
 
 COMMON = (
     "practical-experts",
@@ -50,7 +50,7 @@ def learners(as_json: bool) -> None:
 
 def in_python(kind: "type[Learner]") -> str:
     """How a learner is taken into the hand: by a class of its own, or by its name."""
-    from belated.saving import KINDS
+    from belated.asktell.saving import KINDS
     from belated.types import Setting
 
     for name, in_hand in KINDS.items():
@@ -70,7 +70,7 @@ def warmup(names: tuple[str, ...], everything: bool) -> None:
     other is compiled when it is first used.
     """
     from belated.cli.console import one_line_errors
-    from belated.kernels.compile import QUIET, cache_directory
+    from belated.compiled.jit import QUIET, cache_directory
     from belated.learners.registry import registered
 
     os.environ[QUIET] = "1"  # it says so itself
@@ -92,11 +92,11 @@ def compile_learner(kind: "type[Learner]") -> None:
     """Call each verb of a learner once, and compile its ask and tell and the compiled game."""
     import numpy as np
 
+    from belated.asktell.saving import KINDS
     from belated.environments.files import environment_from_arrays
-    from belated.learners.grouped import FEWEST_ARMS
-    from belated.saving import KINDS
-    from belated.simulation import engine
-    from belated.simulation.game import Game
+    from belated.learners.paper.many_arms import FEWEST_ARMS
+    from belated.play import engine
+    from belated.play.game import Game
 
     learner = kind(arms=2)
     makers: list[Any] = [in_hand for in_hand in KINDS.values() if in_hand.kind is kind]
@@ -116,7 +116,7 @@ def compile_learner(kind: "type[Learner]") -> None:
 
 def take_in_hand(learner: "Learner") -> None:
     """Compile what asking and telling are to a learner, whatever it must know."""
-    from belated.chosen import Bandit, Experts
+    from belated.asktell.chosen import Bandit, Experts
     from belated.types import Need, Setting
 
     known = [need for need in learner.needs if need is not Need.DELAY_AT_DECISION]

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from belated.cli.console import one_line_errors, show_table
-from belated.cli.remote import call, key_option, server_option
-from belated.cli.store import database_option, opened_store, to_the_second
+from belated.cli.http import call, key_option, server_option
+from belated.cli.store_options import database_option, opened_store, to_the_second
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 Command = Callable[..., None]
@@ -53,7 +53,7 @@ def create(
     """Create the problem NAME."""
     given = {"arms": list(arms), **{k: v for k, v in terms.items() if v is not None}}
     with one_line_errors():
-        from belated.values import named_options
+        from belated.specs import named_options
 
         if learner is not None:
             given["learner"], options = named_options(learner)
@@ -64,7 +64,7 @@ def create(
         made = call(server, key, "POST", "/v1/problems", {"name": name, **given})
     else:
         with opened_store(db) as store:
-            from belated.service import administration
+            from belated.service.admin import offline as administration
 
             made = administration.create(store, name, given, time.time())
     show_problem(made, as_json)
@@ -82,7 +82,7 @@ def list_problems(
         found = call(server, key, "GET", path)["problems"]
     else:
         with opened_store(db) as store:
-            from belated.service import administration
+            from belated.service.admin import offline as administration
 
             found = administration.outlines(store, archived)
     if as_json:
@@ -104,7 +104,7 @@ def show(name: str, db: str, server: str | None, key: str | None, as_json: bool)
         found = call(server, key, "GET", f"/v1/problems/{name}")
     else:
         with opened_store(db) as store:
-            from belated.service import administration
+            from belated.service.admin import offline as administration
 
             found = administration.outline(store, administration.named(store, name))
     show_problem(found, as_json)
@@ -121,7 +121,7 @@ def changing(verb: str, kind: str, text: str) -> None:
             changed = call(server, key, "POST", f"/v1/problems/{name}/{verb}")
         else:
             with opened_store(db) as store:
-                from belated.service import administration
+                from belated.service.admin import offline as administration
 
                 changed = administration.change(store, name, kind, time.time())
         status = {"name": name, "status": changed["status"]}
@@ -153,7 +153,7 @@ def change_arms(
         changed = call(server, key, "POST", f"/v1/problems/{name}/arms", body)
     else:
         with opened_store(db) as store:
-            from belated.service import administration
+            from belated.service.admin import offline as administration
 
             changed = administration.change_arms(store, name, add, remove, time.time())
     arms = {"name": name, "arms": changed["arms"]}

@@ -13,9 +13,9 @@ from belated.cli.console import one_line_errors, progress_bar, show_table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from belated.learners.learner import Learner
-    from belated.simulation.case import Case
-    from belated.simulation.logs import Log
+    from belated.learners.contract import Learner
+    from belated.replay.case import Case
+    from belated.replay.logs import Log
 
 
 @click.command()
@@ -79,8 +79,8 @@ def replay(
 
 def replayed_case(path: Path, decompose: bool) -> str:
     """The answer to a case as a line of JSON."""
-    from belated.simulation.case import read_case
-    from belated.simulation.replay import learner_for, replay
+    from belated.replay.case import read_case
+    from belated.replay.replay import learner_for, replay
     from belated.types import Setting
 
     case = read_case(path)
@@ -107,7 +107,7 @@ def decomposition(case: "Case") -> dict[str, Any]:
     """The terms of eq:decomp against the best arm at the rate that suits it best."""
     from dataclasses import asdict
 
-    from belated.simulation.decomposition import taken_apart
+    from belated.replay.decomposition import taken_apart
 
     course = taken_apart(case)
     arm = int(course.u.sum(axis=1).argmax())
@@ -128,9 +128,9 @@ def replayed_log(
 ) -> "tuple[Log, NDArray[Any]]":
     """A log, and what a learner would have predicted along it."""
     from belated.learners.registry import check_options, registered
-    from belated.simulation.logs import read_log
-    from belated.simulation.retracing import replay_log
-    from belated.values import named_options
+    from belated.replay.log_replay import replay_log
+    from belated.replay.logs import read_log
+    from belated.specs import named_options
 
     kinds = registered()
     name, own = named_options(learner) if learner else (None, {})

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import click
 
-from belated.cli.store import database_option, service_errors
+from belated.cli.store_options import database_option, service_errors
 
 
 @click.command()
@@ -52,8 +52,8 @@ def serve(
     a PostgreSQL database for any number of processes.
     """
     with service_errors(), no_looking_for_garbage():
-        from belated.service.app import Settings
-        from belated.service.serving import serve as serve_until_stopped
+        from belated.service.run.app import Settings
+        from belated.service.run.server import serve as serve_until_stopped
 
         settings = Settings(
             database=db,

@@ -11,7 +11,7 @@ import click
 from belated.cli.console import one_line_errors, progress_of, say_if_compiling, show_table
 
 if TYPE_CHECKING:
-    from belated.simulation.stress import Aim, Stress
+    from belated.stress.stress import Aim, Stress
 
 
 @click.command()
@@ -59,8 +59,8 @@ def stress(
     like (concealed:variant=repaired). For learners that draw arms, a find is valued anew with draws
     that the search has not seen. Ctrl-C ends the search and keeps what it has found.
     """
-    from belated.simulation.stress import stress
-    from belated.values import as_count
+    from belated.checks import as_count
+    from belated.stress.stress import stress
 
     with one_line_errors():
         if against is not None and objective is not None:

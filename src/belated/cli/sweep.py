@@ -12,10 +12,10 @@ import click
 from belated.cli.console import one_line_errors, progress_of, say_if_compiling, show_table
 
 if TYPE_CHECKING:
-    from belated.simulation.grid import Grid
-    from belated.simulation.sweep import Report
-    from belated.simulation.table import Table
-    from belated.simulation.workers import Workers
+    from belated.comparison.table import Table
+    from belated.sweep.grid import Grid
+    from belated.sweep.sweep import Report
+    from belated.sweep.workers import Workers
 
 MOST_NAMED = 10
 
@@ -94,7 +94,7 @@ def grid_of(
     scenarios: Sequence[str], settings: Sequence[str], learners: Sequence[str], seeds: str
 ) -> "Grid":
     """The grid that the command line describes."""
-    from belated.simulation.grid import Grid
+    from belated.sweep.grid import Grid
 
     options = ",".join(each.replace(",", "|") for each in settings)
     joined = [
@@ -106,7 +106,7 @@ def grid_of(
 
 def seeds_of(text: str) -> Sequence[int]:
     """The seeds in text such as "7", "1:50" (both included) or "1:5,9"."""
-    from belated.simulation.grid import MOST_RUNS
+    from belated.sweep.grid import MOST_RUNS
 
     parts = []
     for part in text.split(","):
@@ -124,7 +124,7 @@ def seeds_of(text: str) -> Sequence[int]:
 
 def check_table(table: Path | None) -> None:
     """Refuse what cannot be written before anything is run."""
-    from belated.simulation.table import check_format
+    from belated.comparison.table import check_format
 
     if table is not None:
         check_format(table)
@@ -133,7 +133,7 @@ def check_table(table: Path | None) -> None:
 @contextmanager
 def workers_of(count: int | None, scheduler: str | None) -> Iterator["Workers"]:
     """The workers that were asked for."""
-    from belated.simulation.workers import GivenWorkers, LocalWorkers, dask_executor
+    from belated.sweep.workers import GivenWorkers, LocalWorkers, dask_executor
 
     if scheduler is None:
         yield LocalWorkers(count)
@@ -146,7 +146,7 @@ def workers_of(count: int | None, scheduler: str | None) -> Iterator["Workers"]:
 
 def carried_out(grid: "Grid", store: Path, workers: "Workers", retry_failed: bool) -> "Report":
     """The sweep with a progress bar; whatever ends it early, it says how it can go on."""
-    from belated.simulation.sweep import SweepError, carry_out
+    from belated.sweep.sweep import SweepError, carry_out
 
     say_if_compiling()
     try:
@@ -186,8 +186,8 @@ def summarised(table: "Table") -> "Table":
     """The regret with its 95 % confidence interval for each scenario, learner and their options."""
     import numpy as np
 
-    from belated.simulation.statistics import estimate
-    from belated.simulation.table import Table
+    from belated.analysis.statistics import estimate
+    from belated.comparison.table import Table
 
     before_seed = table.columns[: table.columns.index("seed")]
     places = [name for name in before_seed if not name.startswith("learner_")]
@@ -205,7 +205,7 @@ def summarised(table: "Table") -> "Table":
 
 def name_failures(report: "Report") -> None:
     """Say which runs failed, and why."""
-    from belated.simulation.grid import Run
+    from belated.sweep.grid import Run
 
     for key, failure in list(report.failures.items())[:MOST_NAMED]:
         click.echo(f"Failed: {Run.of(key)}: {failure}", err=True)

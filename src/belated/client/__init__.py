@@ -16,8 +16,8 @@ from belated.client.errors import (
     ServiceUnavailable,
     UnknownProblemError,
 )
+from belated.client.models import Problem, Report
 from belated.client.retrying import Patience
-from belated.client.words import Problem, Report
 
 __all__ = [
     "AsyncClient",

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, SupportsFloat, TypeVar
 from urllib.parse import quote
 
+from belated.checks import as_number
 from belated.client.errors import ServiceError, error_of
-from belated.client.words import Problem, Report, read_feedback, read_ticket
+from belated.client.models import Problem, Report, read_feedback, read_ticket
 from belated.types import Feedback, Ticket
-from belated.values import as_number
 
 T = TypeVar("T")
 COMPILING = 120.0  # seconds: the first problem of a learner, or its first change of arms, may take

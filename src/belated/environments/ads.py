@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from belated.environments.environment import Counts, Floats, Random, Span
+from belated.arrays import Counts, Floats
+from belated.environments.environment import Random, Span
 from belated.environments.losses import Bernoulli
 from belated.environments.parameters import between
 from belated.environments.scenarios import Parts, scenario_named

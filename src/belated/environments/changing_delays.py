@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from belated.arrays import Counts, Floats
+from belated.checks import MOST_ROUNDS, as_count
 from belated.environments.delays import Draw, spread
-from belated.environments.environment import Counts, Floats, Random, Span
+from belated.environments.environment import Random, Span
 from belated.environments.parameters import (
     Number,
     Whole,
@@ -16,7 +18,6 @@ from belated.environments.parameters import (
     one_or_each_arm,
     settle,
 )
-from belated.values import MOST_ROUNDS, as_count
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from belated.environments.environment import Floats, Random, Span
+from belated.arrays import Floats
+from belated.checks import MOST_ROUNDS, as_count, in_order
+from belated.environments.environment import Random, Span
 from belated.environments.losses import Draw, as_arm_count, flip, uncertain
 from belated.environments.parameters import as_chance, between, each_arm, settle
-from belated.values import MOST_ROUNDS, as_count, in_order
 
 
 @dataclass(frozen=True)

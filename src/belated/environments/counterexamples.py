@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from belated.arrays import Counts, Floats
+from belated.checks import MOST_ARMS, MOST_ROUNDS, as_count
 from belated.environments.delays import Constant
-from belated.environments.environment import Counts, Floats, Random, Span
+from belated.environments.environment import Random, Span
 from belated.environments.losses import Bernoulli
 from belated.environments.missing import NEVER
 from belated.environments.parameters import between
 from belated.environments.scenarios import Parts, scenario_named
-from belated.values import MOST_ARMS, MOST_ROUNDS, as_count
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from belated.environments.environment import Counts, DelayProcess, Floats, Random, Span
+from belated.arrays import Counts, Floats
+from belated.checks import in_order
+from belated.environments.environment import DelayProcess, Random, Span
 from belated.environments.missing import NEVER
 from belated.environments.parameters import (
     LONGEST,
@@ -25,7 +27,6 @@ from belated.environments.parameters import (
     one_or_each_arm,
     settle,
 )
-from belated.values import in_order
 
 Draw = Callable[[Span, Floats], Counts]
 

@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from belated.arrays import Counts, Floats
+from belated.checks import MOST_ROUNDS, as_count, checked_prior
 from belated.environments.missing import NEVER
-from belated.values import MOST_ROUNDS, as_count, checked_prior
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 Random = np.random.Generator
 
 BLOCK_ENTRIES = 2**17  # about a megabyte of losses: much for Python, little for a cache

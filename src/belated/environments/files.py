@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from belated.environments.environment import Environment
-from belated.environments.given import GivenDelays, GivenLosses
+from belated.environments.in_memory import GivenDelays, GivenLosses
 from belated.environments.tables import PLACES, Rows, read_rows
 
 SUFFIXES = tuple(PLACES)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from belated.environments.environment import Floats, Random, Span
+from belated.arrays import Floats
+from belated.checks import MOST_ARMS, as_count
+from belated.environments.environment import Random, Span
 from belated.environments.parameters import as_chance, between, each_arm, settle
-from belated.values import MOST_ARMS, as_count
 
 Draw = Callable[[Span], Floats]
 

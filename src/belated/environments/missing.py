@@ -1,11 +1,10 @@
 """What is missing: row t-1, column i of a delay array is d_t(i), and NEVER means it never comes."""
 
 import numpy as np
-from numpy.typing import NDArray
+
+from belated.arrays import Counts
 
 NEVER = -1
-
-Counts = NDArray[np.int64]
 
 
 def missing_counts(delays: Counts) -> Counts:

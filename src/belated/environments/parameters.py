@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from belated.checks import as_count, as_number, in_order
 from belated.environments.missing import NEVER
-from belated.values import as_count, as_number, in_order
 
 LONGEST = 2**62  # a round plus a delay still fits an int64
 

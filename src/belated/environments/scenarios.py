@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from belated.checks import as_count, as_number
 from belated.environments.environment import DelayProcess, Environment, LossProcess
-from belated.values import as_count, as_number, listed
+from belated.specs import listed
 
-MODULES = ("synthetic", "counterexamples", "stocks", "training", "trial", "ads")
+MODULES = ("synthetic", "counterexamples", "stocks", "training_jobs", "clinical_trial", "ads")
 
 Option = int | float | str
 

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from belated.environments.environment import Counts, Floats
-from belated.environments.given import GivenDelays, GivenLosses
+from belated.arrays import Counts, Floats
+from belated.checks import as_count
+from belated.environments.in_memory import GivenDelays, GivenLosses
+from belated.environments.packaged_data import as_rounds, packaged
 from belated.environments.parameters import between
-from belated.environments.recorded import as_rounds, packaged
 from belated.environments.scenarios import Parts, scenario_named
-from belated.values import as_count
 
 OFFSETS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.16)
 

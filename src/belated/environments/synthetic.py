@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from belated.checks import MOST_ARMS, as_count
 from belated.environments.changing_delays import GrowingLate, Unbalanced
 from belated.environments.changing_losses import (
     BlockConstant,
@@ -14,7 +15,6 @@ from belated.environments.changing_losses import (
 from belated.environments.delays import Constant, Geometric, PacketLoss, Pareto, PerArm
 from belated.environments.losses import Bernoulli, Drifting, FirstOrder
 from belated.environments.scenarios import Parts, scenario_named
-from belated.values import MOST_ARMS, as_count
 
 
 @scenario_named(

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.environments.environment import Counts, Floats
-from belated.values import MOST_ROUNDS
+from belated.arrays import Counts, Floats
+from belated.checks import MOST_ROUNDS
 
 BATCH_ROWS = 2**13
 LATENESS = ("delay", "arrival")

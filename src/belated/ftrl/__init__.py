@@ -9,7 +9,6 @@ from belated.ftrl.instances import (
     concealed,
     full_information,
     partially_concealed,
-    practical_bandit,
 )
 from belated.ftrl.regularizers import (
     Hybrid,
@@ -36,5 +35,4 @@ __all__ = [
     "concealed",
     "full_information",
     "partially_concealed",
-    "practical_bandit",
 ]

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from belated.arrays import Floats
 from belated.ftrl.argmin import argmin
 from belated.ftrl.framework import DelayedFTRL
 from belated.ftrl.ledger import Play
-from belated.ftrl.regularizers import Floats, Hybrid
+from belated.ftrl.regularizers import Hybrid
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from belated.ftrl.regularizers import Floats, Hybrid
+from belated.arrays import Floats
+from belated.ftrl.regularizers import Hybrid
 
 MOST_STEPS = 300
 EXACT = 1e-14

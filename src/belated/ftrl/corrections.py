@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from belated.arrays import Floats
 from belated.ftrl.ledger import Play
-from belated.ftrl.regularizers import Floats
 
 Correction = Callable[[Play, int, float, int], Floats]
 

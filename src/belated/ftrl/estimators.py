@@ -8,11 +8,6 @@ from belated.ftrl.rates import exploration
 Estimator = Callable[[Play, int, float], float]
 
 
-def nothing(play: Play, arm: int, loss: float) -> float:
-    """ltil = 0, for a learner whose hint stands for everything."""
-    return 0.0
-
-
 def as_observed(play: Play, arm: int, loss: float) -> float:
     """ltil = l in the full-information setting."""
     return loss

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from belated.arrays import Floats
 from belated.ftrl.argmin import argmin
 from belated.ftrl.corrections import Correction
 from belated.ftrl.estimators import Estimator
 from belated.ftrl.ledger import Ledger, Play
 from belated.ftrl.rates import Grid
-from belated.ftrl.regularizers import Floats, Hybrid, Regularizer
+from belated.ftrl.regularizers import Hybrid, Regularizer
 from belated.types import Setting
 
 Hint = Callable[[Ledger], Floats]

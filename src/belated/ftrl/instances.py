@@ -1,17 +1,14 @@
-"""The paper's three learners and the practical bandit, each a choice of parts for Algorithm 1."""
+"""The paper's three learners, each a choice of parts for Algorithm 1."""
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from belated.ftrl import corrections, estimators, rates
 from belated.ftrl.framework import DelayedFTRL
-from belated.ftrl.hints import Imputing, without_trust
 from belated.ftrl.ledger import Ledger, Play
 from belated.ftrl.regularizers import (
-    Floats,
     LogBarrierOnMarginals,
     NegativeEntropy,
     Nothing,
@@ -109,47 +106,6 @@ def concealed(
         rates=lambda ledger: np.array([gamma(ledger)]),
         estimate=estimators.implicit_exploration(spread),
         correct=corrections.none,
-    )
-
-
-def practical_bandit(
-    arms: int,
-    rate: float = 6.0,
-    width: float = 0.85,
-    checks: float = 5.0,
-    patience: float = 8.0,
-    forgets: bool = True,
-    levels: bool = True,
-    listens: bool = True,
-) -> DelayedFTRL:
-    """All is in the hint; while it is trusted, eta_t is rate/sqrt(t), and arms are checked upon.
-
-    Rounds without trust are those of a repaired concealed bandit that knows of no others, and of
-    them the most plays of one arm that were outstanding.
-    """
-    repaired = concealed(arms, Ledger.most_waiting, variant="repaired")
-    imputing = Imputing(repaired.estimate, width, checks, patience, forgets, levels, listens)
-
-    def psi(ledger: Ledger) -> Regularizer:
-        if imputing.is_trusted(ledger):
-            return Tsallis(rate / math.sqrt(ledger.round))
-        return repaired.psi(without_trust(ledger))
-
-    def phi(ledger: Ledger) -> Regularizer:
-        return Nothing() if imputing.is_trusted(ledger) else repaired.phi(without_trust(ledger))
-
-    def own_rates(ledger: Ledger) -> Floats:
-        trusted = imputing.is_trusted(ledger)
-        return np.zeros(0) if trusted else repaired.rates(without_trust(ledger))
-
-    return replace(
-        repaired,
-        psi=psi,
-        phi=phi,
-        rates=own_rates,
-        estimate=estimators.nothing,
-        hint=imputing.hint,
-        explore=imputing.checked,
     )
 
 

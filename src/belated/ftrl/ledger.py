@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.ftrl.regularizers import Floats, Hybrid
+from belated.arrays import Floats
+from belated.ftrl.regularizers import Hybrid
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from belated.arrays import Floats
 from belated.ftrl.ledger import Ledger, Play
-from belated.ftrl.regularizers import Floats
 
 Grid = Callable[[Ledger], Floats]
 Schedule = Callable[[Ledger], float]

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from belated.arrays import Floats
 
 
 class Regularizer(Protocol):

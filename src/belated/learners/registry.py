@@ -1,4 +1,4 @@
-"""The registry: every learner of this package, found by looking into its modules."""
+"""The registry: every learner of the package, found by looking into the families' modules."""
 
 import functools
 import importlib
@@ -8,18 +8,19 @@ from dataclasses import fields
 from typing import Any
 
 from belated import learners
-from belated.learners.copies import titled
-from belated.learners.learner import Learner
-from belated.values import listed
+from belated.learners.contract import Learner
+from belated.learners.wrappers.copies import titled
+from belated.specs import listed
 
-COPYING = {"bold": "bold", "copies": "rotating"}  # how their names begin -> module, and its maker
+# How the names of copies begin -> the module that makes them, and its function.
+COPYING = {"bold": ("wrappers.bold", "bold"), "copies": ("wrappers.rotating", "rotating")}
 
 
 @functools.cache
 def registered() -> dict[str, type[Learner]]:
-    """All learners by name; a new file in this package with a named learner is all it takes."""
-    for module in pkgutil.iter_modules(learners.__path__):
-        importlib.import_module(f"{learners.__name__}.{module.name}")
+    """All learners by name; a new file in a family with a named learner is all it takes."""
+    for module in learner_modules().values():
+        importlib.import_module(module)
     return {kind.name: kind for kind in sorted(descendants(Learner), key=_by_name)}
 
 
@@ -41,8 +42,9 @@ def copies_named(name: str) -> type[Learner] | None:
     first, _, base = name.partition("-")
     if first not in COPYING or base not in registered():
         return None
-    home: Any = importlib.import_module(f"{learners.__name__}.{COPYING[first]}")
-    kind: type[Learner] = getattr(home, COPYING[first])(name, registered()[base], home.__name__)
+    module, maker = COPYING[first]
+    home: Any = importlib.import_module(f"{learners.__name__}.{module}")
+    kind: type[Learner] = getattr(home, maker)(name, registered()[base], home.__name__)
     return kind
 
 
@@ -60,14 +62,28 @@ def copies_titled(first: str, title: str) -> type[Learner]:
 @functools.cache
 def found_alone(name: str) -> type[Learner] | None:
     """The learner in the module of its name; to import all others would take a while."""
-    module = name.replace("-", "_")
-    if module not in {each.name for each in pkgutil.iter_modules(learners.__path__)}:
+    module = learner_modules().get(name.replace("-", "_"))
+    if module is None:
         return None
-    space = vars(importlib.import_module(f"{learners.__name__}.{module}"))
+    space = vars(importlib.import_module(module))
     kinds = [
         each for each in space.values() if isinstance(each, type) and issubclass(each, Learner)
     ]
     return next((each for each in kinds if vars(each).get("name") == name), None)
+
+
+@functools.cache
+def learner_modules() -> dict[str, str]:
+    """The modules of this package and of its families, by the last part of their names."""
+    found: dict[str, str] = {}
+    for module in pkgutil.iter_modules(learners.__path__):
+        name = f"{learners.__name__}.{module.name}"
+        if module.ispkg:
+            folders = [f"{folder}/{module.name}" for folder in learners.__path__]
+            found |= {each.name: f"{name}.{each.name}" for each in pkgutil.iter_modules(folders)}
+        else:
+            found[module.name] = name
+    return found
 
 
 def option_names(kind: type[Learner]) -> list[str]:

@@ -5,8 +5,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from belated.kernels.compile import compiled
-from belated.learners.learner import Counts, Floats, Learner, Prediction, Verbs, fill_p
+from belated.arrays import Counts, Floats
+from belated.compiled.jit import compiled
+from belated.learners.contract import Learner, Prediction, Verbs, fill_p
 from belated.types import Setting
 
 

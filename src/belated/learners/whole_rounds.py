@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from belated.kernels.compile import compiled
-from belated.learners.learner import Counts, Floats
+from belated.arrays import Counts, Floats
+from belated.compiled.jit import compiled
 
 ROUND, WEIGHT = 0, 1  # columns of a play: its round, and w_s(i)
 LOSS = ROUND  # in what is gathered, row by row, the loss has replaced the round

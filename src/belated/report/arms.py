@@ -3,14 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from belated.report.words import arm_named
-from belated.simulation.accounts import LEVELS
-from belated.simulation.comparison import Comparison
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from belated.analysis.game_sums import LEVELS
+from belated.arrays import Counts, Floats
+from belated.comparison.result import Comparison
+from belated.report.formatting import arm_named
 
 FEW_ARMS = 12  # are all shown
 MOST_ARMS = 8

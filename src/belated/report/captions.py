@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from belated.analysis.statistics import estimate
+from belated.comparison.result import Comparison
+from belated.report.arm_figures import MOST_DOTS
 from belated.report.arms import arms_of
-from belated.report.games import DRAWS_ONLY, games_of
-from belated.report.plane import MOST_DOTS
+from belated.report.formatting import clean, counted, listed, number, percent, plus_minus
+from belated.report.repetitions import DRAWS_ONLY, games_of
 from belated.report.weights import learned_rates, rate_text, vary, with_rates
-from belated.report.words import clean, counted, listed, number, percent, plus_minus
-from belated.simulation.comparison import Comparison
-from belated.simulation.statistics import estimate
 
 MOST_NAMED = 8
 

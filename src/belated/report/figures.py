@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from belated.report.look import Drawing, look
-from belated.report.plane import delay_distributions, loss_delay_plane
+from belated.comparison.result import Comparison
+from belated.report.arm_figures import delay_distributions, loss_delay_plane
+from belated.report.formatting import clean
 from belated.report.regret import final_regret, regret_over_time
+from belated.report.style import Drawing, look
 from belated.report.weights import arm_weights, rate_weights
-from belated.report.words import clean
-from belated.simulation.comparison import Comparison
 
 __all__ = [
     "FIGURES",

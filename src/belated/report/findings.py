@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from belated.report.games import games_of
-from belated.report.words import NOISE, clean, listed, percent, plus_minus
-from belated.simulation.comparison import Comparison
-from belated.simulation.statistics import Estimate, estimate
+from belated.analysis.statistics import Estimate, estimate
+from belated.comparison.result import Comparison
+from belated.report.formatting import NOISE, clean, listed, percent, plus_minus
+from belated.report.repetitions import games_of
 from belated.types import Setting
 
 TOLD = {

@@ -5,12 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
-from belated.report.look import BACKING
-from belated.report.words import listed, short, width
-
-Floats = NDArray[np.float64]
+from belated.arrays import Floats
+from belated.report.formatting import listed, short, width
+from belated.report.style import BACKING
 
 CLOSE = 0.045  # points nearer to each other than this share of the axes have one name
 LETTER, LINE = 0.0165, 0.062  # the size of a letter, in shares of the axes

@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Sequence
 
-from belated.report.words import clean
+from belated.report.formatting import clean
 
 
 def escaped(text: str) -> str:

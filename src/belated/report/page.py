@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from belated import __version__
+from belated.analysis.statistics import estimate
+from belated.comparison.result import Comparison
 from belated.report.findings import Finding, finding, overall
-from belated.report.games import DRAWS_ONLY, Games, games_of
+from belated.report.formatting import NONE, RHO, UNPROVEN, clean, listed, plus_minus
 from belated.report.markup import definitions, element, escaped, paragraph, sentence, table
-from belated.report.words import NONE, RHO, UNPROVEN, clean, listed, plus_minus
-from belated.simulation.comparison import Comparison
-from belated.simulation.statistics import estimate
+from belated.report.repetitions import DRAWS_ONLY, Games, games_of
 
 if TYPE_CHECKING:
     from belated.report.sections import Place

@@ -6,9 +6,13 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from numpy.typing import NDArray
 
-from belated.report.look import (
+from belated.analysis.bounds import Bound
+from belated.analysis.statistics import estimate
+from belated.arrays import Floats
+from belated.comparison.result import Comparison
+from belated.report.formatting import NONE, UNPROVEN_NOTE, bound_text, plus_minus, short, unproven
+from belated.report.style import (
     BACKING,
     BOUND,
     FAINT,
@@ -23,12 +27,6 @@ from belated.report.look import (
     styles,
     title,
 )
-from belated.report.words import NONE, UNPROVEN_NOTE, bound_text, plus_minus, short, unproven
-from belated.simulation.bounds import Bound
-from belated.simulation.comparison import Comparison
-from belated.simulation.statistics import estimate
-
-Floats = NDArray[np.float64]
 
 NEAR = 1.5  # a bound up to here times the largest regret is drawn, one beyond is written
 NEAR_SIGN = f"{NONE} · {NONE}"

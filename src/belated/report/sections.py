@@ -3,15 +3,12 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from belated.comparison.result import Comparison
 from belated.report.arms import Arms, arms_of
 from belated.report.captions import CAPTIONS
 from belated.report.figures import FIGURES
 from belated.report.findings import Finding, Standing
-from belated.report.games import Games, games_of
-from belated.report.look import Style, styles
-from belated.report.markup import definitions, element, escaped, paragraph, sentence, table
-from belated.report.svg import fragment
-from belated.report.words import (
+from belated.report.formatting import (
     NONE,
     RHO,
     UNPROVEN_NOTE,
@@ -22,7 +19,10 @@ from belated.report.words import (
     plus_minus,
     unproven,
 )
-from belated.simulation.comparison import Comparison
+from belated.report.markup import definitions, element, escaped, paragraph, sentence, table
+from belated.report.repetitions import Games, games_of
+from belated.report.style import Style, styles
+from belated.report.svg import fragment
 from belated.types import Setting
 
 TOLD_BRIEFLY = {

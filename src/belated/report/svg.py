@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from matplotlib.figure import Figure
 
-from belated.report.look import in_this_look
+from belated.report.style import in_this_look
 
 REFERENCE = re.compile(r"(url\(#|^#)([\w.:-]+)")
 DIGITS = re.compile(r"(\.\d\d)\d+")

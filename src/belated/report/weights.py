@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
-from numpy.typing import NDArray
 
+from belated.arrays import Floats
+from belated.comparison.result import Comparison
 from belated.report.arms import Arms, arms_of
-from belated.report.look import (
+from belated.report.formatting import NONE, counted, percent, short, width
+from belated.report.style import (
     OTHERS,
     RATE_SHADES,
     Drawing,
@@ -21,10 +23,6 @@ from belated.report.look import (
     shades,
     title,
 )
-from belated.report.words import NONE, counted, percent, short, width
-from belated.simulation.comparison import Comparison
-
-Floats = NDArray[np.float64]
 
 MOST_POINTS = 60
 MOST_RATES = 8

@@ -5,7 +5,7 @@ import logging
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
-from belated.service.store.reading import place_of
+from belated.service.store.queries import place_of
 from belated.service.store.records import Position, Snapshot
 from belated.service.store.schema import SNAPSHOTS
 from belated.service.store.transactions import Transactions

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection
 
 from belated.service.store.errors import StoreUnavailable
-from belated.service.store.owner import Owner
+from belated.service.store.file_lock import Owner
 from belated.service.store.records import Decision, Note, Outcome
 from belated.service.store.schema import JOURNAL
 from belated.service.store.sqlite_file import (

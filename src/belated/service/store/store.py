@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Self
 
 from sqlalchemy import ColumnElement, Connection, insert
 
-from belated.service.store import reading
-from belated.service.store.answers import decision_answers, outcome_answers
+from belated.service.store import queries as reading
+from belated.service.store.append_results import decision_answers, outcome_answers
 from belated.service.store.checks import check_decisions, check_notes, check_outcomes
-from belated.service.store.code import DecidingCode
+from belated.service.store.code_version import DecidingCode
 from belated.service.store.keys import Keys
 from belated.service.store.migrations import schema_version
 from belated.service.store.records import (

@@ -5,8 +5,8 @@ from importlib.resources import files
 from fastapi import APIRouter, Response
 
 from belated import __version__
-from belated.service.refusals import Unknown
-from belated.service.web.access import TheFront
+from belated.service.core.errors import Unknown
+from belated.service.web.dependencies import TheFront
 
 router = APIRouter(include_in_schema=False)
 

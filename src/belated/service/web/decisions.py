@@ -6,12 +6,12 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from belated.service.judging import state_of
-from belated.service.refusals import Invalid, Refusal, Unknown
-from belated.service.requests import Allowed, Ask, Cancel, Report, Tell, Verdict
+from belated.service.core.errors import Invalid, Refusal, Unknown
+from belated.service.core.requests import Allowed, Ask, Cancel, Report, Tell, Verdict
+from belated.service.core.ticket_rules import state_of
 from belated.service.store import Decision
 from belated.service.web import models
-from belated.service.web.access import (
+from belated.service.web.dependencies import (
     TheFront,
     Whoever,
     front_in,
@@ -19,9 +19,8 @@ from belated.service.web.access import (
     known_ticket,
     principal_of,
 )
-from belated.service.web.answers import Answer
-from belated.service.web.bodies import no_body, path_parameter, read, taking
-from belated.service.web.errors import BY_NAME, CHANGING, TELLING, details
+from belated.service.web.error_responses import BY_NAME, CHANGING, TELLING, details
+from belated.service.web.json_response import Answer
 from belated.service.web.models import (
     AskMany,
     Decided,
@@ -31,6 +30,7 @@ from belated.service.web.models import (
     ToldMany,
     VerdictMany,
 )
+from belated.service.web.request_bodies import no_body, path_parameter, read, taking
 
 router = APIRouter(prefix="/v1", tags=["decisions"])
 

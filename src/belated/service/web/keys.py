@@ -5,11 +5,11 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from belated.service.keys import key_view, make_key, revoke_key
-from belated.service.refusals import Invalid, Unknown
-from belated.service.web.access import TheFront, Whoever
-from belated.service.web.errors import BY_NAME
-from belated.service.web.guard import checked_scopes
+from belated.service.admin.keys import key_view, make_key, revoke_key
+from belated.service.core.errors import Invalid, Unknown
+from belated.service.web.auth import checked_scopes
+from belated.service.web.dependencies import TheFront, Whoever
+from belated.service.web.error_responses import BY_NAME
 from belated.service.web.models import KeyList, KeyView, MadeKey, NewKey
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"])

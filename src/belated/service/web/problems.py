@@ -7,20 +7,20 @@ from typing import Any
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse
 
-from belated.service.administration import named
-from belated.service.exporting import Row, rows_of
-from belated.service.metrics import REPEATED
-from belated.service.problems import Served, checked_name, checked_spec, served
-from belated.service.rearming import rearm
-from belated.service.refusals import Invalid
-from belated.service.replica import Replica
-from belated.service.requests import Change, Create
+from belated.service.admin.change_arms import rearm
+from belated.service.admin.export import Row, rows_of
+from belated.service.admin.offline import named
+from belated.service.core.errors import Invalid
+from belated.service.core.problems import Served, checked_name, checked_spec, served
+from belated.service.core.replica import Replica
+from belated.service.core.requests import Change, Create
+from belated.service.core.views import pending_view, problem_view, sight_view
+from belated.service.run.metrics import REPEATED
 from belated.service.store import Problem
-from belated.service.views import pending_view, problem_view, sight_view
-from belated.service.web.access import TheFront, Whoever, known_name
-from belated.service.web.errors import BY_NAME, CHANGING
-from belated.service.web.front import Front
-from belated.service.web.guard import Principal
+from belated.service.web.auth import Principal
+from belated.service.web.bridge import Front
+from belated.service.web.dependencies import TheFront, Whoever, known_name
+from belated.service.web.error_responses import BY_NAME, CHANGING
 from belated.service.web.models import (
     Changed,
     Lineup,
@@ -29,7 +29,7 @@ from belated.service.web.models import (
     ProblemList,
     ProblemView,
 )
-from belated.service.web.watched import LogView, SightView
+from belated.service.web.monitoring_models import LogView, SightView
 
 router = APIRouter(prefix="/v1/problems", tags=["problems"])
 

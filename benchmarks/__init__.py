@@ -1,0 +1,1 @@
+"""python -m benchmarks: how long things take, beside what others take, in one process."""

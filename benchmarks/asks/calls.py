@@ -1,0 +1,81 @@
+"""Clients who call an app in this process, each waiting for its answer before it asks again."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.types import ASGIApp, Message, Scope
+
+from benchmarks.asks.empty import HEADERS, LOOPBACK, PATH
+
+
+class Called:
+    """An app in this process, called by so many who each wait for their answer."""
+
+    def __init__(self, app: ASGIApp, clients: int, runner: asyncio.Runner) -> None:
+        self._app, self._clients, self._runner = app, clients, runner
+
+    def __call__(self, count: int) -> None:
+        self._runner.run(together(self._ask, self._clients, count))
+
+    async def _ask(self) -> None:
+        status = 0
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+
+        await self._app(scope_of_an_ask(), receive, send)
+        check(status)
+
+
+def scope_of_an_ask() -> Scope:
+    """What a server would make of the request."""
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": "1.1",
+        "server": (LOOPBACK, 80),
+        "client": (LOOPBACK, 1),
+        "scheme": "http",
+        "method": "POST",
+        "root_path": "",
+        "path": PATH,
+        "raw_path": PATH.encode(),
+        "query_string": b"",
+        "headers": [(name.lower().encode(), text.encode()) for name, text in HEADERS.items()],
+        "state": {},
+    }
+
+
+@contextmanager
+def called(app: Starlette, clients: int, runner: asyncio.Runner) -> Iterator[Called]:
+    """An app from its start to its end."""
+    lifespan = app.router.lifespan_context(app)
+    runner.run(lifespan.__aenter__())
+    try:
+        yield Called(app, clients, runner)
+    finally:
+        runner.run(lifespan.__aexit__(None, None, None))
+
+
+async def together(ask: Callable[[], Any], clients: int, count: int) -> None:
+    """So many clients ask one time after the other, `count` times in all."""
+
+    async def client(number: int) -> None:
+        for _ in range(number):
+            await ask()
+
+    shares = [count // clients + (place < count % clients) for place in range(clients)]
+    await asyncio.gather(*(client(share) for share in shares))
+
+
+def check(status: int) -> None:
+    """Whatever is not answered must not be counted as fast."""
+    if status != 200:
+        raise RuntimeError(f"an ask was answered with {status}")

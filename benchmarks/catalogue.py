@@ -1,0 +1,173 @@
+"""The measures of the benchmark."""
+
+from collections.abc import Sequence
+
+from benchmarks.measure import Measure
+from benchmarks.measures import (
+    asks,
+    engine_rounds,
+    experts,
+    generic_solvers,
+    many_arms,
+    pending,
+    practical,
+    rivals,
+    solver_passes,
+    startup,
+    step_interface,
+    store,
+    tickets,
+)
+
+MEASURES = (
+    Measure(
+        1,
+        "concealed round",
+        "at most 3 times Exp3",
+        "A whole simulated round (draw, delays, estimates, solution) against a round of the "
+        "closed-form Exp3 in the same engine.",
+        engine_rounds.concealed,
+    ),
+    Measure(
+        2,
+        "partially concealed round",
+        "at most 6, 7, 9 times Exp3",
+        "The same for the partially concealed learner with its nine rates.",
+        engine_rounds.partially_concealed,
+    ),
+    Measure(
+        3,
+        "full-information round",
+        "at most 4.5 times Exp3",
+        "The same for the full-information learner with its nine rates; it is told all losses, "
+        "Exp3 only one.",
+        engine_rounds.full_information,
+    ),
+    Measure(
+        4,
+        "generic solvers",
+        "10,000 times faster than cvxpy+Clarabel, 5,000 times than cvxopt",
+        "A whole partially concealed round against nothing but its argmin by a generic solver, "
+        "set up once and solved again with new numbers.",
+        generic_solvers.against_solvers,
+    ),
+    Measure(
+        5,
+        "ask + tell",
+        "1.5, 8, 30 times faster than river's Exp3, and faster than every peer",
+        "A decision of ConcealedBandit and telling its loss some rounds later, against a peer's "
+        "decision and its reward at once.",
+        step_interface.against_bandits,
+    ),
+    Measure(
+        6,
+        "experts",
+        "100 and 500 times faster than DORM+ and AdaHedgeD, 25 times with 1,000 arms",
+        "A full-information round in the engine against a step of PoolD in Python.",
+        experts.against_experts,
+    ),
+    Measure(
+        7,
+        "solver passes",
+        "2 passes on average, never at the cap, weights exact to 1e-12",
+        "Passes over the arms that a solution takes, and weights held against a solution in "
+        "extended precision.",
+        solver_passes.passes,
+    ),
+    Measure(
+        8,
+        "grouping",
+        "20 times faster",
+        "Ask and tell with ten thousand arms, most never played, with and without grouping these.",
+        many_arms.grouping,
+    ),
+    Measure(
+        9,
+        "pending feedback",
+        "at most 1.3 times",
+        "A round with 1,000 or 100,000 losses under way against one with 10.",
+        pending.pending,
+    ),
+    Measure(
+        10,
+        "imports",
+        "at most 1.5 and 2.5 times import numpy",
+        "New processes: import belated, and belated --help, against import numpy.",
+        startup.imports,
+    ),
+    Measure(
+        11,
+        "first decision",
+        "20 s with a cold cache, 1.5 s with a warm one",
+        "A new process from its start to its end, one decision in between; with an empty cache "
+        "everything is compiled, which should be said.",
+        startup.first_decision,
+    ),
+    Measure(
+        12,
+        "a million arms",
+        "at most 60 ms",
+        "A round of ask and tell.",
+        many_arms.million_arms,
+    ),
+    Measure(
+        13,
+        "rivals",
+        "at most 10 times Exp3",
+        "A whole simulated round of every other learner against a round of Exp3; Thompson "
+        "sampling, which has to integrate, and D-KLUCB, which must find K roots, for information.",
+        rivals.rivals,
+    ),
+    Measure(
+        14,
+        "the service's store",
+        "at most 2 times bare inserts",
+        "A durable transaction of 100 events, with all checks and what is derived from them, "
+        "against bare inserts of the same records into the same database; plain texts for "
+        "information.",
+        store.stores,
+    ),
+    Measure(
+        15,
+        "shared commits",
+        "at least 4 times the rate of single commits",
+        "24 clients of the service over loopback, each asking singly, against one decision a "
+        "commit in the same kind of store; every commit takes 2 ms longer, as on a slower disk.",
+        asks.shared_commits,
+    ),
+    Measure(
+        16,
+        "an ask without a store",
+        "at most 2 times an empty route",
+        "An ask of a service whose store writes nothing, with its key, limits, draw, ticket and "
+        "metrics, against a route of the same framework that does nothing; 24 clients. The bare "
+        "framework below it for information.",
+        asks.without_a_store,
+    ),
+    Measure(
+        17,
+        "many tickets",
+        "at most 1.3 times",
+        "An ask at the desk of a service with 1,000,000 open tickets against one with 1,000; "
+        "SQLite, without waiting for the disk.",
+        tickets.grown,
+    ),
+    Measure(
+        18,
+        "practical rounds",
+        "at most 1.5 times the concealed learner",
+        "A whole simulated round of the practical bandit against one of the concealed learner; of "
+        "the practical experts, who are told the losses of all, against full information, for "
+        "information.",
+        practical.practical,
+    ),
+)
+
+
+def measures_numbered(numbers: Sequence[str]) -> list[Measure]:
+    """The measures with these numbers, in order and each once; all if there are none."""
+    known = {str(measure.number): measure for measure in MEASURES}
+    for number in numbers:
+        if number not in known:
+            raise ValueError(f"there is no measure {number!r}; they are numbered 1 to {len(known)}")
+    return [measure for number, measure in known.items() if not numbers or number in numbers]

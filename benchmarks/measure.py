@@ -1,0 +1,138 @@
+"""What a measure is: a question, its goal, and results that come one after the other."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from benchmarks.timing import Spread
+
+Value = TypeVar("Value")
+
+TIMES, SECONDS, PASSES, ERROR, ANSWER = "x", "s", "passes", "relative error", "yes or no"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A limit on the median of a result."""
+
+    limit: float
+    at_least: bool = False
+
+    def met_by(self, value: float) -> bool:
+        """Whether the value is on the right side of the limit."""
+        return value >= self.limit if self.at_least else value <= self.limit
+
+
+def at_most(limit: float) -> Goal:
+    """The value must not be above the limit."""
+    return Goal(limit)
+
+
+def at_least(limit: float) -> Goal:
+    """The value must not be below the limit."""
+    return Goal(limit, at_least=True)
+
+
+@dataclass(frozen=True)
+class Result:
+    """One number of a measure; `ours` and `rival` are seconds for a unit of work.
+
+    `what` says what the value is of; a result without a goal is there for information.
+    """
+
+    what: str
+    value: Spread
+    unit: str = TIMES
+    arms: int | None = None
+    goal: Goal | None = None
+    ours: Spread | None = None
+    rival: Spread | None = None
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the goal is met; None without a goal."""
+        return None if self.goal is None else self.goal.met_by(self.value.median)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much work a benchmark is worth; quick is for seeing that everything runs."""
+
+    quick: bool = False
+
+    def choose(self, full: Value, quick: Value) -> Value:
+        """One of two sizes."""
+        return quick if self.quick else full
+
+    @property
+    def turns(self) -> int:
+        """How often contestants take turns."""
+        return self.choose(9, 3)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A row of the benchmark; `run` yields its results as they are known."""
+
+    number: int
+    title: str
+    goal: str
+    compares: str
+    run: Callable[[Effort], Iterator[Result]]
+
+
+@dataclass
+class Measured:
+    """The results of a measure so far."""
+
+    measure: Measure
+    results: list[Result] = field(default_factory=list)
+    seconds: float = 0.0
+    failure: str = ""
+
+    def content(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "number": self.measure.number,
+            "title": self.measure.title,
+            "goal": self.measure.goal,
+            "compares": self.measure.compares,
+            "seconds": self.seconds,
+            "failure": self.failure,
+            "results": [result_content(result) for result in self.results],
+        }
+
+
+def take(measure: Measure, effort: Effort, into: Measured) -> Iterator[Result]:
+    """Run a measure and keep its results; one that cannot be finished says why."""
+    started = time.perf_counter()
+    try:
+        for result in measure.run(effort):
+            into.results.append(result)
+            into.seconds = time.perf_counter() - started
+            yield result
+    except Exception as error:  # the other measures go on
+        into.failure = f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def result_content(result: Result) -> dict[str, Any]:
+    """For JSON: every number with its name; what does not apply is null."""
+    goal = result.goal
+    return {
+        "what": result.what,
+        "arms": result.arms,
+        "value": result.value.median,
+        "low": result.value.low,
+        "high": result.value.high,
+        "unit": result.unit,
+        "goal": None if goal is None else {"limit": goal.limit, "at_least": goal.at_least},
+        "met": result.met,
+        "ours_seconds": None if result.ours is None else result.ours.median,
+        "rival_seconds": None if result.rival is None else result.rival.median,
+    }
+
+
+def exactly(value: float) -> Spread:
+    """A number that is counted, not measured."""
+    return Spread(value, value, value)

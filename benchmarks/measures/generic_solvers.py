@@ -1,0 +1,80 @@
+"""Measure 4: a partially concealed round against generic solvers on the same argmin."""
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from belated.arrays import Floats
+from benchmarks.measure import Effort, Result, at_least
+from benchmarks.peers import SOLVERS
+from benchmarks.peers.peer import Argmin, Solve
+from benchmarks.timing import Contestant, race
+from benchmarks.workload import Players
+
+LEARNER = "partially-concealed"
+GOALS = {"cvxpy+Clarabel": 10_000.0, "cvxopt": 5_000.0}
+SOLVED = {10: 10, 100: 3}  # argmins in a turn, milliseconds each
+
+
+class Moment(NamedTuple):
+    """A round of our learner: what its argmin depends on, and its answer."""
+
+    losses: Floats
+    eta: float
+    q: Floats
+
+
+def moments(players: Players, count: int) -> list[Moment]:
+    """Rounds along a run, one after each batch."""
+    found = []
+    for _ in range(count):
+        players.skip(1)
+        run = players.runs[LEARNER]
+        prediction = run.learner.predict(run.run.state)
+        losses = run.learner.losses(run.run.state)
+        found.append(Moment(losses, float(prediction.eta[0]), prediction.q))
+    return found
+
+
+def argmin_of(players: Players) -> Argmin:
+    """The part of the argmin that all rounds share."""
+    run = players.runs[LEARNER]
+    state = run.run.state
+    prior = np.exp(state.log_prior[:, None] + state.log_weight)
+    return Argmin(prior, run.learner.predict(state).gamma)
+
+
+def solving(solve: Solve, found: Sequence[Moment]) -> Callable[[int], None]:
+    """Solve as many argmins as asked for, the moments in turn."""
+    turning = itertools.cycle(found)
+
+    def work(count: int) -> None:
+        for moment in itertools.islice(turning, count):
+            solve(moment.losses, moment.eta)
+
+    return work
+
+
+def against_solvers(effort: Effort) -> Iterator[Result]:
+    """A round of ours is whole, with the game around it; of theirs only the argmin is timed."""
+    for arms, solved in SOLVED.items():
+        players = Players([LEARNER], arms, effort.choose(2_000, 200))
+        players.skip(effort.choose(10_000, 400))
+        found = moments(players, effort.choose(6, 2))
+        contestants = [players.contestant(LEARNER)]
+        for peer in SOLVERS:
+            if peer.presence.usable and peer.solver is not None:
+                work = solving(peer.solver(argmin_of(players)), found)
+                contestants.append(Contestant(peer.name, work, effort.choose(solved, 1)))
+        result = race(contestants, effort.turns, players.draw)
+        for rival in contestants[1:]:
+            yield Result(
+                rival.name,
+                result.ratio(rival.name, to=LEARNER),
+                arms=arms,
+                goal=at_least(GOALS[rival.name]),
+                ours=result.time(LEARNER),
+                rival=result.time(rival.name),
+            )

@@ -1,0 +1,71 @@
+"""Results in words: for the table in the terminal, and for the figure."""
+
+from benchmarks.measure import ANSWER, ERROR, PASSES, SECONDS, Goal, Measured, Result
+from benchmarks.timing import Spread
+
+COLUMNS = ("", "K", "ours", "theirs", "value", "quartiles", "goal", "met")
+DASH = "\N{EN DASH}"
+MET = {True: "yes", False: "NO", None: ""}
+
+
+def rows_of(measured: Measured) -> list[tuple[str, ...]]:
+    """A row for each result."""
+    return [
+        (
+            result.what,
+            "" if result.arms is None else f"{result.arms:,}",
+            time_text(result.ours),
+            time_text(result.rival),
+            value_text(result.value.median, result.unit),
+            quartiles(result),
+            goal_text(result.goal, result.unit),
+            MET[result.met],
+        )
+        for result in measured.results
+    ]
+
+
+def time_text(seconds: Spread | None) -> str:
+    """A duration with three digits."""
+    return "" if seconds is None else value_text(seconds.median, SECONDS)
+
+
+def value_text(value: float, unit: str) -> str:
+    """A number of this unit, with three digits."""
+    if unit == SECONDS:
+        for scale, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+            if value >= scale:
+                return f"{digits(value / scale)} {name}"
+        return f"{digits(value / 1e-9)} ns"
+    if unit == ANSWER:
+        return "yes" if value else "no"
+    if unit == ERROR:
+        return f"{value:.1e}"
+    return digits(value) if unit == PASSES else f"{digits(value)}x"
+
+
+def digits(value: float) -> str:
+    """Three digits, two for what is below 1; commas between thousands."""
+    if value >= 100.0:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if value >= 1.0 else f"{value:.2g}"
+
+
+def quartiles(result: Result) -> str:
+    """The two quartiles, of what was measured repeatedly."""
+    spread, unit = result.value, result.unit
+    if spread.low == spread.high:
+        return ""
+    if unit == SECONDS:
+        return f"{value_text(spread.low, unit)}{DASH}{value_text(spread.high, unit)}"
+    return f"{digits(spread.low)}{DASH}{digits(spread.high)}"
+
+
+def goal_text(goal: Goal | None, unit: str) -> str:
+    """The limit and its side."""
+    if goal is None:
+        return ""
+    if unit == ANSWER:
+        return value_text(goal.limit, unit)
+    limit = f"{goal.limit:.0e}" if unit == ERROR else value_text(goal.limit, unit)
+    return f"{'≥' if goal.at_least else '≤'} {limit}"

@@ -1,0 +1,124 @@
+"""The game that all measures share, and runs of learners through it, batch by batch.
+
+Bernoulli losses with means spread over the arms, and for each arm a delay of its own below 50
+rounds, constant in time. Drawing the game is never timed.
+"""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from belated.environments.delays import Constant, PerArm
+from belated.environments.environment import DelayProcess, Environment
+from belated.environments.losses import Bernoulli
+from belated.learners.contract import Learner
+from belated.learners.registry import registered
+from belated.play.engine import EngineRun
+from belated.play.game import Game, Stretch
+from benchmarks.timing import Contestant
+
+HORIZON = 100_000  # nine rates
+MAX_MISSING = 50
+SEED = 1
+
+
+def means_of(arms: int) -> list[float]:
+    """The mean losses, evenly from 0.2 to 0.8."""
+    return [float(mean) for mean in np.linspace(0.2, 0.8, arms)]
+
+
+def delays_of(arms: int) -> list[int]:
+    """The delays, from 0 to 49 and without any relation to the means."""
+    return [7 * i % MAX_MISSING for i in range(arms)]
+
+
+def game_of(arms: int, rounds: int = HORIZON, delay: int | None = None) -> Game:
+    """The game; with a delay given it is that of every arm."""
+    delays: DelayProcess = PerArm(delays_of(arms)) if delay is None else Constant(delay)
+    environment = Environment("benchmark", Bernoulli(means_of(arms)), delays, rounds)
+    return Game(environment, np.random.SeedSequence(SEED))
+
+
+def learner_of(name: str, arms: int, max_missing: int = MAX_MISSING) -> Learner:
+    """A registered learner that knows what it may know of the game."""
+    kind = registered()[name]
+    known = {
+        "horizon": HORIZON,
+        "max_missing": max_missing,
+        "total_delay": HORIZON * max_missing,
+        "max_delay": MAX_MISSING - 1,
+        "mean_delay": 0.5 * MAX_MISSING,
+        "delay_law": tuple((x + 1) / MAX_MISSING for x in range(MAX_MISSING)),
+        "tail_index": 0.5,
+    }
+    fields = {field.name for field in dataclasses.fields(kind)}
+    options: dict[str, Any] = {name: value for name, value in known.items() if name in fields}
+    return kind(arms=arms, **options)
+
+
+def engine_run(learner: Learner, game: Game) -> EngineRun:
+    """A learner before the first round of the game."""
+    return EngineRun(learner, game, np.random.SeedSequence(SEED))
+
+
+def long_stretches(game: Game, rounds: int) -> Iterator[Stretch]:
+    """The game in stretches of as many rounds, longer than those that games are delivered in.
+
+    What the engine does once for a stretch is then nothing beside what it does in each round.
+    """
+    waiting: list[Stretch] = []
+    for stretch in game.stretches():
+        waiting.append(stretch)
+        held = sum(len(each.losses) for each in waiting)
+        while held >= rounds:
+            whole = joined(waiting)
+            yield part_of(whole, 0, rounds)
+            held -= rounds
+            waiting = [part_of(whole, rounds, rounds + held)]
+
+
+def joined(stretches: list[Stretch]) -> Stretch:
+    """Consecutive stretches as one."""
+    return stretches[0]._replace(
+        losses=np.concatenate([each.losses for each in stretches]),
+        delays=np.concatenate([each.delays for each in stretches]),
+        missing=np.concatenate([each.missing for each in stretches]),
+    )
+
+
+def part_of(stretch: Stretch, start: int, end: int) -> Stretch:
+    """Some rounds of a stretch."""
+    return stretch._replace(
+        first=stretch.first + start,
+        losses=stretch.losses[start:end],
+        delays=stretch.delays[start:end],
+        missing=stretch.missing[start:end],
+    )
+
+
+class Players:
+    """Learners that walk through one game side by side, a batch of rounds at a time."""
+
+    def __init__(self, names: list[str], arms: int, batch: int) -> None:
+        game = game_of(arms)
+        self.batch = batch
+        self.runs = {name: engine_run(learner_of(name, arms), game) for name in names}
+        self._stretches = long_stretches(game, batch)
+
+    def skip(self, rounds: int) -> None:
+        """Let everybody play the first rounds, untimed."""
+        for _ in range(-(-rounds // self.batch)):
+            self.draw()
+            for run in self.runs.values():
+                run.play(self._stretch)
+
+    def draw(self) -> None:
+        """Draw the next batch."""
+        self._stretch = next(self._stretches)
+
+    def contestant(self, name: str) -> Contestant:
+        """One of the learners, who plays the batch that was drawn last."""
+        run = self.runs[name]
+        return Contestant(name, lambda rounds: run.play(self._stretch), self.batch)

@@ -1,0 +1,1 @@
+"""What a game and a run amount to: sums over a game, regret, theorems, bounds, certificates."""

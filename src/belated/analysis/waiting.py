@@ -1,0 +1,84 @@
+"""Waits: how many losses are missing, and how long, by the way in which a learner is told them.
+
+A learner that is told late misses more than has not arrived, and its theorem is about what it
+misses: padded, every arm waits for the slowest of its round; in order, for every round before.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from belated.arrays import Counts
+from belated.environments.missing import NEVER
+from belated.play.calendar import reserved
+from belated.play.delivery import InOrder, longest_delays
+from belated.play.game import Stretch, count_missing, no_pairs
+from belated.types import DELIVERIES, Delivery
+
+
+class Waits(NamedTuple):
+    """The largest missing count, the sum over rounds of each round's largest, the longest delay
+    that ends within the game, and how long a loss is waited for at most, if only to the end."""
+
+    most_missing: int = 0
+    total_delay: int = 0
+    max_delay: int = 0
+    longest_wait: int = 0
+
+    def plus(self, missing: Counts, ended: Counts, left: Counts) -> "Waits":
+        """With some more rounds: their missing counts, the delays that end within the game, and
+        how many rounds are left after each."""
+        waited = np.where(ended == NEVER, left[:, None], ended)
+        return Waits(
+            max(self.most_missing, int(missing.max())),
+            self.total_delay + int(missing.max(axis=1).sum()),
+            max(self.max_delay, int(ended.max(initial=0))),
+            max(self.longest_wait, int(waited.max(initial=0))),
+        )
+
+
+def waits_for_window(window: int, rounds: int) -> Waits:
+    """The waits of a learner that is told every loss after exactly so many rounds."""
+    longest = min(window, rounds - 1)
+    total = rounds * longest - longest * (longest + 1) // 2  # the sum of min(t, longest) over t
+    return Waits(longest, total, window if window < rounds else 0, longest)
+
+
+class WaitSums:
+    """The waits of a game with each delivery, added up stretch by stretch."""
+
+    def __init__(self) -> None:
+        self.waits: dict[Delivery, Waits] = dict.fromkeys(DELIVERIES, Waits())
+        self.in_order = InOrder()
+        self.pairs = no_pairs(2)
+
+    def add(self, stretch: Stretch) -> Counts:
+        """Add one stretch; told together, all arms are alike, and one column stands for them.
+
+        Returns these columns, padded and in order: the delays that end within the game.
+        """
+        longest = longest_delays(stretch.delays)
+        held = np.column_stack([longest, self.in_order.held(stretch.first, longest)])
+        beyond = int((held >= self.pairs.ending.shape[0]).sum())
+        self.pairs = self.pairs._replace(calendar=reserved(self.pairs.calendar, beyond))
+        missing = np.empty_like(held)
+        count_missing(self.pairs, stretch.first, stretch.rounds, held, missing)
+        together = in_time(stretch, held)
+        self._note(stretch, "own", stretch.missing, in_time(stretch, stretch.delays))
+        self._note(stretch, "padded", missing[:, :1], together[:, :1])
+        self._note(stretch, "in order", missing[:, 1:], together[:, 1:])
+        return together
+
+    def _note(self, stretch: Stretch, delivery: Delivery, missing: Counts, ended: Counts) -> None:
+        left = rounds_left(stretch) - 1
+        self.waits[delivery] = self.waits[delivery].plus(missing, ended, left)
+
+
+def in_time(stretch: Stretch, delays: Counts) -> Counts:
+    """The delays of a stretch, NEVER where they end after the game."""
+    return np.where(delays < rounds_left(stretch)[:, None], delays, NEVER)
+
+
+def rounds_left(stretch: Stretch) -> Counts:
+    """How many rounds there are from each of a stretch to the end, itself included."""
+    return stretch.rounds - np.arange(stretch.first, stretch.end)

@@ -1,0 +1,1 @@
+"""Ask for a decision, tell its outcome whenever it comes."""

@@ -1,1 +1,0 @@
-"""belated bench: how long things take, beside what others take, in one process."""

@@ -1,0 +1,147 @@
+"""Checks of what users hand in: the value as the learner wants it, or one sentence on the rule."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, SupportsFloat
+
+import numpy as np
+
+from belated.types import Arm
+
+MOST_ARMS = 10**7
+MOST_ROUNDS = 10**15
+
+
+@dataclass(frozen=True)
+class LossRange:
+    """The range that a user's losses and rewards lie in; the learner's own is [0, 1]."""
+
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        finite = math.isfinite(self.low) and math.isfinite(self.high)
+        if not (finite and self.low < self.high and math.isfinite(self.high - self.low)):
+            raise ValueError(
+                f"loss_range is {(self.low, self.high)!r}; it must be two finite numbers, "
+                "the lower one first"
+            )
+
+    def loss(self, value: SupportsFloat, name: str = "loss") -> float:
+        """A loss of the user's as a loss in [0, 1]."""
+        return (self._inside(value, name) - self.low) / (self.high - self.low)
+
+    def reward(self, value: SupportsFloat, name: str = "reward") -> float:
+        """A reward of the user's as a loss in [0, 1]."""
+        return (self.high - self._inside(value, name)) / (self.high - self.low)
+
+    def _inside(self, value: SupportsFloat, name: str) -> float:
+        number = as_number(value, name)
+        if not self.low <= number <= self.high:
+            low, high = (repr(end).removesuffix(".0") for end in (self.low, self.high))
+            raise ValueError(f"{name} is {value!r}; it must be in [{low}, {high}]")
+        return number
+
+
+def as_number(value: SupportsFloat, name: str) -> float:
+    """A finite number, or a clear error; text is not taken for a number."""
+    if isinstance(value, (str, bytes)):
+        raise ValueError(f"{name} is {value!r}; it must be a number")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} is {value!r}; it must be a number") from None
+    except OverflowError:
+        raise ValueError(f"{name} is {value!r}; it must be within the range of a double") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{name} is {value!r}; it must be finite")
+    return number
+
+
+def as_range(loss_range: Sequence[float]) -> LossRange:
+    """(low, high) as a LossRange."""
+    try:
+        low, high = loss_range
+    except (TypeError, ValueError):
+        raise ValueError(f"loss_range is {loss_range!r}; it must be a pair (low, high)") from None
+    return LossRange(as_number(low, "loss_range"), as_number(high, "loss_range"))
+
+
+def as_arms(arms: Sequence[Arm] | int) -> tuple[Arm, ...]:
+    """The names of the arms; a number K stands for the names 0 to K-1."""
+    if isinstance(arms, (int, np.integer)) and not isinstance(arms, bool):
+        if not 1 <= arms <= MOST_ARMS:
+            raise ValueError(f"there are {arms} arms; there must be from 1 to {MOST_ARMS}")
+        return tuple(range(int(arms)))
+    names = in_order(arms)
+    if names is None:
+        raise ValueError(f"arms is {arms!r}; it must be a list of names, or how many there are")
+    if not names:
+        raise ValueError("there are 0 arms; there must be at least 1")
+    seen = set()
+    for name in names:
+        if not isinstance(name, (str, int)) or isinstance(name, bool):
+            raise ValueError(f"arm {name!r} is no name; a name must be a string or a whole number")
+        if name in seen:
+            raise ValueError(f"arm {name!r} is named twice; names must differ")
+        seen.add(name)
+    return names
+
+
+def as_weights(prior: Any, arms: tuple[Arm, ...]) -> list[float] | None:
+    """A prior by position or by name, as a list in the order of the arms."""
+    if prior is None:
+        return None
+    if isinstance(prior, Mapping):
+        known = set(arms)
+        odd = [name for name in prior if name not in known] + [a for a in arms if a not in prior]
+        if odd:
+            raise ValueError(f"prior and arms differ at {odd[0]!r}; prior must name each arm once")
+        prior = [prior[arm] for arm in arms]
+    weights = in_order(prior)
+    if weights is None:
+        raise ValueError(f"prior is {prior!r}; it must be a list of weights, or weights by name")
+    return [as_number(weight, "prior") for weight in weights]
+
+
+def in_order(values: Any) -> tuple[Any, ...] | None:
+    """Values that have an order, as a tuple; None if they have none."""
+    if isinstance(values, np.ndarray):
+        return tuple(values.tolist()) if values.ndim == 1 else None
+    if isinstance(values, (str, bytes)) or not isinstance(values, Sequence):
+        return None
+    return tuple(values)
+
+
+def as_count(value: Any, name: str, least: int, most: int | None = None) -> int:
+    """A whole number in a range, or a clear error."""
+    rule = f"a whole number of at least {least}"
+    if most is not None:
+        rule = f"a whole number from {least} to {most}"
+    try:
+        whole = not isinstance(value, (bool, np.bool_, str)) and value == int(value)
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole or value < least or (most is not None and value > most):
+        raise ValueError(f"{name} is {value!r}; it must be {rule}")
+    return int(value)
+
+
+def checked_prior(prior: Sequence[float] | None, arms: int) -> tuple[float, ...]:
+    """The prior pi of eq:fullinfoprior as a distribution, uniform if None."""
+    if prior is None:
+        return (1.0 / arms,) * arms
+    given = in_order(prior)
+    if given is None:
+        raise ValueError(f"prior is {prior!r}; it must be a list of weights")
+    weights = tuple(as_number(weight, "prior") for weight in given)
+    if len(weights) != arms:
+        raise ValueError(f"prior has {len(weights)} weights; it must have one for each arm, {arms}")
+    for weight in weights:
+        if not 0.0 <= weight <= 1.0:
+            raise ValueError(f"prior holds {weight!r}; every weight must be in [0, 1]")
+    total = math.fsum(weights)
+    if abs(total - 1.0) > 1e-9:
+        raise ValueError(f"prior sums to {total!r}; it must sum to 1")
+    return weights

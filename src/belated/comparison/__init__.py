@@ -1,0 +1,1 @@
+"""Comparing several learners on the same games."""

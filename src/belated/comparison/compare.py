@@ -1,0 +1,179 @@
+"""Comparisons: several learners, many repetitions, the same losses and delays for all of them.
+
+In one repetition every learner meets the same game and draws from the same random stream, so that
+differences are the learners' own. Repetitions run on all cores, in threads that share the game.
+"""
+
+import os
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+import numpy as np
+
+from belated.analysis.game_sums import Account, account
+from belated.checks import as_count
+from belated.comparison.contenders import Contender, contenders
+from belated.comparison.result import Comparison
+from belated.environments.environment import Environment, branch
+from belated.environments.environment_specs import environment_named
+from belated.learners.contract import Learner
+from belated.play.engine import EngineRun
+from belated.play.game import Game
+from belated.play.readable import Plays, ReadableRun
+from belated.play.trace import Trace
+from belated.types import BelatedWarning
+
+Progress = Callable[[int, int], None]
+GAME, DRAWS = 0, 1
+
+
+def compare(
+    learners: Sequence[str | Contender | Plays],
+    environment: Environment | str | os.PathLike[str],
+    repetitions: int = 10,
+    seed: int = 1,
+    workers: int | None = None,
+    progress: Progress = lambda done, total: None,
+) -> Comparison:
+    """Play every learner on the same `repetitions` games of an environment.
+
+    `progress` is told how many rounds of how many are over. An interrupt (Ctrl-C) ends the
+    comparison and keeps the repetitions that are complete.
+    """
+    chosen = contenders(learners)
+    if isinstance(environment, (str, os.PathLike)):
+        environment = environment_named(os.fspath(environment))
+    repetitions = as_count(repetitions, "repetitions", 1)
+    seed = as_count(seed, "seed", 0)
+    cores = os.cpu_count() or 1
+    workers = as_count(cores if workers is None else workers, "workers", 1)
+    crew = _Crew(environment, chosen, seed, repetitions, progress)
+    interrupted = crew.work(workers)
+    done = crew.complete()
+    if interrupted:
+        if not done:
+            raise KeyboardInterrupt
+        warnings.warn(
+            f"interrupted: {len(done)} of {repetitions} repetitions are complete and kept",
+            BelatedWarning,
+            stacklevel=2,
+        )
+    result = Comparison(
+        environment=environment,
+        contenders=tuple(chosen),
+        seed=seed,
+        repetitions=tuple(done),
+        accounts=tuple(crew.accounts[r] for r in done),
+        traces=tuple(tuple(crew.traces[r][k] for r in done) for k in range(len(chosen))),
+        asked=repetitions,
+    )
+    for fault in result.faults():
+        warnings.warn(fault, BelatedWarning, stacklevel=2)
+    return result
+
+
+class _Crew:
+    """The threads of one comparison, and what they have brought in."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        chosen: Sequence[Contender],
+        seed: int,
+        repetitions: int,
+        progress: Progress,
+    ) -> None:
+        self.environment = environment
+        self.chosen = chosen
+        self.seed = seed
+        self.repetitions = repetitions
+        self.progress = progress
+        self.total = environment.rounds * len(chosen) * repetitions
+        self.rounds = 0
+        self.stop = threading.Event()
+        self.lock = threading.Lock()
+        self.accounts: dict[int, Account] = {}
+        self.traces: list[dict[int, Trace]] = [{} for _ in range(repetitions)]
+        self.games: dict[int, tuple[Game, Account]] = {}
+        self.game_locks = [threading.Lock() for _ in range(repetitions)]
+
+    def work(self, workers: int) -> bool:
+        """Do all jobs; True if an interrupt ended it early."""
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                for future in as_completed(
+                    [pool.submit(self.run, *job) for job in self.jobs(workers)]
+                ):
+                    future.result()
+            except BaseException as error:
+                self.stop.set()
+                pool.shutdown(cancel_futures=True)
+                if isinstance(error, KeyboardInterrupt):
+                    return True
+                raise
+        return False
+
+    def jobs(self, workers: int) -> list[tuple[int, range]]:
+        """A repetition with all learners; one by one where repetitions are too few to share."""
+        count = len(self.chosen)
+        groups = [range(count)]
+        if self.repetitions < 2 * workers:
+            groups = [range(k, k + 1) for k in range(count)]
+        return [(r, group) for r in range(self.repetitions) for group in groups]
+
+    def run(self, repetition: int, learners: range) -> None:
+        """Some of the learners through the game of one repetition, side by side."""
+        if self.stop.is_set():
+            return
+        game, sums = self.game(repetition)
+        draws = branch(repetition_seed(self.seed, repetition), DRAWS)
+        runs = [start_run(self.chosen[k].built(sums), game, draws) for k in learners]
+        for stretch in game.stretches():
+            for run in runs:
+                if self.stop.is_set():
+                    return
+                run.play(stretch)
+            self.advance(len(stretch.losses) * len(runs))
+        with self.lock:
+            self.accounts[repetition] = sums
+            self.traces[repetition] |= {
+                k: run.close() for k, run in zip(learners, runs, strict=True)
+            }
+            if self.environment.random and len(self.traces[repetition]) == len(self.chosen):
+                del self.games[repetition]
+
+    def game(self, repetition: int) -> tuple[Game, Account]:
+        """The game of a repetition and its account, made by the first who asks."""
+        number = repetition if self.environment.random else 0
+        with self.game_locks[number]:
+            if number not in self.games:
+                game = Game(self.environment, branch(repetition_seed(self.seed, number), GAME))
+                self.games[number] = (game, account(game))
+            return self.games[number]
+
+    def advance(self, rounds: int) -> None:
+        """Tell how far the work has come."""
+        with self.lock:
+            self.rounds += rounds
+            self.progress(self.rounds, self.total)
+
+    def complete(self) -> list[int]:
+        """The repetitions that every learner has finished."""
+        return [r for r, traces in enumerate(self.traces) if len(traces) == len(self.chosen)]
+
+
+def repetition_seed(seed: int, repetition: int) -> np.random.SeedSequence:
+    """The seed of one repetition; it does not depend on how many there are."""
+    return np.random.SeedSequence(seed, spawn_key=(repetition,))
+
+
+def start_run(learner: Plays, game: Game, draws: np.random.SeedSequence) -> EngineRun | ReadableRun:
+    """A run by the compiled loop, or by the readable one for a learner that is not compiled."""
+    arms, needed = getattr(learner, "arms", None), game.environment.arms
+    if arms not in (None, needed):
+        raise ValueError(f"{type(learner).__name__} is for {arms} arms; the game has {needed}")
+    if isinstance(learner, Learner) and hasattr(learner, "state"):
+        return EngineRun(learner, game, draws)
+    return ReadableRun(learner, game, draws)

@@ -1,0 +1,93 @@
+"""Contenders: learners to be compared, named with their options, and built for a game."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from belated.analysis.game_sums import Account, Delays
+from belated.analysis.waiting import Waits
+from belated.checks import MOST_ROUNDS, as_count
+from belated.learners.contract import Learner
+from belated.learners.registry import check_options, learner_named
+from belated.play.readable import Plays
+from belated.specs import named_options
+from belated.types import DELIVERIES, Need
+
+KNOWN: dict[Need, Callable[[int, Waits, Delays], Any]] = {
+    Need.HORIZON: lambda rounds, waits, delays: rounds,
+    Need.MAX_MISSING: lambda rounds, waits, delays: waits.most_missing,
+    Need.TOTAL_DELAY: lambda rounds, waits, delays: waits.total_delay,
+    Need.MAX_DELAY: lambda rounds, waits, delays: waits.max_delay,
+    Need.MEAN_DELAY: lambda rounds, waits, delays: float(delays.mean.max()),
+    Need.DELAY_LAW: lambda rounds, waits, delays: tuple(delays.law.tolist()),
+    Need.TAIL_INDEX: lambda rounds, waits, delays: delays.tail_index,
+}
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A registered learner with options, or a ready-made one.
+
+    What a learner declares that it must know, and the options do not say, is taken from the game:
+    its horizon, the largest missing count as max_missing, and so on, as its delivery or its window
+    has them; nothing else is.
+    """
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    ready: Plays | None = None
+
+    @property
+    def label(self) -> str:
+        """The name with every option that was given."""
+        given = [
+            str(value) if name == "variant" else f"{name}={value}"
+            for name, value in self.options.items()
+        ]
+        return f"{self.name} ({', '.join(given)})" if given else self.name
+
+    def built(self, account: Account) -> Plays:
+        """The learner for this game."""
+        if self.ready is not None:
+            return self.ready
+        kind = learner_named(self.name)
+        delivery, window = self.options.get("delivery"), self.options.get("window")
+        if delivery not in DELIVERIES:
+            delivery = kind.deliveries[0]  # the learner will refuse any other
+        if window is not None:
+            window = as_count(window, "window", 0, MOST_ROUNDS)
+        waits, delays = account.told(delivery, window)
+        known = {
+            need.value: told(account.rounds, waits, delays)
+            for need, told in KNOWN.items()
+            if need in kind.needs
+        }
+        if "prior" in {each.name for each in fields(kind)}:
+            known["prior"] = tuple(account.prior.tolist())
+        return kind(arms=account.arms, **known | dict(self.options))
+
+
+def contender(given: "str | Contender | Learner | Plays") -> Contender:
+    """A contender from text such as "concealed" or "concealed:variant=repaired,max_missing=50"."""
+    if isinstance(given, Contender):
+        return given
+    if not isinstance(given, str):
+        name = getattr(given, "name", type(given).__name__)
+        return Contender(str(name), ready=given)
+    name, options = named_options(given)
+    check_options(learner_named(name), options)
+    return Contender(name, options)
+
+
+def contenders(given: Sequence["str | Contender | Learner | Plays"]) -> list[Contender]:
+    """All contenders, each with a label of its own."""
+    if isinstance(given, str):
+        given = [given]
+    found = [contender(each) for each in given]
+    if not found:
+        raise ValueError("there are no learners; there must be at least one")
+    labels = [each.label for each in found]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise ValueError(f"the learner {label!r} is named twice; once is enough")
+    return found

@@ -1,0 +1,250 @@
+"""A comparison: the runs of several learners on the same games, and the tables they give."""
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.analysis.bounds import Bound, bound_for, mean_bound
+from belated.analysis.game_sums import Account
+from belated.analysis.lower_bounds import bandit_with_delay, experts_with_delay
+from belated.analysis.regret import Comparator, balanced_comparator, regret, regrets
+from belated.analysis.run_certificates import broken, certified
+from belated.analysis.statistics import Estimate, estimate
+from belated.arrays import Floats
+from belated.comparison.contenders import Contender
+from belated.comparison.table import Table
+from belated.environments.environment import Environment
+from belated.play.trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Traces of every contender in every repetition, with the accounts of the games they played.
+
+    traces[k][r] and accounts[r] belong to contender k and the repetition numbered repetitions[r].
+    `command` is what a reader can type to get the same; `asked` is the number of repetitions asked
+    for, more than there are if the comparison was interrupted.
+    """
+
+    environment: Environment
+    contenders: tuple[Contender, ...]
+    seed: int
+    repetitions: tuple[int, ...]
+    accounts: tuple[Account, ...]
+    traces: tuple[tuple[Trace, ...], ...]
+    command: str = ""
+    asked: int = 0
+
+    @property
+    def labels(self) -> list[str]:
+        """The contenders by name."""
+        return [each.label for each in self.contenders]
+
+    @property
+    def checkpoints(self) -> NDArray[np.int64]:
+        """The rounds after which sums were recorded."""
+        return self.accounts[0].checkpoints
+
+    def regret(self, contender: int, against: Comparator | None = None) -> Floats:
+        """The regret of each repetition against the arm that was best in it, or any arm or u.
+
+        An arm is given by its number from 0, u by a weight for each arm.
+        """
+        pairs = zip(self.traces[contender], self.accounts, strict=True)
+        return np.array(
+            [
+                regret(trace.loss, account.losses, account.best_arm if against is None else against)
+                for trace, account in pairs
+            ]
+        )
+
+    def regrets(self, contender: int) -> Floats:
+        """The regret of each repetition (row) against every arm (column)."""
+        pairs = zip(self.traces[contender], self.accounts, strict=True)
+        return np.array([regrets(trace.loss, account.losses) for trace, account in pairs])
+
+    def regret_over_time(self, contender: int) -> Estimate:
+        """The regret after each checkpoint against the arm that was best until then."""
+        pairs = zip(self.traces[contender], self.accounts, strict=True)
+        return estimate(
+            np.array([trace.loss_at - account.losses_at.min(axis=1) for trace, account in pairs])
+        )
+
+    def weights_over_time(self, contender: int) -> Floats:
+        """The mean weight of each arm (column) between two checkpoints (row)."""
+        sums = np.mean([trace.weight_at for trace in self.traces[contender]], axis=0)
+        rounds = np.diff(self.checkpoints, prepend=0)
+        weights: Floats = np.diff(sums, axis=0, prepend=0.0) / rounds[:, None]
+        return weights
+
+    def mean_weights(self, contender: int) -> Floats:
+        """The mean weight of each arm over all rounds and repetitions."""
+        sums = np.mean([trace.weight_at[-1] for trace in self.traces[contender]], axis=0)
+        weights: Floats = sums / self.environment.rounds
+        return weights
+
+    def rate_weights_over_time(self, contender: int) -> Floats:
+        """The mean weight of each learning rate (column) at the checkpoints; no column if one."""
+        weights: Floats = np.mean([t.rate_weight_at for t in self.traces[contender]], axis=0)
+        return weights
+
+    def bound(self, contender: int) -> Bound:
+        """What the learner's theorem promises against the best arm, the mean of all games."""
+        traces = self.traces[contender]
+        expected = float(np.mean([trace.expected_missing for trace in traces]))
+        overlap = float(np.mean([trace.overlap for trace in traces]))
+        bounds = [
+            bound_for(
+                trace.learner,
+                account,
+                account.best_arm,
+                expected_missing=expected,
+                overlap=overlap,
+            )
+            for trace, account in zip(traces, self.accounts, strict=True)
+        ]
+        return mean_bound(bounds)
+
+    def certificate(self, contender: int) -> float | None:
+        """What the runs themselves prove of the regret against the best arm, the mean of all games.
+
+        For practical experts, and for full information if losses are told when they arrive and the
+        account of no game is too large for it; None for all others.
+        """
+        pairs = zip(self.traces[contender], self.accounts, strict=True)
+        values = [value for pair in pairs if (value := certified(*pair)) is not None]
+        return float(np.mean(values)) if len(values) == len(self.repetitions) else None
+
+    def faults(self) -> list[str]:
+        """A sentence for each learner that contradicts what is proven of it; there must be none."""
+        said = []
+        for label, traces in zip(self.labels, self.traces, strict=True):
+            pairs = zip(self.repetitions, traces, self.accounts, strict=True)
+            found = [str(number) for number, trace, game in pairs if broken(trace, game)]
+            if found:
+                said.append(
+                    f"{label} exceeds its certificate on {self.environment.name} with seed "
+                    f"{self.seed} in repetition {', '.join(found)}, which is proven to be "
+                    "impossible: an error of belated, please report it"
+                )
+        return said
+
+    def lower_bounds(self) -> Table:
+        """What no learner can promise to beat, if all losses took as long as they do on average.
+
+        How long that is says the mean missing count, in which what never comes counts as well.
+        """
+        account = self.accounts[0]
+        delay = round(float(np.mean([each.mean_missing.mean() for each in self.accounts])))
+        found = {
+            "experts": experts_with_delay(account.rounds, account.arms, delay),
+            "bandits": bandit_with_delay(account.rounds, account.arms, delay),
+        }
+        return Table.of(
+            [
+                {
+                    "scenario": self.environment.name,
+                    "for": name,
+                    "delay": delay,
+                    "order of regret": bound.value,
+                    "when": bound.when,
+                    "origin": bound.origin,
+                }
+                for name, bound in found.items()
+            ]
+        )
+
+    @functools.cached_property
+    def balanced(self) -> list[Floats]:
+        """The paper's balanced comparator of each game."""
+        return [balanced_comparator(account) for account in self.accounts]
+
+    def table(self) -> Table:
+        """A row for each learner: its regret with a 95 % confidence interval, beside its bound."""
+        return Table.of([self._summary(k) for k in range(len(self.contenders))])
+
+    def _summary(self, k: int) -> dict[str, Any]:
+        own, bound = estimate(self.regret(k)), self.bound(k)
+        losses = np.array([trace.loss for trace in self.traces[k]])
+        against = [
+            loss - u @ account.losses
+            for loss, u, account in zip(losses, self.balanced, self.accounts, strict=True)
+        ]
+        mean = float(own.mean)
+        return {
+            "scenario": self.environment.name,
+            "learner": self.labels[k],
+            "is told": self.traces[k][0].learner.setting.value,
+            "regret": mean,
+            "±": float(own.half_width),
+            "against balanced": float(np.mean(against)),
+            "bound": bound.value,
+            "bound applies": bound.applies if bound.value is not None else None,
+            "why": bound.why,
+            "regret / bound": mean / bound.value if bound.value else None,
+            "certificate": self.certificate(k),
+            "loss per round": float(losses.mean()) / self.environment.rounds,
+            "repetitions": len(self.repetitions),
+            "us per round": 1e6
+            * float(np.median([trace.seconds for trace in self.traces[k]]))
+            / self.environment.rounds,
+        }
+
+    def runs(self) -> Table:
+        """A row for each run, with every digit: the tidy table for further analysis."""
+        return Table.of(
+            [
+                self._run(k, r)
+                for r in range(len(self.repetitions))
+                for k in range(len(self.contenders))
+            ]
+        )
+
+    def _run(self, k: int, r: int) -> dict[str, Any]:
+        trace, account = self.traces[k][r], self.accounts[r]
+        best = account.best_arm
+        return {
+            "scenario": self.environment.name,
+            "rounds": account.rounds,
+            "arms": account.arms,
+            "seed": self.seed,
+            "repetition": self.repetitions[r],
+            "learner": self.labels[k],
+            "setting": trace.learner.setting.value,
+            "loss": trace.loss,
+            "realised_loss": trace.realised,
+            "best_arm": account.labels[best],
+            "best_loss": float(account.losses[best]),
+            "regret": trace.loss - float(account.losses[best]),
+            "balanced_regret": trace.loss - float(self.balanced[r] @ account.losses),
+            "expected_missing": trace.expected_missing,
+            "max_missing": account.max_missing,
+            "seconds": trace.seconds,
+        }
+
+    def plot(self) -> "Figure":
+        """Regret over time with confidence bands, as a matplotlib figure."""
+        from belated.report.figures import regret_over_time
+
+        return regret_over_time(self)
+
+    def report(self, path: str | Path) -> Path:
+        """One HTML page with every table and figure, which needs no other file."""
+        from belated.report.page import write_report
+
+        return write_report([self], path)
+
+    def __str__(self) -> str:
+        return str(self.table().without("why"))
+
+    def _repr_html_(self) -> str:
+        from belated.report.page import notebook_view
+
+        return notebook_view(self)

@@ -1,0 +1,227 @@
+"""How kernels are compiled: by numba, cached under a key that covers every source they depend on.
+
+numba decides whether cached code is stale by the file of the *outermost* function alone, so an
+edited kernel could go on running in its old form inside a caller that did not change. Here the
+cache directory itself is named after a hash of all sources of compiled code: an edit starts afresh.
+"""
+
+import contextlib
+import functools
+import hashlib
+import os
+import re
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+from numba.core import event
+from numba.core.caching import FunctionCache
+from numba.core.runtime.nrt import rtsys
+
+config: Any = numba.config
+listen: Any = event.register
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+KERNELS = "from belated.compiled.jit import "
+IMPORT = re.compile(r"\nfrom (belated[\w.]*) import (\([^)]*\)|[^(\n]*)")
+WORD = re.compile(r"\w+")
+
+
+@functools.cache
+def source_hash() -> str:
+    """A short hash of all sources that compiled code is made from."""
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in compiled_sources(root):
+        digest.update(path.relative_to(root).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def compiled_sources(root: Path) -> list[Path]:
+    """The files with kernels, and every file of the package that they import, however indirectly.
+
+    Nothing else can end up in compiled code: a kernel sees only what its module defines or imports.
+    """
+    paths = {module_in(path.relative_to(root)): path for path in root.rglob("*.py")}
+    texts = {module: f"\n{path.read_text(encoding='utf-8')}" for module, path in paths.items()}
+    waiting = [module for module, text in texts.items() if KERNELS in text or module == __name__]
+    found = set(waiting)
+    while waiting:
+        for module, names in IMPORT.findall(texts[waiting.pop()]):
+            for each in (module, *(f"{module}.{word}" for word in WORD.findall(names))):
+                if each in texts and each not in found:
+                    found.add(each)
+                    waiting.append(each)
+    return sorted(paths[module] for module in found)
+
+
+def module_in(path: Path) -> str:
+    """The module that a file of the package is."""
+    return ".".join(["belated", *path.with_suffix("").parts]).removesuffix(".__init__")
+
+
+@functools.cache
+def cache_directory() -> Path | None:
+    """Where compiled code is kept, or None where no directory can be written.
+
+    `BELATED_CACHE_DIR` decides, else `NUMBA_CACHE_DIR`, else the user's cache directory.
+    """
+    base = os.environ.get("BELATED_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    directory = Path(base) if base else Path(home) / "belated"
+    directory = directory / f"compiled-{source_hash()}"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError:
+        return None
+    return directory
+
+
+def compiled(function: Function) -> Function:
+    """Compile a kernel on its first call; with `NUMBA_DISABLE_JIT=1` run it as plain Python.
+
+    Called by another kernel it is put in its place: numba hands records of arrays over by copying
+    them, which costs more than most kernels do.
+    """
+    return _compiled(function, nogil=True, forceinline=True)
+
+
+def inlined(function: Function) -> Function:
+    """The same for small parts of kernels, which are written into them before compilation."""
+    return _compiled(function, nogil=True, inline="always")
+
+
+def compiled_apart(function: Function) -> Function:
+    """The same for a kernel that is rarely needed: it stays a function of its own."""
+    return _compiled(function, nogil=True, forceinline=False)
+
+
+def compiled_step(function: Function) -> Function:
+    """The same for steps so short that letting other threads run would cost more than the step."""
+    return _compiled(function, nogil=False, forceinline=True)
+
+
+def _compiled(function: Function, **options: Any) -> Function:
+    if config.DISABLE_JIT:
+        return _interpreted(function)
+    compiler: Any = numba.njit
+    dispatcher = compiler(error_model="numpy", **options)(function)
+    directory = cache_directory()
+    if directory is not None:
+        user_directory = config.CACHE_DIR
+        # numba fixes the location as the cache is made; the user's own setting is put back at once.
+        config.CACHE_DIR = str(directory)
+        try:
+            kept: Any = KeptCode
+            dispatcher._cache = kept(function)
+        finally:
+            config.CACHE_DIR = user_directory
+    return cast(Function, dispatcher)
+
+
+class KeptCode(FunctionCache):
+    """numba's cache, but loading sets up what code needs to run, and not what compiling needs.
+
+    The latter takes as long as importing numba, and compiling does it by itself. Code that hashes
+    texts would need it, too; kernels have numbers only.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The code for this signature, if it is there."""
+        initialize: Any = rtsys.initialize
+        initialize(target_context)
+        load: Any = self._load_overload
+        with self._guard_against_spurious_io_errors():
+            return load(sig, target_context)
+
+
+def compiled_afresh(function: Function) -> Function:
+    """The same function compiled again and not kept: for code that may change without our sources.
+
+    The cache is keyed on this package; verbs that a user wrote are not in its key.
+    """
+    if config.DISABLE_JIT:
+        return function
+    python: Any = function
+    return cast(Function, numba.njit(nogil=True, error_model="numpy")(python.py_func))
+
+
+def _interpreted(function: Function) -> Function:
+    """The kernel as Python runs it, silent on wrap-around and division as compiled code is."""
+
+    @functools.wraps(function)
+    def run(*arguments: Any) -> Any:
+        if interpreter.is_silent:  # a kernel calls another
+            return function(*arguments)
+        interpreter.is_silent = True
+        try:
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="ignore"):
+                return function(*arguments)
+        finally:
+            interpreter.is_silent = False
+
+    return cast(Function, run)
+
+
+class Interpreter(threading.local):
+    """Whether this thread runs a kernel as plain Python just now."""
+
+    is_silent = False
+
+
+interpreter = Interpreter()
+
+
+# -- a line of text while something is compiled for the first time
+
+QUIET = "BELATED_QUIET"
+SILENCE = 60.0  # seconds in which other processes that share the cache say nothing
+
+
+class Announcer(event.Listener):
+    """Says once in a process that it compiles; code found in the cache is not compiled."""
+
+    def __init__(self) -> None:
+        self.spoken = False
+
+    def on_start(self, event: Any) -> None:
+        module = event.data["dispatcher"].py_func.__module__
+        if self.spoken or not module.startswith("belated.") or os.environ.get(QUIET):
+            return
+        if self.say_no_more() and sys.stderr is not None:
+            text = "compiling for this machine, once; `belated warmup` does it beforehand"
+            print(f"belated: {text}", file=sys.stderr, flush=True)
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say."""
+
+    def say_no_more(self) -> bool:
+        """It is said from now on; returns whether nobody has, of late, here or elsewhere."""
+        self.spoken = True
+        return _first_in_a_while(cache_directory())
+
+
+def _first_in_a_while(directory: Path | None) -> bool:
+    """Whether no other process has just said the same; workers start all at once."""
+    if directory is None:
+        return True
+    mark = directory / "compiling"
+    recent = False
+    with contextlib.suppress(OSError):
+        recent = time.time() - mark.stat().st_mtime < SILENCE
+    with contextlib.suppress(OSError):
+        mark.touch()
+    return not recent
+
+
+announcer = Announcer()
+listen("numba:compile", announcer)

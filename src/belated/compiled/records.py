@@ -1,0 +1,197 @@
+"""Handles: records of arrays that compiled code reaches by one address, in nanoseconds.
+
+Handing a record of a dozen arrays to compiled code takes microseconds, since each array is taken
+apart and counted again in every call. A handle writes down once where the arrays lie and how large
+they are; a step is then called with the address of that list, and builds the record anew from it.
+Compiled code only borrows the arrays: whoever holds the handle keeps them alive.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import cgutils
+from numba.core import types as numba_types
+from numba.extending import NativeValue, intrinsic, models, overload, register_model, unbox
+from numba.np import arrayobj
+from numba.np.unsafe.ndarray import to_fixed_tuple
+
+from belated.compiled.jit import compiled_afresh, config
+
+Step = Callable[..., Any]
+
+# numba declares no types of its own that could be checked
+typeof: Any = numba.typeof
+types: Any = numba_types
+arrays: Any = arrayobj
+fixed_tuple: Any = to_fixed_tuple
+native: Any = NativeValue
+unboxes: Any = unbox
+
+
+class Handle:
+    """A record of arrays (records in it are followed), and its address for compiled steps.
+
+    The arrays may change, but never be replaced: a record with another array is another handle.
+    """
+
+    __slots__ = ("_directions", "address", "record", "row_width")
+
+    def __init__(self, record: Any, row_width: int) -> None:
+        self.record = record
+        self.row_width = row_width
+        self._directions = directions(record)
+        self.address: Any = record if config.DISABLE_JIT else _address(self._directions)
+
+    def entry(self, step: Step, *others: Any, keep: bool = True) -> Step:
+        """A compiled step for handles of this kind, to be called with the address.
+
+        The types of its other arguments follow. Code that depends on more than this package's
+        sources must not be kept.
+        """
+        if config.DISABLE_JIT:
+            return step
+        return _entry(step, HandleType(typeof(self.record), self.row_width), others, keep)
+
+
+@functools.cache
+def _entry(step: Step, kind: "HandleType", others: tuple[Any, ...], keep: bool) -> Step:
+    dispatcher: Any = step if keep else compiled_afresh(step)
+    entry: Step = dispatcher.compile((kind, *others))
+    return entry
+
+
+def _address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def directions(record: Any) -> Any:
+    """Where each array of a record lies, and its shape: what `opened` reads."""
+    words: list[int] = []
+    for array in arrays_in(record):
+        if not array.flags.carray:
+            raise ValueError("an array of a handle must be whole, aligned and writeable")
+        words += (_address(array), *array.shape)
+    return np.array(words, dtype=np.int64)
+
+
+def arrays_in(record: Any) -> list[Any]:
+    """All arrays of a record, those of the records in it included, in order."""
+    if isinstance(record, np.ndarray):
+        return [record]
+    return [array for part in record for array in arrays_in(part)]
+
+
+def in_one_block(record: Any) -> tuple[Any, Any]:
+    """A block of memory, and the record with its arrays moved there; each item has 8 bytes."""
+    words = sum(array.size for array in arrays_in(record))
+    block = np.empty(words, dtype=np.int64)
+    return block, _moved(record, block, 0)[0]
+
+
+def _moved(part: Any, block: Any, place: int) -> tuple[Any, int]:
+    if isinstance(part, np.ndarray):
+        end = place + part.size
+        copy = block[place:end].view(part.dtype).reshape(part.shape)
+        copy[...] = part
+        return copy, end
+    moved = []
+    for each in part:
+        copy, place = _moved(each, block, place)
+        moved.append(copy)
+    return (type(part)(*moved) if hasattr(part, "_fields") else tuple(moved)), place
+
+
+# -- to compiled code
+
+
+class HandleType(numba_types.Type):
+    """The type of a handle: that of its record, and how wide a row of plays is."""
+
+    def __init__(self, record: Any, row_width: int) -> None:
+        self.record = record
+        self.row_width = row_width
+        named: Any = super().__init__
+        named(name=f"Handle({record}, {row_width})")
+
+
+@register_model(HandleType)
+class HandleModel(models.PrimitiveModel):
+    """A handle is an address."""
+
+    def __init__(self, manager: Any, kind: HandleType) -> None:
+        made: Any = super().__init__
+        made(manager, kind, cgutils.voidptr_t)
+
+
+def _unboxed(kind: HandleType, address: Any, c: Any) -> Any:
+    number = c.pyapi.long_as_longlong(address)
+    pointer = c.builder.inttoptr(number, cgutils.voidptr_t)
+    return native(pointer, is_error=c.pyapi.c_api_error())
+
+
+unboxes(HandleType)(_unboxed)
+
+
+def opened(handle: Any) -> Any:
+    """The record of a handle; not compiled, the address is the record itself."""
+    return handle
+
+
+@overload(opened, strict=False)
+def _opened(handle: Any) -> Any:
+    return lambda handle: borrowed(handle)  # type: ignore[call-arg]
+
+
+def frozen(handle: Any, row: Any) -> tuple[float, ...]:
+    """A row of plays as a tuple, which nobody can change."""
+    return tuple(row.tolist())
+
+
+@overload(frozen, strict=False)
+def _frozen(handle: Any, row: Any) -> Any:
+    width = handle.row_width
+    return lambda handle, row: fixed_tuple(row, width)
+
+
+@intrinsic
+def borrowed(typing: Any, handle: Any) -> Any:
+    """The record of a handle, built from its directions."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        words = builder.bitcast(arguments[0], cgutils.intp_t.as_pointer())
+        value, _ = _built(context, builder, signature.return_type, words, 0)
+        return value
+
+    return handle.record(handle), generate
+
+
+def _built(context: Any, builder: Any, kind: Any, words: Any, place: int) -> tuple[Any, int]:
+    """The value of a type, read from a place on in the directions, and the place after it."""
+    if isinstance(kind, types.Array):
+        count = 1 + kind.ndim
+        at = [builder.gep(words, [cgutils.intp_t(place + i)]) for i in range(count)]
+        address, *shape = [builder.load(word) for word in at]
+        return _array(context, builder, kind, address, shape), place + count
+    parts = []
+    for part in kind.types:
+        value, place = _built(context, builder, part, words, place)
+        parts.append(value)
+    return context.make_tuple(builder, kind, parts), place
+
+
+def _array(context: Any, builder: Any, kind: Any, address: Any, shape: list[Any]) -> Any:
+    """An array that compiled code neither owns nor counts, as `numba.carray` makes them."""
+    item = context.get_data_type(kind.dtype)
+    size = cgutils.intp_t(context.get_abi_sizeof(item))
+    stride = size
+    strides: list[Any] = []
+    for length in reversed(shape):
+        strides.insert(0, stride)
+        stride = builder.mul(stride, length)
+    array = arrays.make_array(kind)(context, builder)
+    data = builder.inttoptr(address, item.as_pointer())
+    arrays.populate_array(array, data, shape, strides, size, meminfo=None)
+    return array._getvalue()

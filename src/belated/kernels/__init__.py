@@ -1,1 +1,0 @@
-"""The fast twins: compiled solvers and the random stream. Importing them imports numba."""

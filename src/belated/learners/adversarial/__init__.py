@@ -1,0 +1,1 @@
+"""Bandits against losses that anybody may choose."""

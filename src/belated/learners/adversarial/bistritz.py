@@ -1,0 +1,29 @@
+"""Delayed Exp3 of Bistritz, Zhou, Chen, Bambos and Blanchet, 2019: tuned to T and D.
+
+Exp3 in the order of arrival at one rate. Their variant that doubles what it does not know is not
+here: its analysis is reported to be wrong.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from belated.learners.adversarial.dew import TunedWeights
+from belated.types import Need
+
+
+@dataclass(frozen=True)
+class Bistritz(TunedWeights):
+    """Delayed Exp3, told beforehand how many rounds there are and how much is late."""
+
+    name: ClassVar[str] = "bistritz"
+    needs: ClassVar[tuple[Need, ...]] = (Need.HORIZON, Need.TOTAL_DELAY)
+    guarantee: ClassVar[str] = (
+        "expected regret at most ln K/eta + eta (KT + D), that is 2 sqrt((KT + D) ln K)"
+    )
+    source: ClassVar[str] = "Bistritz et al. 2019, rate from memory; the bound is derived"
+
+    @property
+    def rate(self) -> float:
+        """sqrt(ln K / (K T + D))."""
+        return math.sqrt(math.log(self.arms) / (self.arms * self.horizon + self.total_delay))

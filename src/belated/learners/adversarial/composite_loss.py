@@ -1,0 +1,147 @@
+"""The Composite Loss Wrapper over Exp3 (Cesa-Bianchi, Gentile and Mansour 2018, Algorithm 1).
+
+For anonymous feedback: all it uses is the sum of the losses that come in a round, whosesoever they
+are. It stays with one arm for 2d rounds and more, until what comes can only be that arm's.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.arrays import Counts, Floats
+from belated.compiled.jit import compiled
+from belated.learners.contract import Learner, Prediction, Verbs, fill_p
+from belated.numerics.exponential_weights import weigh_exponentially
+from belated.numerics.random_stream import seeded, uniform
+from belated.types import Covers, Need, Setting
+
+ARM, UPDATE = range(2)  # places in `last`
+NONE = -1
+
+
+class CompositeLossState(NamedTuple):
+    """losses is the sum of Exp3's estimates; sums what came in each of the last d rounds, by round
+    modulo d. `last` holds the arm played last and the last update round, `probability` that with
+    which the arm was drawn.
+    """
+
+    losses: Floats
+    sums: Floats
+    last: Counts
+    probability: Floats
+    eta: Floats
+    stream: NDArray[np.uint64]
+    round: Counts
+
+
+@compiled
+def fed(state: CompositeLossState) -> float:
+    """What an update feeds to Exp3: the sum of the last d rounds over 2d, below 1."""
+    total = 0.0
+    for k in range(state.sums.shape[0]):
+        total += state.sums[k]
+    return float(total / (2.0 * state.sums.shape[0]))
+
+
+@compiled
+def updates(state: CompositeLossState) -> bool:
+    """Whether the round just over was an update round."""
+    return bool(state.last[UPDATE] == state.round[0] - 1)
+
+
+@compiled
+def predict(state: CompositeLossState, prediction: Prediction) -> None:
+    """The arm played last; after an update, and at first, Exp3's distribution."""
+    q, arms = prediction.q, state.losses.shape[0]
+    prediction.eta[0] = state.eta[0]
+    if state.last[ARM] != NONE and not updates(state):
+        for i in range(arms):
+            q[i] = 0.0
+        q[state.last[ARM]] = 1.0
+    else:
+        losses = prediction.work[0]
+        for i in range(arms):
+            losses[i] = state.losses[i]
+        if updates(state):
+            losses[state.last[ARM]] += fed(state) / state.probability[0]
+        weigh_exponentially(losses, state.eta[0], q)
+    prediction.passes[0] = 1
+    fill_p(prediction)
+
+
+@compiled
+def commit(state: CompositeLossState, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """Feed Exp3 if the round before was an update; toss a coin whether this is one.
+
+    The coin is tossed only if the last update is 2d rounds ago, or more.
+    """
+    now, d = state.round[0], state.sums.shape[0]
+    if updates(state):
+        state.losses[state.last[ARM]] += fed(state) / state.probability[0]
+        state.probability[0] = prediction.q[arm]
+    elif state.last[ARM] == NONE:
+        state.probability[0] = prediction.q[arm]
+    state.last[ARM] = arm
+    state.sums[now % d] = 0.0
+    if now - state.last[UPDATE] >= 2 * d and uniform(state.stream) < 0.5 / (2.0 * d - 1.0):
+        state.last[UPDATE] = now
+    plays[0, 0] = 0.0
+    state.round[0] += 1
+
+
+@compiled
+def withdraw(state: CompositeLossState, play: Floats, arm: int) -> None:
+    """Nothing comes."""
+
+
+@compiled
+def observe(state: CompositeLossState, play: Floats, arm: int, loss: float, missing: int) -> None:
+    """Add the loss to the sum of the round; neither play nor arm is looked at."""
+    state.sums[(state.round[0] - 1) % state.sums.shape[0]] += loss
+
+
+@dataclass(frozen=True)
+class CompositeLoss(Learner):
+    """The Composite Loss Wrapper over Exp3; the seed is that of its coin."""
+
+    horizon: int = 1
+    max_delay: int = 0
+    seed: int = 0
+
+    name: ClassVar[str] = "composite-loss"
+    setting: ClassVar[Setting] = Setting.CONCEALED
+    needs: ClassVar[tuple[Need, ...]] = (Need.HORIZON, Need.MAX_DELAY)
+    guarantee: ClassVar[str] = (
+        "expected regret at most 8 sqrt(d (4K + 1) T ln K) + O(d), where every loss comes in less "
+        "than d rounds"
+    )
+    covers: ClassVar[Covers] = Covers.ANY
+    source: ClassVar[str] = "Cesa-Bianchi, Gentile and Mansour 2018, read; the coin's bias derived"
+    play_width: ClassVar[int] = 1
+    state: ClassVar[type] = CompositeLossState
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_count("horizon", 1)
+        self._check_count("max_delay", 0)
+        self._check_count("seed", 0)
+
+    def start(self) -> CompositeLossState:
+        d, arms = self.max_delay + 1, self.arms
+        eta = 4.0 * math.sqrt(d * math.log(arms) / ((4.0 * arms + 1.0) * self.horizon))
+        return CompositeLossState(
+            losses=np.zeros(arms),
+            sums=np.zeros(d),
+            last=np.array([NONE, -2 * d], dtype=np.int64),
+            probability=np.ones(1),
+            eta=np.full(1, eta),
+            stream=seeded(self.seed),
+            round=np.ones(1, dtype=np.int64),
+        )
+
+    def blank(self) -> Prediction:
+        return Prediction.blank(self.arms, eta=1, work=1)

@@ -1,0 +1,119 @@
+"""Delayed exponential weights (DEW) of Thune, Cesa-Bianchi and Seldin, 2019.
+
+Exp3 at one rate, tuned to how much is late altogether and kept so low that the weights hardly move
+while a single loss is under way.
+"""
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from belated.arrays import Counts, Floats
+from belated.compiled.jit import compiled
+from belated.learners.adversarial.exp3 import observe, withdraw
+from belated.learners.contract import Facts, Learner, Prediction, Verbs, fill_p
+from belated.numerics.exponential_weights import weigh_exponentially
+from belated.numerics.importance_weights import divisor
+from belated.types import Covers, Need, Setting
+
+
+class FixedRateState(NamedTuple):
+    """losses is the sum of the estimates that have arrived, by arm; rate is eta."""
+
+    losses: Floats
+    rate: Floats
+    round: Counts
+
+
+@compiled
+def predict(state: FixedRateState, prediction: Prediction) -> None:
+    """q_t(i) in proportion to exp(-eta L(i))."""
+    prediction.eta[0] = state.rate[0]
+    weigh_exponentially(state.losses, state.rate[0], prediction.q)
+    prediction.passes[0] = 1
+    fill_p(prediction)
+
+
+@compiled
+def commit(state: FixedRateState, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """Freeze q_t(i_t), the probability of the play."""
+    plays[0, 0] = divisor(prediction.q[arm])
+    state.round[0] += 1
+
+
+def tuned_rate(arms: int, rounds: float, total_delay: float) -> float:
+    """sqrt(ln K / (e K T/2 + D)), which balances the two terms of the regret."""
+    return math.sqrt(math.log(arms) / (math.e * arms * rounds / 2.0 + total_delay))
+
+
+def fixed_rate_bound(rate: float, arms: int, rounds: int, total_delay: float) -> float:
+    """ln K/eta + eta (KT + D) for exponential weights at any one rate.
+
+    The weights that also know what is under way are at least q_t(i) (1 - eta times the estimates
+    of i under way); these have mean at most 1 each, and the round's own has mean 1/q_t(i).
+    """
+    if arms == 1:
+        return 0.0
+    return math.log(arms) / rate + rate * (arms * rounds + total_delay)
+
+
+@dataclass(frozen=True)
+class TunedWeights(Learner):
+    """Exponential weights at one rate, tuned to how many rounds there are and how much is late."""
+
+    horizon: int = 1
+    total_delay: int = 0
+
+    setting: ClassVar[Setting] = Setting.CONCEALED
+    covers: ClassVar[Covers] = Covers.SHARED
+    play_width: ClassVar[int] = 1
+    state: ClassVar[type] = FixedRateState
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_count("horizon", 1)
+        self._check_count("total_delay", 0)
+
+    @property
+    @abstractmethod
+    def rate(self) -> float:
+        """eta."""
+
+    def start(self) -> Any:
+        return FixedRateState(
+            losses=np.zeros(self.arms),
+            rate=np.full(1, self.rate),
+            round=np.ones(1, dtype=np.int64),
+        )
+
+    def blank(self) -> Prediction:
+        return Prediction.blank(self.arms, eta=1)
+
+    def bound(self, facts: Facts) -> float:
+        return fixed_rate_bound(self.rate, facts.arms, facts.rounds, facts.total_delay)
+
+
+@dataclass(frozen=True)
+class DelayedExponentialWeights(TunedWeights):
+    """DEW, told beforehand how many rounds there are, how much is late, and how late at most."""
+
+    max_delay: int = 0
+
+    name: ClassVar[str] = "dew"
+    needs: ClassVar[tuple[Need, ...]] = (Need.HORIZON, Need.TOTAL_DELAY, Need.MAX_DELAY)
+    guarantee: ClassVar[str] = "expected regret at most ln K/eta + eta (KT + D)"
+    source: ClassVar[str] = "Thune et al. 2019, rates from memory; the bound is derived"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_count("max_delay", 0)
+
+    @property
+    def rate(self) -> float:
+        """min{sqrt(ln K / (e K T/2 + D)), 1/(4 e d_max)}."""
+        rate = tuned_rate(self.arms, self.horizon, self.total_delay)
+        return min(rate, 1.0 / (4.0 * math.e * self.max_delay)) if self.max_delay else rate

@@ -1,0 +1,83 @@
+"""Exp3, fed in the order of arrival: what a user does who takes no notice of delays.
+
+The exponential weights of Auer, Cesa-Bianchi, Freund and Schapire with importance-weighted losses,
+in closed form: the yardstick of speed for every learner that has to solve for its weights.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from belated.arrays import Counts, Floats
+from belated.compiled.jit import compiled
+from belated.learners.contract import Learner, Prediction, Verbs, fill_p
+from belated.learners.new_arms import with_entrants
+from belated.numerics.exponential_weights import weigh_exponentially
+from belated.numerics.importance_weights import divisor
+from belated.types import Covers, Setting
+
+
+class Exp3State(NamedTuple):
+    """losses is the sum of the estimates that have arrived, by arm."""
+
+    losses: Floats
+    round: Counts
+
+
+@compiled
+def predict(state: Exp3State, prediction: Prediction) -> None:
+    """q_t(i) in proportion to exp(-eta_t L(i)), with eta_t = sqrt(ln K / (K t))."""
+    arms = state.losses.shape[0]
+    eta = math.sqrt(math.log(arms) / (arms * state.round[0]))
+    prediction.eta[0] = eta
+    weigh_exponentially(state.losses, eta, prediction.q)
+    prediction.passes[0] = 1
+    fill_p(prediction)
+
+
+@compiled
+def commit(state: Exp3State, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """Freeze q_t(i_t), the probability of the play."""
+    plays[0, 0] = divisor(prediction.q[arm])
+    state.round[0] += 1
+
+
+@compiled
+def withdraw(state: Exp3State, play: Floats, arm: int) -> None:
+    """Nothing is counted while it is outstanding."""
+
+
+@compiled
+def observe(state: Exp3State, play: Floats, arm: int, loss: float, missing: int) -> None:
+    """Add l / q_s, with the probability of the round of the play."""
+    state.losses[arm] += loss / play[0]
+
+
+@dataclass(frozen=True)
+class Exp3(Learner):
+    """Exp3 for any number of rounds."""
+
+    name: ClassVar[str] = "exp3"
+    setting: ClassVar[Setting] = Setting.CONCEALED
+    guarantee: ClassVar[str] = (
+        "expected regret at most 2 sqrt(KT ln K) without delays; none with delays"
+    )
+    covers: ClassVar[Covers] = Covers.NO_DELAY
+    source: ClassVar[str] = "Auer et al. 2002; the anytime rate from memory"
+    play_width: ClassVar[int] = 1
+    by_arm: ClassVar[tuple[str, ...]] = ("losses",)
+    state: ClassVar[type] = Exp3State
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def start(self) -> Exp3State:
+        return Exp3State(losses=np.zeros(self.arms), round=np.ones(1, dtype=np.int64))
+
+    def with_arms(self, state: Exp3State, kept: Sequence[int], added: int) -> Exp3State:
+        entered: Exp3State = with_entrants(self, state, kept, added)
+        return entered
+
+    def blank(self) -> Prediction:
+        return Prediction.blank(self.arms, eta=1)

@@ -1,0 +1,97 @@
+"""Exp3.P, fed in the order of arrival: Exp3 whose regret is small with high probability.
+
+Auer, Cesa-Bianchi, Freund and Schapire 2002, with the constants of Bubeck and Cesa-Bianchi 2012. It
+estimates gains, mixes in uniform play, and adds to every arm in every round a bonus that grows
+with how seldom the arm is played. The bonus needs no loss, so it is added at once: without delays
+that is the published algorithm.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from belated.arrays import Counts, Floats
+from belated.compiled.jit import compiled
+from belated.learners.contract import Learner, Prediction, Verbs, fill_p
+from belated.numerics.exponential_weights import weigh_exponentially
+from belated.types import Covers, Need, Setting
+
+ETA, GAMMA, BETA = 0, 1, 2
+
+
+class Exp3PState(NamedTuple):
+    """losses is minus the estimated gains; rates holds eta, gamma and beta."""
+
+    losses: Floats
+    rates: Floats
+    round: Counts
+
+
+@compiled
+def predict(state: Exp3PState, prediction: Prediction) -> None:
+    """q_t = (1 - gamma) times weights in proportion to exp(eta G(i)), plus gamma / K."""
+    q, gamma = prediction.q, state.rates[GAMMA]
+    prediction.eta[0] = state.rates[ETA]
+    weigh_exponentially(state.losses, state.rates[ETA], q)
+    for i in range(q.shape[0]):
+        q[i] = (1.0 - gamma) * q[i] + gamma / q.shape[0]
+    prediction.passes[0] = 1
+    fill_p(prediction)
+
+
+@compiled
+def commit(state: Exp3PState, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """Add beta / q_t(i) to the gain of every arm, and freeze q_t(i_t)."""
+    for i in range(state.losses.shape[0]):
+        state.losses[i] -= state.rates[BETA] / prediction.q[i]
+    plays[0, 0] = prediction.q[arm]
+    state.round[0] += 1
+
+
+@compiled
+def withdraw(state: Exp3PState, play: Floats, arm: int) -> None:
+    """Nothing is counted while it is outstanding; the bonus of its round stays."""
+
+
+@compiled
+def observe(state: Exp3PState, play: Floats, arm: int, loss: float, missing: int) -> None:
+    """Add (1 - l) / q_s to the gain, with the probability of the round of the play."""
+    state.losses[arm] -= (1.0 - loss) / play[0]
+
+
+@dataclass(frozen=True)
+class Exp3P(Learner):
+    """Exp3.P for a known number of rounds."""
+
+    horizon: int = 1
+
+    name: ClassVar[str] = "exp3p"
+    setting: ClassVar[Setting] = Setting.CONCEALED
+    needs: ClassVar[tuple[Need, ...]] = (Need.HORIZON,)
+    guarantee: ClassVar[str] = (
+        "without delays, regret at most 5.15 sqrt(KT ln K) + sqrt(KT / ln K) ln(1/delta) with "
+        "probability 1 - delta; none with delays"
+    )
+    covers: ClassVar[Covers] = Covers.NO_DELAY
+    source: ClassVar[str] = "Bubeck and Cesa-Bianchi 2012, from memory"
+    play_width: ClassVar[int] = 1
+    state: ClassVar[type] = Exp3PState
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_count("horizon", 1)
+
+    def start(self) -> Exp3PState:
+        beta = math.sqrt(math.log(self.arms) / (self.arms * self.horizon))
+        gamma = min(1.0, 1.05 * self.arms * beta)
+        return Exp3PState(
+            losses=np.zeros(self.arms),
+            rates=np.array([0.95 * beta, gamma, beta]),
+            round=np.ones(1, dtype=np.int64),
+        )
+
+    def blank(self) -> Prediction:
+        return Prediction.blank(self.arms, eta=1)

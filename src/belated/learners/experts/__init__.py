@@ -1,0 +1,1 @@
+"""Learners that are told the loss of every arm."""

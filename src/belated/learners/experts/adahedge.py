@@ -1,0 +1,106 @@
+"""AdaHedge of de Rooij, van Erven, Grunwald and Koolen (2014): Hedge that finds its own rate.
+
+The rate falls with the mixability gaps of its own plays, so easy losses leave it high. It knows
+nothing of delays: here it is run on whole rounds in the order of play, as they arrive.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from belated.arrays import Counts, Floats
+from belated.compiled.jit import compiled
+from belated.learners.contract import Learner, Prediction, Verbs, fill_p
+from belated.learners.whole_rounds import LOSS, ROUND, WEIGHT, gather, nothing_gathered, withdraw
+from belated.numerics.softmin import below_least, softmin
+from belated.types import Covers, Delivery, Setting
+
+LOSSES, LAMBDA = 2, 3  # more columns of a play: L(i) and 1/eta as they were
+WIDTH = 4
+
+
+class AdaHedgeState(NamedTuple):
+    """losses is L, of the whole rounds told; temperature is 1/eta = Delta/ln K."""
+
+    losses: Floats
+    gathered: Floats
+    coming: Counts
+    told: Counts
+    round: Counts
+    temperature: Floats
+    following: Floats
+
+
+@compiled
+def predict(state: AdaHedgeState, prediction: Prediction) -> None:
+    """q_t(i) in proportion to exp(-eta_t L(i)), with eta_t = ln K/Delta."""
+    prediction.eta[0] = 1.0 / state.temperature[0] if state.temperature[0] > 0.0 else np.inf
+    softmin(state.losses, state.temperature[0], prediction.q)
+    fill_p(prediction)
+
+
+@compiled
+def commit(state: AdaHedgeState, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """Freeze the round, and for each arm q_t(i) and L(i), and 1/eta_t."""
+    for i in range(plays.shape[0]):
+        plays[i, ROUND] = state.round[0]
+        plays[i, WEIGHT] = prediction.q[i]
+        plays[i, LOSSES] = state.losses[i]
+        plays[i, LAMBDA] = state.temperature[0]
+    state.round[0] += 1
+
+
+@compiled
+def observe(state: AdaHedgeState, play: Floats, arm: int, loss: float, missing: int) -> None:
+    """When the round is whole, add its mixability gap delta_s to Delta."""
+    if gather(state, play, arm, loss) and state.losses.shape[0] > 1:
+        gap = mixability_gap(state.gathered, play[LAMBDA], state.following)
+        state.temperature[0] += max(gap, 0.0) / math.log(state.losses.shape[0])
+
+
+@compiled
+def mixability_gap(gathered: Floats, temperature: float, following: Floats) -> float:
+    """<q_s, l_s> - m_s with the mix loss m_s = -(1/eta_s) ln sum_i q_s(i) exp(-eta_s l_s(i)).
+
+    m_s is by how much l_s lifts the soft minimum of L. Losses are counted from their least, lest
+    a small gap be rounded away.
+    """
+    frozen, weights = gathered[LOSSES], gathered[WEIGHT]
+    least, expected = gathered[LOSS].min(), 0.0
+    for i in range(weights.shape[0]):
+        above = gathered[LOSS, i] - least
+        expected += weights[i] * above
+        gathered[LOSS, i] = frozen[i] + above
+    lifted = gathered[LOSS]
+    softmin(lifted, temperature, following)
+    mixed = below_least(following, temperature) - below_least(weights, temperature)
+    return float(expected - (lifted.min() - frozen.min()) - mixed)
+
+
+@dataclass(frozen=True)
+class AdaHedge(Learner):
+    """AdaHedge, for any number of rounds and any scale of the losses."""
+
+    name: ClassVar[str] = "adahedge"
+    setting: ClassVar[Setting] = Setting.FULL_INFORMATION
+    deliveries: ClassVar[tuple[Delivery, ...]] = ("in order",)
+    guarantee: ClassVar[str] = (
+        "regret at most sqrt(V ln K) + (4/3) ln K + 2 without delays, where V sums the variances "
+        "of l_t under q_t; none with delays"
+    )
+    covers: ClassVar[Covers] = Covers.NO_DELAY
+    source: ClassVar[str] = "de Rooij et al. 2014, from memory"
+    play_width: ClassVar[int] = WIDTH
+    state: ClassVar[type] = AdaHedgeState
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def start(self) -> AdaHedgeState:
+        parts: dict[str, Any] = nothing_gathered(self.arms, WIDTH)
+        return AdaHedgeState(
+            **parts, temperature=np.zeros(1), following=np.full(self.arms, 1.0 / self.arms)
+        )
+
+    def blank(self) -> Prediction:
+        return Prediction.blank(self.arms, eta=1)

@@ -1,0 +1,81 @@
+"""Hedge without a horizon, fed in the order of arrival: exponential weights for experts.
+
+The forecaster of Littlestone and Warmuth (1994) and Freund and Schapire (1997) with the falling
+rate of Cesa-Bianchi and Lugosi (2006). It takes no notice of delays, and is what wrappers copy.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from belated.arrays import Counts, Floats
+from belated.compiled.jit import compiled
+from belated.learners.contract import Facts, Learner, Prediction, Verbs, fill_p
+from belated.numerics.exponential_weights import weigh_exponentially
+from belated.types import Covers, Setting
+
+
+class AnytimeHedgeState(NamedTuple):
+    """losses is the sum of the losses that have arrived, by arm."""
+
+    losses: Floats
+    round: Counts
+
+
+@compiled
+def predict(state: AnytimeHedgeState, prediction: Prediction) -> None:
+    """q_t(i) in proportion to exp(-eta_t L(i)), with eta_t = sqrt(8 ln K / t)."""
+    eta = math.sqrt(8.0 * math.log(state.losses.shape[0]) / state.round[0])
+    prediction.eta[0] = eta
+    weigh_exponentially(state.losses, eta, prediction.q)
+    prediction.passes[0] = 1
+    fill_p(prediction)
+
+
+@compiled
+def commit(state: AnytimeHedgeState, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """The round is over; nothing need be frozen."""
+    for row in range(plays.shape[0]):
+        plays[row, 0] = 0.0
+    state.round[0] += 1
+
+
+@compiled
+def withdraw(state: AnytimeHedgeState, play: Floats, arm: int) -> None:
+    """Nothing is counted while it is outstanding."""
+
+
+@compiled
+def observe(state: AnytimeHedgeState, play: Floats, arm: int, loss: float, missing: int) -> None:
+    """Add the loss."""
+    state.losses[arm] += loss
+
+
+@dataclass(frozen=True)
+class AnytimeHedge(Learner):
+    """Hedge for any number of rounds."""
+
+    name: ClassVar[str] = "anytime-hedge"
+    setting: ClassVar[Setting] = Setting.FULL_INFORMATION
+    guarantee: ClassVar[str] = "regret at most 3 sqrt(T ln K / 8) without delays; none with delays"
+    covers: ClassVar[Covers] = Covers.NO_DELAY
+    source: ClassVar[str] = "Cesa-Bianchi and Lugosi 2006; rate from memory, bound derived"
+    play_width: ClassVar[int] = 1
+    state: ClassVar[type] = AnytimeHedgeState
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def start(self) -> AnytimeHedgeState:
+        return AnytimeHedgeState(losses=np.zeros(self.arms), round=np.ones(1, dtype=np.int64))
+
+    def blank(self) -> Prediction:
+        return Prediction.blank(self.arms, eta=1)
+
+    def bound(self, facts: Facts) -> float:
+        """ln K / eta_T + sum_t eta_t / 8 is at most this.
+
+        By Hoeffding's lemma a round costs at most eta_t / 8 more than the mix loss does, and the
+        mix losses telescope, since -ln(mean of exp(-eta L)) / eta falls in eta.
+        """
+        return 3.0 * math.sqrt(facts.rounds * math.log(facts.arms) / 8.0)

@@ -1,0 +1,192 @@
+"""MsMwC, multi-scale multiplicative weights with correction (Chen, Luo and Wei 2021, Algorithm 1).
+
+Optimistic mirror descent with a rate of its own for every arm, which falls with the arm's squared
+surprises (Theorem 2); a second-order correction is added to the losses. It knows no delays: rounds
+are told whole and in the order of play.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from belated.arrays import Counts, Floats
+from belated.compiled.jit import compiled
+from belated.learners.contract import Learner, Prediction, Verbs, fill_p
+from belated.solvers.multiplier import MOST_STEPS, exhausted, normalise
+from belated.types import Covers, Delivery, Need, Setting
+
+Hint = Literal["none", "last"]
+HINTS: tuple[Hint, ...] = ("none", "last")
+FASTEST = 1.0 / 64.0
+
+
+class MsmwcState(NamedTuple):
+    """weights is w'_t, rates is eta_t, squares the sums of (l - m)^2, and hints is m_t.
+
+    `heard` has the losses of the round that is being told and the hints of its time; `counts` says
+    how many of them are told or withdrawn, and how many withdrawn.
+    """
+
+    weights: Floats
+    rates: Floats
+    squares: Floats
+    hints: Floats
+    heard: Floats
+    counts: Counts
+    follows_last: Counts
+    horizon: Counts
+    work: Floats
+    round: Counts
+
+
+@compiled
+def descend(state: MsmwcState, losses: Floats, w: Floats) -> int:
+    """Fill w with the argmin of <w, x> + D(w, w'_t) over weights of at least 1/(KT).
+
+    Every weight is w'(i) exp(-eta(i) (x(i) + c)), or 1/(KT) if that is more. Their sum falls and is
+    convex in c, so Newton from the left of the root never passes it; that is where the root is if
+    exp(z) is taken for 1 + z, which is less. Returns the passes it took.
+    """
+    before, rates, arms = state.weights, state.rates, state.weights.shape[0]
+    floor = 1.0 / (arms * float(state.horizon[0]))
+    pull, weight = 0.0, 0.0
+    for i in range(arms):
+        pull += rates[i] * before[i] * losses[i]
+        weight += rates[i] * before[i]
+    c, excess = -pull / weight, np.inf
+    for passes in range(1, MOST_STEPS):  # noqa: B007 (it is returned)
+        total, slope = 0.0, 0.0
+        for i in range(arms):
+            w[i] = before[i] * math.exp(-rates[i] * (losses[i] + c))
+            if w[i] > floor:
+                slope += rates[i] * w[i]
+            else:
+                w[i] = floor
+            total += w[i]
+        previous, excess = excess, total - 1.0
+        if slope == 0.0 or exhausted(excess, previous):
+            break
+        c += excess / slope
+    normalise(w)
+    return passes
+
+
+@compiled
+def predict(state: MsmwcState, prediction: Prediction) -> None:
+    """w_t, one step from w'_t along the hints m_t; without hints it is w'_t."""
+    for i in range(prediction.q.shape[0]):
+        prediction.eta[i] = state.rates[i]
+        prediction.q[i] = state.weights[i]
+    if state.follows_last[0] == 1:
+        prediction.passes[0] = descend(state, state.hints, prediction.q)
+    fill_p(prediction)
+
+
+@compiled
+def commit(state: MsmwcState, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """Freeze m_t(i)."""
+    for i in range(plays.shape[0]):
+        plays[i, 0] = state.hints[i]
+    state.round[0] += 1
+
+
+@compiled
+def withdraw(state: MsmwcState, play: Floats, arm: int) -> None:
+    """A round of which a loss is never told teaches nothing."""
+    state.counts[1] += 1
+    count(state)
+
+
+@compiled
+def observe(state: MsmwcState, play: Floats, arm: int, loss: float, missing: int) -> None:
+    """With the last loss of its round, learn from the round."""
+    state.heard[0, arm] = loss
+    state.heard[1, arm] = play[0]
+    count(state)
+
+
+@compiled
+def count(state: MsmwcState) -> None:
+    """One more loss of a round is told or withdrawn; with the last the round is over."""
+    state.counts[0] += 1
+    if state.counts[0] == state.weights.shape[0]:
+        if state.counts[1] == 0:
+            learn(state)
+        state.counts[0] = 0
+        state.counts[1] = 0
+
+
+@compiled
+def learn(state: MsmwcState) -> None:
+    """w'_{t+1}, one step from w'_t along l + a, with a(i) = 32 eta(i) (l(i) - m(i))^2.
+
+    Then eta_{t+1}(i), the least of sqrt(ln(KT) / sum_s (l_s(i) - m_s(i))^2) and 1/64.
+    """
+    losses, hints, rates, work = state.heard[0], state.heard[1], state.rates, state.work
+    arms = losses.shape[0]
+    for i in range(arms):
+        work[0, i] = losses[i] + 32.0 * rates[i] * (losses[i] - hints[i]) ** 2
+    descend(state, work[0], work[1])
+    logs = math.log(arms * float(state.horizon[0]))
+    for i in range(arms):
+        state.weights[i] = work[1, i]
+        state.squares[i] += (losses[i] - hints[i]) ** 2
+        if FASTEST * FASTEST * state.squares[i] > logs > 0.0:
+            rates[i] = math.sqrt(logs / state.squares[i])
+        if state.follows_last[0] == 1:
+            state.hints[i] = losses[i]
+
+
+@dataclass(frozen=True)
+class Msmwc(Learner):
+    """MsMwC; the hint m_t is zero, or with hint="last" the losses of the last round told.
+
+    Where losses are late it takes the hints of the time of the play, and the rates of now.
+    """
+
+    horizon: int = 1
+    hint: Hint = "none"
+
+    name: ClassVar[str] = "msmwc"
+    setting: ClassVar[Setting] = Setting.FULL_INFORMATION
+    needs: ClassVar[tuple[Need, ...]] = (Need.HORIZON,)
+    deliveries: ClassVar[tuple[Delivery, ...]] = ("in order",)
+    guarantee: ClassVar[str] = (
+        "regret of order ln(KT) + sqrt(ln(KT) sum_t (l_t(i) - m_t(i))^2) to every arm i without "
+        "delays; none with delays"
+    )
+    covers: ClassVar[Covers] = Covers.NO_DELAY
+    source: ClassVar[str] = "Chen, Luo and Wei 2021, read"
+    play_width: ClassVar[int] = 1
+    state: ClassVar[type] = MsmwcState
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_count("horizon", 1)
+        if self.hint not in HINTS:
+            known = " or ".join(map(repr, HINTS))
+            raise ValueError(f"hint is {self.hint!r}; it must be {known}")
+
+    def start(self) -> MsmwcState:
+        return MsmwcState(
+            weights=np.full(self.arms, 1.0 / self.arms),
+            rates=np.full(self.arms, FASTEST),
+            squares=np.zeros(self.arms),
+            hints=np.zeros(self.arms),
+            heard=np.zeros((2, self.arms)),
+            counts=np.zeros(2, dtype=np.int64),
+            follows_last=np.full(1, int(self.hint == "last"), dtype=np.int64),
+            horizon=np.full(1, self.horizon, dtype=np.int64),
+            work=np.zeros((2, self.arms)),
+            round=np.ones(1, dtype=np.int64),
+        )
+
+    def losses(self, state: MsmwcState) -> Floats:
+        """No sum of losses is kept; the last round that was told."""
+        return state.heard[:1].T
+
+    def blank(self) -> Prediction:
+        return Prediction.blank(self.arms, eta=self.arms)

@@ -1,0 +1,1 @@
+"""Experts that guess the losses that have not come yet."""

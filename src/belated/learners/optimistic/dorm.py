@@ -1,0 +1,83 @@
+"""DORM of Flaspohler et al. (2021): delayed optimistic regret matching.
+
+Weights in proportion to the positive parts of the regrets, told and hinted: there is no rate to
+tune. It is the Blackwell strategy of Hart and Mas-Colell, fed late.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from belated.arrays import Counts, Floats
+from belated.compiled.jit import compiled
+from belated.learners.contract import Prediction, Verbs, fill_p
+from belated.learners.optimistic.regret_matching import (
+    HINTED,
+    MATCHED,
+    RegretMatcher,
+    fill_regret_hint,
+    freeze_matched,
+    match,
+    regret_told,
+    tolerance,
+)
+from belated.learners.whole_rounds import gather, withdraw
+
+
+class DormState(NamedTuple):
+    """regrets is the sum of r_s over the whole rounds told."""
+
+    losses: Floats
+    gathered: Floats
+    coming: Counts
+    told: Counts
+    round: Counts
+    hint: Counts
+    latest: Floats
+    history: Floats
+    played: Floats
+    played_told: Floats
+    last_play: Floats
+    made: Floats
+    regret: Floats
+    scale: Floats
+    regrets: Floats
+
+
+@compiled
+def predict(state: DormState, prediction: Prediction) -> None:
+    """w_t(i) in proportion to max(0, sum_s r_s(i) + h_t(i)); even if that is zero for every arm."""
+    hint, matched = prediction.work[HINTED], prediction.work[MATCHED]
+    fill_regret_hint(state, hint)
+    for i in range(hint.shape[0]):
+        matched[i] = state.regrets[i] + hint[i]
+    match(matched, tolerance(state, hint), prediction.q)
+    fill_p(prediction)
+
+
+@compiled
+def commit(state: DormState, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """Freeze w_t."""
+    freeze_matched(state, prediction, plays)
+
+
+@compiled
+def observe(state: DormState, play: Floats, arm: int, loss: float, missing: int) -> None:
+    """When round s is whole, add its regrets r_s = <g_s, w_s> 1 - g_s."""
+    if gather(state, play, arm, loss):
+        regret_told(state)
+        for i in range(state.regrets.shape[0]):
+            state.regrets[i] += state.regret[i]
+
+
+@dataclass(frozen=True)
+class Dorm(RegretMatcher):
+    """DORM with exponent 2, which must be told nothing beforehand."""
+
+    name: ClassVar[str] = "dorm"
+    state: ClassVar[type] = DormState
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def start(self) -> DormState:
+        return DormState(**self.nothing_told(), regrets=np.zeros(self.arms))

@@ -1,0 +1,92 @@
+"""DUB, the delayed upper bound of Flaspohler et al. (2021): AdaHedgeD, more cautious.
+
+The temperature follows a bound on what the rounds told can have cost, known from the sizes of their
+losses and of the hints' errors alone.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from belated.arrays import Counts, Floats
+from belated.compiled.jit import compiled
+from belated.learners.contract import Prediction, Verbs
+from belated.learners.optimistic.hints import remember
+from belated.learners.optimistic.optimistic_hedge import (
+    FROZEN,
+    OptimisticHedge,
+    fill_miss,
+    freeze,
+    predict,
+)
+from belated.learners.whole_rounds import gather, withdraw
+
+
+class DubState(NamedTuple):
+    """losses is G, of the whole rounds told; temperature is lambda.
+
+    Over the rounds told, `steps` is the sum of a_s, `squares` that of a_s^2 + 2 alpha b_s, and
+    `pending` the largest sum of a_j over the rounds j < s that were outstanding when s was played.
+    """
+
+    losses: Floats
+    gathered: Floats
+    coming: Counts
+    told: Counts
+    round: Counts
+    hint: Counts
+    latest: Floats
+    history: Floats
+    temperature: Floats
+    miss: Floats
+    steps: Floats
+    pending: Floats
+    squares: Floats
+
+
+@compiled
+def commit(state: DubState, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """Freeze w_t, G, h_t and the sum of the a_s told so far."""
+    freeze(state, prediction, plays, state.steps[0])
+
+
+@compiled
+def observe(state: DubState, play: Floats, arm: int, loss: float, missing: int) -> None:
+    """When round s is whole, add up its a_s and b_s; lambda follows.
+
+    lambda = (2 max_s sum_{j outstanding at s, j < s} a_j + sqrt(sum_s a_s^2 + 2 alpha b_s))/alpha,
+    alpha = ln K, where a_s = 2 min(x, y) and b_s = x^2/2 - max(0, x - y)^2/2 with x the size of the
+    hint's error and y that of the losses.
+    """
+    if not gather(state, play, arm, loss):
+        return
+    remember(state)
+    sizes, alpha = fill_miss(state, state.miss), math.log(state.losses.shape[0])
+    step = 2.0 * min(sizes.miss, sizes.loss)
+    excess = max(0.0, sizes.miss - sizes.loss)
+    state.pending[0] = max(state.pending[0], state.steps[0] - play[FROZEN])
+    state.steps[0] += step
+    state.squares[0] += step * step + alpha * (sizes.miss * sizes.miss - excess * excess)
+    if alpha > 0.0:
+        state.temperature[0] = (2.0 * state.pending[0] + math.sqrt(state.squares[0])) / alpha
+
+
+@dataclass(frozen=True)
+class Dub(OptimisticHedge):
+    """DUB, which must be told nothing beforehand."""
+
+    name: ClassVar[str] = "dub"
+    state: ClassVar[type] = DubState
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def start(self) -> DubState:
+        return DubState(
+            **self.nothing_told(),
+            temperature=np.zeros(1),
+            miss=np.zeros(self.arms),
+            steps=np.zeros(1),
+            pending=np.zeros(1),
+            squares=np.zeros(1),
+        )

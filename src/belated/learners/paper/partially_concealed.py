@@ -1,0 +1,333 @@
+"""The partially concealed bandit (section "Partially concealed bandit setting", th:banditbound).
+
+The log barrier on the arms controls the variance of the estimates, the entropy over (arm, rate)
+pairs the cost of delay. With each loss the learner is told how many of its arm were missing.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from belated.arrays import Counts, Floats
+from belated.checks import MOST_ROUNDS, as_count, checked_prior
+from belated.compiled.jit import compiled, compiled_apart
+from belated.ftrl.rates import grid_size, grid_weights, halvings
+from belated.learners.contract import PaperLearner, Prediction, Verbs
+from belated.solvers.partially_concealed import WORK, correct_together
+from belated.solvers.partially_concealed_safe import (
+    solve_log_barrier,
+    solve_partially_concealed_plainly,
+)
+from belated.solvers.rate_columns import (
+    PLAIN,
+    WEIGHED,
+    chain,
+    chain_arm,
+    cumulative,
+    merge,
+    merge_again,
+    settle,
+    spread_over_rates,
+)
+from belated.types import Need, Setting
+
+
+class PartiallyConcealedState(NamedTuple):
+    """outstanding counts the learner's own plays that wait for a loss, by arm; unanswered, all.
+
+    Lhat^av is kept as `kernels.columns` has it, in losses, fresh, levels, offsets and ratios, for
+    the rates that belong to max_missing = basis; merged is 0 while these are not up to date, and
+    chained is 1 if the ratios can be used.
+    """
+
+    losses: Floats
+    fresh: Floats
+    levels: Floats
+    offsets: Floats
+    ratios: Floats
+    chained: Counts
+    merged: Counts
+    basis: Counts
+    rates: Floats
+    outstanding: Counts
+    unanswered: Counts
+    observed: Floats
+    max_missing: Counts
+    most_outstanding: Counts
+    round: Counts
+    dual: Floats
+    log_prior: Floats
+    log_weight: Floats
+    steps: Floats
+    log_horizon: Floats
+    guarded: Counts
+
+
+@compiled
+def fill_gamma(steps: Floats, max_missing: float, gamma: Floats) -> None:
+    """eq:banditgamma; infinite, which is no entropy at all, if nothing can be missing."""
+    if max_missing == 0.0:
+        gamma[:] = np.inf
+        return
+    for j in range(steps.shape[0]):
+        gamma[j] = min(1.0 / (4.0 * max_missing), steps[j] / math.sqrt(max_missing))
+
+
+@compiled
+def most_outstanding_now(state: PartiallyConcealedState) -> int:
+    """The largest number of outstanding plays so far, the round to come included."""
+    return int(max(state.most_outstanding[0], state.unanswered[0]))
+
+
+@compiled
+def barrier_rate(state: PartiallyConcealedState) -> float:
+    """eq:banditeta; guarded (repaired), outstanding plays stand in for max_missing."""
+    absent = most_outstanding_now(state) if state.guarded[0] == 1 else state.max_missing[0]
+    arms = state.outstanding.shape[0]
+    return math.sqrt(arms * state.log_horizon[0] / (4.0 * (1.0 + absent + state.observed[0])))
+
+
+@compiled
+def predict(state: PartiallyConcealedState, prediction: Prediction) -> None:
+    """eq:banditpredictions1: q_t(i) is the weight of arm i over all rates."""
+    eta = barrier_rate(state)
+    prediction.eta[0] = eta
+    for j in range(prediction.gamma.shape[0]):
+        prediction.gamma[j] = state.rates[j]
+    same_rates = state.max_missing[0] == state.basis[0]
+    if not same_rates:
+        fill_gamma(state.steps, float(state.max_missing[0]), prediction.gamma)
+    passes = 0
+    if same_rates and state.merged[0] > 0 and state.dual[0] < np.inf and eta > 0.0:
+        passes = predict_from_rows(state, prediction)
+    if passes == 0:
+        passes = predict_plainly(state, prediction)
+    prediction.passes[0] = passes
+    if prediction.detailed[0] == 1:
+        spread_prediction(state, prediction)
+
+
+@compiled
+def predict_from_rows(state: PartiallyConcealedState, prediction: Prediction) -> int:
+    """The argmin from the last one; 0 if it is too far away."""
+    rates = state.rates[state.merged[0] - 1 :]
+    for i in range(state.dual.shape[0]):
+        prediction.dual[i] = state.dual[i]
+    return correct_together(
+        state.levels,
+        state.offsets,
+        state.fresh,
+        state.ratios,
+        state.chained[0] == 1,
+        rates,
+        prediction.eta[0],
+        prediction.q,
+        prediction.dual,
+        prediction.work,
+    )
+
+
+@compiled
+def losses_now(state: PartiallyConcealedState) -> Floats:
+    """Lhat^av over (arm, rate); without entropy there are no rates, and nothing is fresh."""
+    rates = state.rates if state.basis[0] > 0 else np.zeros(state.rates.shape[0])
+    return cumulative(state.losses, state.fresh, rates)
+
+
+@compiled_apart
+def predict_plainly(state: PartiallyConcealedState, prediction: Prediction) -> int:
+    """The argmin by the plain solvers, from anywhere; their dual is (c, ln x_1, ..., ln x_K)."""
+    losses, eta, dual = losses_now(state), prediction.eta[0], prediction.dual
+    for i in range(dual.shape[0]):
+        dual[i] = state.dual[i]
+    if state.max_missing[0] == 0:
+        dual[0], passes = solve_log_barrier(losses[:, 0], eta, state.dual[0], prediction.q)
+        return passes
+    guess = np.empty(dual.shape[0])
+    guess[0] = state.dual[0]
+    for i in range(1, guess.shape[0]):
+        guess[i] = math.log(state.dual[i])
+    passes = solve_partially_concealed_plainly(
+        losses,
+        state.log_prior,
+        state.log_weight,
+        prediction.gamma,
+        eta,
+        guess,
+        np.empty(losses.shape),
+        prediction.q,
+        dual,
+    )
+    for i in range(1, dual.shape[0]):
+        dual[i] = math.exp(dual[i])
+    return passes
+
+
+@compiled_apart
+def spread_prediction(state: PartiallyConcealedState, prediction: Prediction) -> None:
+    """p over (arm, rate): as the prior in the barrier's centre; without entropy on the first."""
+    losses, q, p, dual = losses_now(state), prediction.q, prediction.p, prediction.dual
+    for i in range(q.shape[0]):
+        if state.max_missing[0] > 0 and dual[0] < np.inf:
+            y = dual[0] + dual[1 + i]
+            spread_over_rates(losses[i], state.log_weight, prediction.gamma, y, q[i], p[i])
+            continue
+        for j in range(p.shape[1]):
+            share = 1.0 if j == 0 else 0.0
+            if state.max_missing[0] > 0:
+                share = math.exp(state.log_weight[j])
+            p[i, j] = q[i] * share
+
+
+@compiled
+def commit(state: PartiallyConcealedState, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """Freeze q_t(i_t), max_missing and the arm's outstanding plays; this one now is, too."""
+    state.most_outstanding[0] = most_outstanding_now(state)
+    plays[0, 0] = prediction.q[arm]
+    plays[0, 1] = state.max_missing[0]
+    plays[0, 2] = state.outstanding[arm]
+    state.outstanding[arm] += 1
+    state.unanswered[0] += 1
+    state.round[0] += 1
+    for i in range(state.dual.shape[0]):
+        state.dual[i] = prediction.dual[i]
+    if state.merged[0] == 0 or state.basis[0] != state.max_missing[0]:
+        begin_rates(state)
+
+
+@compiled_apart
+def begin_rates(state: PartiallyConcealedState) -> None:
+    """Keep the losses for the rates of the present max_missing; without entropy there are none."""
+    if state.basis[0] > 0:
+        settle(state.losses, state.fresh, state.rates)
+    state.basis[0] = state.max_missing[0]
+    fill_gamma(state.steps, float(state.basis[0]), state.rates)
+    state.merged[0] = 0
+    if state.basis[0] > 0:
+        state.merged[0] = merge(
+            state.losses,
+            state.log_prior,
+            state.log_weight,
+            state.rates,
+            state.levels,
+            state.offsets,
+        )
+        rates = state.rates[state.merged[0] - 1 :]
+        usable = chain(rates, state.levels, state.offsets, state.ratios)
+        state.chained[0] = 1 if usable and rates.shape[0] > 3 else 0
+
+
+@compiled
+def withdraw(state: PartiallyConcealedState, play: Floats, arm: int) -> None:
+    """The play is no longer outstanding."""
+    state.outstanding[arm] -= 1
+    state.unanswered[0] -= 1
+
+
+@compiled
+def observe(
+    state: PartiallyConcealedState, play: Floats, arm: int, loss: float, missing: int
+) -> None:
+    """Add lhat_s = ltil_s (1 + 4 gamma rho_s(i_s)) of eq:correctionbandit, ltil_s = l / q_s."""
+    withdraw(state, play, arm)
+    state.observed[0] += loss
+    estimate = loss / play[0]
+    if play[1] == state.basis[0] and play[1] > 0.0:
+        state.fresh[PLAIN, arm] += estimate
+        state.fresh[WEIGHED, arm] += estimate * missing
+    elif loss > 0.0:
+        observe_late(state, play, arm, estimate, missing)
+
+
+@compiled_apart
+def observe_late(
+    state: PartiallyConcealedState, play: Floats, arm: int, estimate: float, missing: int
+) -> None:
+    """The same for a round whose rates are no longer in force, or that had none."""
+    gamma = np.empty(state.steps.shape[0])
+    fill_gamma(state.steps, play[1], gamma)
+    for j in range(gamma.shape[0]):
+        correction = 4.0 * gamma[j] * estimate * missing if play[1] > 0.0 else 0.0
+        state.losses[j, arm] += estimate + correction
+    if state.merged[0] > 0:
+        merge_again(state, arm)
+        rates = state.rates[state.merged[0] - 1 :]
+        if not chain_arm(rates, state.levels, state.offsets, state.ratios, arm):
+            state.chained[0] = 0
+
+
+@dataclass(frozen=True)
+class PartiallyConcealed(PaperLearner):
+    """The paper's partially concealed bandit; `variant="repaired"` guards the barrier's rate.
+
+    The proof of th:banditbound takes the outstanding plays to be at most max_missing, but they may
+    be spread over all arms; the guard counts them.
+    """
+
+    horizon: int = 1
+    max_missing: int = 0
+    prior: Sequence[float] | None = None
+
+    name: ClassVar[str] = "partially-concealed"
+    setting: ClassVar[Setting] = Setting.PARTIALLY_CONCEALED
+    needs: ClassVar[tuple[Need, ...]] = (Need.HORIZON, Need.MAX_MISSING)
+    guarantee: ClassVar[str] = (
+        "expected regret O~(sqrt(K <u,L>) + sqrt((KL(u,pi) + ln T) <u,L^rho>) + K + max_missing) "
+        "for every u (th:banditbound, whose proof has gaps: docs/errata.md)"
+    )
+    play_width: ClassVar[int] = 3
+    state: ClassVar[type] = PartiallyConcealedState
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        horizon = as_count(self.horizon, "horizon", 1, MOST_ROUNDS)
+        object.__setattr__(self, "horizon", horizon)
+        most = as_count(self.max_missing, "max_missing", 0, MOST_ROUNDS)
+        object.__setattr__(self, "max_missing", most)
+        prior = checked_prior(self.prior, self.arms)
+        object.__setattr__(self, "prior", prior)
+        if min(prior) == 0.0:
+            raise ValueError("prior holds 0.0; in this setting every weight must be above 0")
+
+    def start(self) -> PartiallyConcealedState:
+        size = grid_size(self.horizon)
+        scale = math.sqrt(math.log(self.arms) + math.log(self.horizon) + 1.0) / 4.0
+        steps = scale * halvings(size)
+        rates = np.empty(size)
+        fill_gamma(steps, float(self.max_missing), rates)
+        return PartiallyConcealedState(
+            losses=np.zeros((size, self.arms)),
+            fresh=np.zeros((2, self.arms)),
+            levels=np.zeros((size, self.arms)),
+            offsets=np.zeros((size, self.arms)),
+            ratios=np.zeros((size, self.arms)),
+            chained=np.zeros(1, dtype=np.int64),
+            merged=np.zeros(1, dtype=np.int64),
+            basis=np.full(1, self.max_missing, dtype=np.int64),
+            rates=rates,
+            outstanding=np.zeros(self.arms, dtype=np.int64),
+            unanswered=np.zeros(1, dtype=np.int64),
+            observed=np.zeros(1),
+            max_missing=np.full(1, self.max_missing, dtype=np.int64),
+            most_outstanding=np.zeros(1, dtype=np.int64),
+            round=np.ones(1, dtype=np.int64),
+            dual=np.full(1 + self.arms, np.inf),
+            log_prior=np.log(np.array(self.prior)),
+            log_weight=np.log(grid_weights(size)),
+            steps=steps,
+            log_horizon=np.full(1, math.log(self.horizon)),
+            guarded=np.full(1, int(self.variant == "repaired"), dtype=np.int64),
+        )
+
+    def losses(self, state: PartiallyConcealedState) -> Floats:
+        return losses_now(state)
+
+    def blank(self) -> Prediction:
+        size = grid_size(self.horizon)
+        return Prediction.blank(
+            self.arms, rates=size, eta=1, gamma=size, dual=1 + self.arms, work=WORK
+        )

@@ -1,0 +1,1 @@
+"""Our own learners: nothing need be known beforehand."""

@@ -1,0 +1,1 @@
+"""Bandits for losses that are drawn from one law for each arm."""

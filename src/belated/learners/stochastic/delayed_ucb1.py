@@ -1,0 +1,87 @@
+"""Delayed-UCB1: UCB1 that counts only the rewards that have arrived (Joulani, György, Szepesvári
+2013).
+
+Confidence widths shrink when a reward is observed, not when an arm is played. It needs to know
+nothing, and its price for late rewards is a constant: each gap times the arm's most missing plays.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from belated.arrays import Counts, Floats
+from belated.compiled.jit import compiled
+from belated.learners.contract import Prediction, Verbs, fill_p
+from belated.learners.stochastic.confidence_bounds import share_among_least_played, ucb1_index
+from belated.learners.stochastic.stochastic import StochasticLearner
+from belated.numerics.exact_sums import add_exactly
+from belated.types import Covers
+
+
+class DelayedUcb1State(NamedTuple):
+    """By arm: how many rewards have arrived, their exact sum in two rows, and the plays."""
+
+    observed: Counts
+    rewards: Floats
+    plays: Counts
+    round: Counts
+
+
+@compiled
+def predict(state: DelayedUcb1State, prediction: Prediction) -> None:
+    """The arm of the largest mean + sqrt(2 ln t / observed); of several, the least played."""
+    log_time = math.log(state.round[0])
+    for i in range(prediction.q.shape[0]):
+        prediction.work[0, i] = ucb1_index(state.rewards, i, state.observed[i], log_time)
+    share_among_least_played(prediction.work, 0, state.plays, prediction.q)
+    fill_p(prediction)
+
+
+@compiled
+def commit(state: DelayedUcb1State, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """Count the play."""
+    state.plays[arm] += 1
+    state.round[0] += 1
+    plays[0, 0] = 0.0
+
+
+@compiled
+def withdraw(state: DelayedUcb1State, play: Floats, arm: int) -> None:
+    """Only what arrives is counted."""
+
+
+@compiled
+def observe(state: DelayedUcb1State, play: Floats, arm: int, loss: float, missing: int) -> None:
+    """Add the reward 1 - l."""
+    state.observed[arm] += 1
+    add_exactly(state.rewards, arm, 1.0 - loss)
+
+
+@dataclass(frozen=True)
+class DelayedUcb1(StochasticLearner):
+    """UCB1 on what has arrived; arms of equal index share, the least played first."""
+
+    name: ClassVar[str] = "delayed-ucb1"
+    guarantee: ClassVar[str] = (
+        "stochastic losses: expected regret at most the sum over worse arms of "
+        "8 ln T / gap + 3.5 gap + gap E max rho"
+    )
+    covers: ClassVar[Covers] = Covers.ANY
+    source: ClassVar[str] = "Joulani et al. 2013, read"
+    play_width: ClassVar[int] = 1
+    by_arm: ClassVar[tuple[str, ...]] = ("observed", "rewards", "plays")
+    state: ClassVar[type] = DelayedUcb1State
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def start(self) -> DelayedUcb1State:
+        return DelayedUcb1State(
+            observed=np.zeros(self.arms, dtype=np.int64),
+            rewards=np.zeros((2, self.arms)),
+            plays=np.zeros(self.arms, dtype=np.int64),
+            round=np.ones(1, dtype=np.int64),
+        )
+
+    def blank(self) -> Prediction:
+        return Prediction.blank(self.arms, work=1)

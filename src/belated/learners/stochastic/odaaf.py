@@ -1,0 +1,212 @@
+"""ODAAF (Pike-Burke, Agrawal, Szepesvári, Grünewälder 2018): rewards come late and without a name.
+
+All it sees is the sum of what arrives in a round, and it credits that to the arm it plays. Playing
+each arm for long stretches makes the error small: what spills over from the arm before is bounded
+by the mean delay. In the stronger forms a bridge of idle plays keeps the phases apart.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from belated.arrays import Counts, Floats
+from belated.compiled.jit import compiled
+from belated.learners.contract import Prediction, Verbs, fill_p
+from belated.learners.stochastic.confidence_bounds import mean_reward
+from belated.learners.stochastic.stochastic import StochasticLearner, not_negative
+from belated.numerics.exact_sums import add_exactly
+from belated.numerics.tie_breaking import share_among_largest
+from belated.types import Covers, Need
+
+Form = Literal["mean", "bounded", "variance"]
+ACTIVE, WANTED, PHASE, BRIDGE, WORK = 0, 1, 2, 3, 4  # rows of work; two have only a first entry
+NOBODY = -1
+LONGEST = 2.0**31  # the root of the longest phase
+
+
+class OdaafState(NamedTuple):
+    """By arm: whether it is active, its slots so far, and the exact sum of what came in them.
+
+    `lengths` has n_m, the slots that each arm shall have by the end of a phase. `current` is the
+    arm of the present stretch, `credited` that of the last round; `bridge` is what is left of one.
+    """
+
+    active: Counts
+    observed: Counts
+    rewards: Floats
+    lengths: Counts
+    bridges: Counts
+    phase: Counts
+    bridge: Counts
+    current: Counts
+    credited: Counts
+    round: Counts
+
+
+@compiled
+def note_wanted(state: OdaafState, work: Floats) -> bool:
+    """Mark the active arms without all their slots in this phase; whether there are any.
+
+    After the last phase all active arms are wanted for ever.
+    """
+    phase, found = int(work[PHASE, 0]), False
+    for i in range(work.shape[1]):
+        wanted = work[ACTIVE, i] == 1.0
+        if phase < state.lengths.shape[0] and state.observed[i] >= state.lengths[phase]:
+            wanted = False
+        work[WANTED, i] = 1.0 if wanted else 0.0
+        found = found or wanted
+    return found
+
+
+@compiled
+def end_phase(state: OdaafState, work: Floats) -> None:
+    """Drop j if mean_j + 2^-m is below the best mean; a bridge is n_m - n_(m-1) rounds long."""
+    phase, best = int(work[PHASE, 0]), -math.inf
+    for i in range(work.shape[1]):
+        if work[ACTIVE, i] == 1.0:
+            best = max(best, mean_reward(state.rewards, i, state.observed[i]))
+    for i in range(work.shape[1]):
+        if work[ACTIVE, i] == 1.0:
+            mean = mean_reward(state.rewards, i, state.observed[i])
+            work[ACTIVE, i] = 0.0 if mean + 0.5 ** (phase + 1) < best else 1.0
+    if state.bridges[0] == 1:
+        before = state.lengths[phase - 1] if phase > 0 else 0
+        work[BRIDGE, 0] = state.lengths[phase] - before
+    work[PHASE, 0] += 1.0
+
+
+@compiled
+def predict(state: OdaafState, prediction: Prediction) -> None:
+    """On with the present stretch; at its end, evenly one of those whose stretch is to come."""
+    work, current = prediction.work, state.current[0]
+    for i in range(work.shape[1]):
+        work[ACTIVE, i] = state.active[i]
+    work[PHASE, 0], work[BRIDGE, 0] = state.phase[0], state.bridge[0]
+    while not note_wanted(state, work) and work[BRIDGE, 0] <= 0.0:
+        end_phase(state, work)
+        current = NOBODY
+    row = WANTED if work[BRIDGE, 0] <= 0.0 else ACTIVE
+    share_among_largest(work[row], prediction.q)
+    if current != NOBODY and work[row, current] == 1.0:
+        for i in range(work.shape[1]):
+            prediction.q[i] = 1.0 if i == current else 0.0
+    fill_p(prediction)
+
+
+@compiled
+def commit(state: OdaafState, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """The round belongs to the arm, or to a bridge, or comes after the last phase."""
+    work = prediction.work
+    for i in range(work.shape[1]):
+        state.active[i] = int(work[ACTIVE, i])
+    state.phase[0] = int(work[PHASE, 0])
+    state.bridge[0] = max(0, int(work[BRIDGE, 0]) - 1)
+    state.current[0] = arm
+    state.credited[0] = NOBODY
+    if work[BRIDGE, 0] > 0.0:
+        state.current[0] = arm if state.bridge[0] > 0 else NOBODY
+    elif state.phase[0] < state.lengths.shape[0]:
+        state.credited[0] = arm
+        state.observed[arm] += 1
+    else:
+        state.current[0] = NOBODY
+    state.round[0] += 1
+    plays[0, 0] = 0.0
+
+
+@compiled
+def withdraw(state: OdaafState, play: Floats, arm: int) -> None:
+    """Nobody knows what is under way."""
+
+
+@compiled
+def observe(state: OdaafState, play: Floats, arm: int, loss: float, missing: int) -> None:
+    """Credit the reward 1 - l to the arm of this round, whatever arm it came from."""
+    if state.credited[0] != NOBODY:
+        add_exactly(state.rewards, state.credited[0], 1.0 - loss)
+
+
+@dataclass(frozen=True)
+class Odaaf(StochasticLearner):
+    """ODAAF in three forms, by what is known of the delays besides their mean.
+
+    "mean" knows no more and builds no bridges; "bounded" knows `max_delay`, and "variance" knows
+    `delay_variance`. After the last phase the arms that are left share evenly.
+    """
+
+    form: Form = "mean"
+    horizon: int = 1
+    mean_delay: float = 0.0
+    max_delay: int = 0
+    delay_variance: float | None = None
+
+    name: ClassVar[str] = "odaaf"
+    needs: ClassVar[tuple[Need, ...]] = (Need.HORIZON, Need.MEAN_DELAY, Need.MAX_DELAY)
+    guarantee: ClassVar[str] = (
+        "stochastic losses, one law of delays for all arms: regret of order sum ln T / gap + K "
+        "times the mean delay, if it is bounded"
+    )
+    covers: ClassVar[Covers] = Covers.SHARED
+    source: ClassVar[str] = "Pike-Burke et al. 2018, read"
+    play_width: ClassVar[int] = 1
+    state: ClassVar[type] = OdaafState
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.form not in get_args(Form):
+            known = ", ".join(map(repr, get_args(Form)))
+            raise ValueError(f"form is {self.form!r}; it must be one of {known}")
+        self._check_count("horizon", 1)
+        self._check_count("max_delay", 0)
+        object.__setattr__(self, "mean_delay", not_negative(self.mean_delay, "mean_delay"))
+        if self.delay_variance is not None:
+            variance = not_negative(self.delay_variance, "delay_variance")
+            object.__setattr__(self, "delay_variance", variance)
+        elif self.form == "variance":
+            raise ValueError("delay_variance is None; form='variance' needs the delays' variance")
+
+    def start(self) -> OdaafState:
+        return OdaafState(
+            active=np.ones(self.arms, dtype=np.int64),
+            observed=np.zeros(self.arms, dtype=np.int64),
+            rewards=np.zeros((2, self.arms)),
+            lengths=self.lengths(),
+            bridges=np.full(1, int(self.form != "mean"), dtype=np.int64),
+            phase=np.zeros(1, dtype=np.int64),
+            bridge=np.zeros(1, dtype=np.int64),
+            current=np.full(1, NOBODY, dtype=np.int64),
+            credited=np.full(1, NOBODY, dtype=np.int64),
+            round=np.ones(1, dtype=np.int64),
+        )
+
+    def lengths(self) -> Counts:
+        """n_m of all phases with T 4^-m > 1."""
+        phases = range(1, 1 + math.ceil(math.log(self.horizon) / math.log(4.0)) + 1)
+        lengths = [self._length(m) for m in phases if self.horizon > 4**m]
+        return np.array(lengths, dtype=np.int64)
+
+    def _length(self, m: int) -> int:
+        """Equation 14 of the source for "mean", 18 for "bounded" and 25 for "variance"."""
+        tolerance, mean = 0.5**m, self.mean_delay
+        alone = self._slots(m, 6.0 * tolerance * m * mean)
+        if self.form == "mean":
+            return math.ceil(alone)
+        if self.form == "bounded":
+            slots = self._slots(m, 4.0 * tolerance * mean)
+            return math.ceil(max(slots, min(float(m) * self.max_delay, alone)))
+        variance = self.delay_variance or 0.0
+        return math.ceil(self._slots(m, 4.0 * tolerance * (mean + 2.0 * variance)))
+
+    def _slots(self, m: int, extra: float) -> float:
+        """4^m (sqrt(2 g) + sqrt(2 g + 8/3 2^-m g + extra))^2, with g = ln(T 4^-m)."""
+        tolerance = 0.5**m
+        g = math.log(self.horizon * tolerance**2)
+        root = math.sqrt(2.0 * g) + math.sqrt(2.0 * g + 8.0 / 3.0 * tolerance * g + extra)
+        return min(root / tolerance, LONGEST) ** 2
+
+    def blank(self) -> Prediction:
+        return Prediction.blank(self.arms, work=WORK)

@@ -1,0 +1,143 @@
+"""Phased successive elimination, PSE (Lancewicki, Segal, Koren, Mansour 2021).
+
+Arms are compared only at the end of a phase, when each has been observed often enough for its
+accuracy; an arm that has been waits for the others. Each arm may have a quantile of its own in the
+guarantee, at the price of a factor ln K on the delays.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from belated.arrays import Counts, Floats
+from belated.compiled.jit import compiled
+from belated.learners.contract import Prediction, Verbs, fill_p
+from belated.learners.stochastic.confidence_bounds import share_among_least_played
+from belated.learners.stochastic.elimination import ACTIVE, BOUNDS, drop_the_worse, note_bounds
+from belated.learners.stochastic.stochastic import StochasticLearner, log_horizon
+from belated.numerics.exact_sums import add_exactly
+from belated.numerics.tie_breaking import share_among_largest
+from belated.types import Covers, Need
+
+WANTED, PHASE, WORK = BOUNDS, BOUNDS + 1, BOUNDS + 2  # rows of work; the phase is its first entry
+SAMPLES = 32.0
+
+
+class PhasedEliminationState(NamedTuple):
+    """By arm: whether it is active, what was observed, its exact sum, the plays of this phase."""
+
+    active: Counts
+    observed: Counts
+    rewards: Floats
+    turns: Counts
+    phase: Counts
+    log_horizon: Floats
+    round: Counts
+
+
+@compiled
+def samples(state: PhasedEliminationState, phase: float) -> float:
+    """32 ln T / eps^2, with eps = 2^-phase."""
+    return float(SAMPLES * state.log_horizon[0] * 4.0**phase)
+
+
+@compiled
+def note_wanted(state: PhasedEliminationState, work: Floats) -> bool:
+    """Mark the active arms that a phase still has to observe; whether there are any."""
+    needed, found = samples(state, work[PHASE, 0]), False
+    for i in range(work.shape[1]):
+        wanted = work[ACTIVE, i] == 1.0 and state.observed[i] < needed
+        work[WANTED, i] = 1.0 if wanted else 0.0
+        found = found or wanted
+    return found
+
+
+@compiled
+def predict(state: PhasedEliminationState, prediction: Prediction) -> None:
+    """The arms observed less than 32 ln T / eps^2 times, in turn.
+
+    When there are none the phase ends: i is dropped if mean_i + w_i < mean_j - w_j for an active j,
+    with w = sqrt(2 ln T / observed), and eps is halved.
+    """
+    work = prediction.work
+    for i in range(work.shape[1]):
+        work[ACTIVE, i] = state.active[i]
+        width = math.sqrt(2.0 * state.log_horizon[0] / max(state.observed[i], 1))
+        sum_ = state.rewards[0, i] + state.rewards[1, i]
+        note_bounds(work, i, sum_, sum_, state.observed[i], width)
+    work[PHASE, 0] = state.phase[0]
+    while not note_wanted(state, work):
+        drop_the_worse(work)
+        work[PHASE, 0] += 1.0
+    if work[PHASE, 0] == state.phase[0]:
+        share_among_least_played(work, WANTED, state.turns, prediction.q)
+    else:
+        share_among_largest(work[WANTED], prediction.q)
+    fill_p(prediction)
+
+
+@compiled
+def commit(state: PhasedEliminationState, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """Keep the phase and the arms that are left; in a new phase the turns begin anew."""
+    work, phase = prediction.work, int(prediction.work[PHASE, 0])
+    for i in range(work.shape[1]):
+        state.active[i] = int(work[ACTIVE, i])
+        if phase != state.phase[0]:
+            state.turns[i] = 0
+    state.phase[0] = phase
+    state.turns[arm] += 1
+    state.round[0] += 1
+    plays[0, 0] = 0.0
+
+
+@compiled
+def withdraw(state: PhasedEliminationState, play: Floats, arm: int) -> None:
+    """Only what arrives is counted."""
+
+
+@compiled
+def observe(
+    state: PhasedEliminationState, play: Floats, arm: int, loss: float, missing: int
+) -> None:
+    """Add the reward 1 - l."""
+    state.observed[arm] += 1
+    add_exactly(state.rewards, arm, 1.0 - loss)
+
+
+@dataclass(frozen=True)
+class PhasedElimination(StochasticLearner):
+    """PSE for delays that do not depend on the losses."""
+
+    horizon: int = 1
+
+    name: ClassVar[str] = "phased-elimination"
+    needs: ClassVar[tuple[Need, ...]] = (Need.HORIZON,)
+    guarantee: ClassVar[str] = (
+        "stochastic losses, delays independent of them: regret of order min over q_1, ..., q_K of "
+        "sum ln T / (q_i gap_i) + ln K times the largest of the q_i-quantiles of the delays"
+    )
+    covers: ClassVar[Covers] = Covers.ANY
+    source: ClassVar[str] = "Lancewicki et al. 2021; bound read, the constant 32 from memory"
+    play_width: ClassVar[int] = 1
+    state: ClassVar[type] = PhasedEliminationState
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_count("horizon", 1)
+
+    def start(self) -> PhasedEliminationState:
+        return PhasedEliminationState(
+            active=np.ones(self.arms, dtype=np.int64),
+            observed=np.zeros(self.arms, dtype=np.int64),
+            rewards=np.zeros((2, self.arms)),
+            turns=np.zeros(self.arms, dtype=np.int64),
+            phase=np.ones(1, dtype=np.int64),
+            log_horizon=log_horizon(self.horizon),
+            round=np.ones(1, dtype=np.int64),
+        )
+
+    def blank(self) -> Prediction:
+        return Prediction.blank(self.arms, work=WORK)

@@ -1,0 +1,140 @@
+"""Thompson sampling on what has arrived (Thompson 1933; with late rewards Chapelle and Li 2011).
+
+Each arm is played with the probability that its mean is the largest, given the rewards that have
+arrived. A learner here draws nothing: the probabilities themselves are computed, by integration.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from belated.arrays import Counts, Floats
+from belated.compiled.jit import compiled
+from belated.learners.contract import Prediction, Verbs, fill_p
+from belated.learners.stochastic.posterior import (
+    CHANCE,
+    DENSITY,
+    FAILURES,
+    LOG_BETA,
+    SUCCESSES,
+    SURVIVAL,
+    WORK,
+    fill_chances,
+    log_beta,
+    lower_end,
+    spread_of,
+    upper_end,
+)
+from belated.learners.stochastic.stochastic import StochasticLearner
+from belated.numerics.exact_sums import add_exactly
+
+
+class ThompsonState(NamedTuple):
+    """By arm: what has arrived, its exact sum, and the posterior: ends, spread, normalisation."""
+
+    observed: Counts
+    rewards: Floats
+    lower: Floats
+    upper: Floats
+    spread: Floats
+    log_beta: Floats
+    round: Counts
+
+
+@compiled
+def predict(state: ThompsonState, prediction: Prediction) -> None:
+    """q_t(i) = P(theta_i is the largest), theta_i drawn from Beta(1 + S_i, 1 + F_i)."""
+    work, q, low = prediction.work, prediction.q, state.lower.max()
+    high, least, count = low, np.inf, 0
+    for i in range(q.shape[0]):
+        if state.upper[i] > low:
+            reward = state.rewards[0, i] + state.rewards[1, i]
+            work[SUCCESSES, count] = 1.0 + reward
+            work[FAILURES, count] = 1.0 + (state.observed[i] - reward)
+            work[LOG_BETA, count] = state.log_beta[i]
+            for row in range(SURVIVAL, DENSITY + 6):
+                work[row, count] = 0.0
+            high, least = max(high, state.upper[i]), min(least, state.spread[i])
+            count += 1
+    fill_chances(work, count, low, high, least)
+    share_out(state, low, prediction)
+    fill_p(prediction)
+
+
+@compiled
+def share_out(state: ThompsonState, low: float, prediction: Prediction) -> None:
+    """The chances of the arms that were looked at, made to sum to one; 0 for the others."""
+    q, sum_, place = prediction.q, 0.0, 0
+    for i in range(q.shape[0]):
+        q[i] = 0.0
+        if state.upper[i] > low:
+            q[i] = max(0.0, prediction.work[CHANCE, place])
+            place += 1
+        sum_ += q[i]
+    for i in range(q.shape[0]):
+        q[i] /= sum_
+
+
+@compiled
+def commit(state: ThompsonState, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """The round is over."""
+    state.round[0] += 1
+    plays[0, 0] = 0.0
+
+
+@compiled
+def withdraw(state: ThompsonState, play: Floats, arm: int) -> None:
+    """Only what arrives is counted."""
+
+
+@compiled
+def observe(state: ThompsonState, play: Floats, arm: int, loss: float, missing: int) -> None:
+    """S += 1 - l and F += l."""
+    state.observed[arm] += 1
+    add_exactly(state.rewards, arm, 1.0 - loss)
+    reward = state.rewards[0, arm] + state.rewards[1, arm]
+    a, b = 1.0 + reward, 1.0 + (state.observed[arm] - reward)
+    state.lower[arm] = lower_end(a, b)
+    state.upper[arm] = upper_end(a, b)
+    state.spread[arm] = spread_of(a, b)
+    state.log_beta[arm] = log_beta(a, b)
+
+
+@dataclass(frozen=True)
+class Thompson(StochasticLearner):
+    """Thompson sampling with uniform priors.
+
+    A loss between 0 and 1 counts in part as a success and in part as a failure, where the original
+    tosses a coin. The probabilities are right to 1e-6. A round costs O(K N) for the arms that may
+    still be the best, with N from fifty to some hundred nodes: far more than for other learners.
+    """
+
+    name: ClassVar[str] = "thompson"
+    guarantee: ClassVar[str] = "none with delays; without, optimal for stochastic losses"
+    source: ClassVar[str] = "Chapelle and Li 2011, from memory; fractional counts are ours"
+    play_width: ClassVar[int] = 1
+    by_arm: ClassVar[tuple[str, ...]] = (
+        "observed",
+        "rewards",
+        "lower",
+        "upper",
+        "spread",
+        "log_beta",
+    )
+    state: ClassVar[type] = ThompsonState
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def start(self) -> ThompsonState:
+        return ThompsonState(
+            observed=np.zeros(self.arms, dtype=np.int64),
+            rewards=np.zeros((2, self.arms)),
+            lower=np.full(self.arms, lower_end(1.0, 1.0)),
+            upper=np.full(self.arms, upper_end(1.0, 1.0)),
+            spread=np.full(self.arms, spread_of(1.0, 1.0)),
+            log_beta=np.zeros(self.arms),
+            round=np.ones(1, dtype=np.int64),
+        )
+
+    def blank(self) -> Prediction:
+        return Prediction.blank(self.arms, work=WORK)

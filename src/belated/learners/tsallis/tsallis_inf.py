@@ -1,0 +1,28 @@
+"""Tsallis-INF of Zimmert and Seldin, 2019, fed in the order of arrival.
+
+FTRL with the Tsallis regularizer and importance-weighted losses: without delays it is optimal
+against any adversary and, with the same rate, also where the losses are drawn at random.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from belated.learners.contract import Facts
+from belated.learners.tsallis.hybrid_regularizer import Hybrid
+from belated.types import Covers
+
+
+@dataclass(frozen=True)
+class TsallisInf(Hybrid):
+    """Tsallis-INF for any number of rounds: q_t(i) = t/(L(i) - c)^2, with the c that sums to 1."""
+
+    name: ClassVar[str] = "tsallis-inf"
+    guarantee: ClassVar[str] = (
+        "expected regret at most 4 sqrt(KT) + 1 without delays; none with delays"
+    )
+    covers: ClassVar[Covers] = Covers.NO_DELAY
+    source: ClassVar[str] = "Zimmert and Seldin 2019, read"
+
+    def bound(self, facts: Facts) -> float:
+        return 4.0 * math.sqrt(facts.arms * facts.rounds) + 1.0

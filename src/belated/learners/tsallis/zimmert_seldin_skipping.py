@@ -1,0 +1,132 @@
+"""The hybrid FTRL of Zimmert and Seldin, 2020, with their advanced tuning, which skips.
+
+A play that has been under way for longer than the inverse rate of the entropy is not counted any
+more, so a few very late losses cannot slow the learner down. Its loss is still used when it comes.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from belated.arrays import Counts, Floats
+from belated.compiled.jit import compiled
+from belated.learners.contract import Facts, Learner, Prediction, Verbs
+from belated.learners.tsallis.hybrid_regularizer import commit as commit_counted
+from belated.learners.tsallis.hybrid_regularizer import predict
+from belated.solvers.concealed import WORK
+from belated.types import Covers, Setting
+
+
+class ZimmertSeldinSkippingState(NamedTuple):
+    """As `HybridState`, but `waiting` counts only plays that are not skipped, and so does `total`.
+
+    Plays are skipped in the order of play: all that wait are of the round `oldest` or later, and
+    `is_waiting` has a 1 for each, by round, modulo its length, which is a power of two.
+    """
+
+    losses: Floats
+    waiting: Counts
+    total: Counts
+    is_waiting: Counts
+    oldest: Counts
+    delay_weight: Floats
+    tsallis_offset: Floats
+    entropy_offset: Floats
+    round: Counts
+    dual: Floats
+
+
+@compiled
+def commit(
+    state: ZimmertSeldinSkippingState, prediction: Prediction, arm: int, plays: Floats
+) -> None:
+    """Freeze q_t(i_t) and t; skip the oldest play if t - s is above the inverse entropy rate.
+
+    No other can be: the oldest would have been skipped in the round before.
+    """
+    now, last = state.round[0], state.is_waiting.shape[0] - 1
+    commit_counted(state, prediction, arm, plays)
+    plays[0, 1] = now
+    state.is_waiting[now & last] = 1
+    while state.is_waiting[state.oldest[0] & last] == 0:
+        state.oldest[0] += 1
+    if (now - state.oldest[0]) * prediction.gamma[0] > 1.0:
+        uncount(state, state.oldest[0])
+        state.oldest[0] += 1
+
+
+@compiled
+def uncount(state: ZimmertSeldinSkippingState, played: int) -> None:
+    """The play of this round does not count any more."""
+    state.is_waiting[played & (state.is_waiting.shape[0] - 1)] = 0
+    state.waiting[0] -= 1
+
+
+@compiled
+def withdraw(state: ZimmertSeldinSkippingState, play: Floats, arm: int) -> None:
+    """The play is no longer under way; one that was skipped had not counted before."""
+    played = int(play[1])
+    if played >= state.oldest[0]:
+        uncount(state, played)
+
+
+@compiled
+def observe(
+    state: ZimmertSeldinSkippingState, play: Floats, arm: int, loss: float, missing: int
+) -> None:
+    """Add l / q_s, with the probability of the round of the play, skipped or not."""
+    withdraw(state, play, arm)
+    state.losses[arm] += loss / play[0]
+
+
+@dataclass(frozen=True)
+class ZimmertSeldinSkipping(Learner):
+    """Their Algorithm 2: the inverse rate of the entropy is sqrt(D_t / ln K), without the skipped.
+
+    The bound holds with any set S of rounds left out of D, for |S| more; here S is empty.
+    """
+
+    name: ClassVar[str] = "zimmert-seldin-skipping"
+    setting: ClassVar[Setting] = Setting.CONCEALED
+    guarantee: ClassVar[str] = "expected regret at most 4 sqrt(KT) + 10 max{sqrt(D ln K), 2 ln K}"
+    covers: ClassVar[Covers] = Covers.SHARED
+    source: ClassVar[str] = "Zimmert and Seldin 2020, read"
+    state: ClassVar[type] = ZimmertSeldinSkippingState
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def start(self) -> ZimmertSeldinSkippingState:
+        return ZimmertSeldinSkippingState(
+            losses=np.zeros(self.arms),
+            waiting=np.zeros(1, dtype=np.int64),
+            total=np.zeros(1, dtype=np.int64),
+            is_waiting=np.zeros(1, dtype=np.int64),
+            oldest=np.ones(1, dtype=np.int64),
+            delay_weight=np.ones(1),
+            tsallis_offset=np.zeros(1),
+            entropy_offset=np.zeros(1),
+            round=np.ones(1, dtype=np.int64),
+            dual=np.full(1 + self.arms, np.inf),
+        )
+
+    def blank(self) -> Prediction:
+        return Prediction.blank(self.arms, eta=1, gamma=1, dual=1 + self.arms, work=WORK)
+
+    def reserved(
+        self, state: ZimmertSeldinSkippingState, rounds: int
+    ) -> ZimmertSeldinSkippingState:
+        """Room from the oldest play that counts to the last of so many rounds."""
+        played = np.arange(state.oldest[0], state.round[0])
+        room = state.is_waiting.size
+        if played.size + rounds <= room:
+            return state
+        larger = 1 << (played.size + rounds).bit_length()
+        is_waiting = np.zeros(larger, dtype=np.int64)
+        is_waiting[played % larger] = state.is_waiting[played % room]
+        return state._replace(is_waiting=is_waiting)
+
+    def bound(self, facts: Facts) -> float:
+        log_arms = math.log(facts.arms)
+        late = 10.0 * max(math.sqrt(facts.total_delay * log_arms), 2.0 * log_arms)
+        return 4.0 * math.sqrt(facts.arms * facts.rounds) + late

@@ -1,0 +1,1 @@
+"""Learners made of several copies of another learner."""

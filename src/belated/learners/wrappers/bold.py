@@ -1,0 +1,132 @@
+"""BOLD, black-box online learning under delays (Joulani, Gyorgy and Szepesvari 2013, Algorithm 1).
+
+A round is played by the first copy of the base that waits for nothing, or by a new one. There are
+as many copies as rounds were ever open at once, and one more; nothing need be known beforehand.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from belated.arrays import Counts, Floats
+from belated.compiled.dispatch import commit as commit_copy
+from belated.compiled.dispatch import observe as observe_copy
+from belated.compiled.dispatch import predict as predict_copy
+from belated.compiled.dispatch import withdraw as withdraw_copy
+from belated.compiled.jit import compiled
+from belated.compiled.stacking import copy_of
+from belated.learners.adversarial.exp3 import Exp3
+from belated.learners.contract import Facts, Learner, Prediction, Verbs
+from belated.learners.experts.anytime_hedge import AnytimeHedge
+from belated.learners.experts.msmwc import Msmwc
+from belated.learners.tsallis.tsallis_inf import TsallisInf
+from belated.learners.wrappers.copies import Copied, over
+from belated.learners.wrappers.heap import pop, push
+from belated.types import DELIVERIES, Covers, Delivery
+
+
+@compiled
+def predict(state: Any, prediction: Prediction) -> None:
+    """As the free copy of the lowest number would, or a new one: no prediction bears on that."""
+    copy = state.free[1] if state.free[0] > 0 else state.copies[0]
+    predict_copy(copy_of(state, copy), prediction)
+
+
+@compiled
+def commit(state: Any, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """That copy plays, and is busy until all losses of the round are in."""
+    if state.free[0] > 0:
+        copy = pop(state.free)
+    else:
+        copy = state.copies[0]
+        state.copies[0] += 1
+    commit_copy(copy_of(state, copy), prediction, arm, plays)
+    state.awaited[copy] = plays.shape[0]
+    for row in range(plays.shape[0]):
+        plays[row, plays.shape[1] - 1] = copy
+    state.round[0] += 1
+
+
+@compiled
+def withdraw(state: Any, play: Floats, arm: int) -> None:
+    """The copy waits for one loss less."""
+    copy = int(play[play.shape[0] - 1])
+    withdraw_copy(copy_of(state, copy), play, arm)
+    expect_less(state, copy)
+
+
+@compiled
+def observe(state: Any, play: Floats, arm: int, loss: float, missing: int) -> None:
+    """The copy that played learns."""
+    copy = int(play[play.shape[0] - 1])
+    observe_copy(copy_of(state, copy), play, arm, loss, missing)
+    expect_less(state, copy)
+
+
+@compiled
+def expect_less(state: Any, copy: int) -> None:
+    """One loss less is awaited; after the last the copy is free."""
+    state.awaited[copy] -= 1
+    if state.awaited[copy] == 0:
+        push(state.free, copy)
+
+
+@dataclass(frozen=True)
+class Bold(Copied):
+    """BOLD: as many copies of a base learner as there are rounds open at once, and one more."""
+
+    own_parts: ClassVar[tuple[str, ...]] = ("awaited", "free", "copies", "round")
+    guarantee: ClassVar[str] = (
+        "(G + 1) f(T / (G + 1)), in expectation, with at most G rounds open at once and the base's "
+        "bound f without delays; not if what is played decides when its loss comes"
+    )
+    covers: ClassVar[Covers] = Covers.SHARED
+    source: ClassVar[str] = "Joulani et al. 2013, read"
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    @classmethod
+    def deliveries_over(cls, base: type[Learner]) -> tuple[Delivery, ...]:
+        """Any: a copy gets the losses of one round before it plays another."""
+        return DELIVERIES
+
+    def room(self, state: Any, rounds: int) -> int:
+        """At worst every loss stays away."""
+        return int(state.copies[0] + max(0, rounds - state.free[0]))
+
+    def own(self, state: Any, room: int) -> dict[str, Counts]:
+        """awaited counts the losses that each copy waits for; free is a heap of the idle ones."""
+        awaited, free = np.zeros(room, dtype=np.int64), np.zeros(1 + room, dtype=np.int64)
+        if state is None:
+            copies, now = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
+            return {"awaited": awaited, "free": free, "copies": copies, "round": now}
+        awaited[: state.awaited.size] = state.awaited
+        free[: state.free.size] = state.free
+        return {"awaited": awaited, "free": free, "copies": state.copies, "round": state.round}
+
+    def copies_in(self, facts: Facts) -> int:
+        """One more than are missing: all arms are told together, or have one delay.
+
+        Where they have not, the theorem does not apply.
+        """
+        return facts.most_missing + 1
+
+
+def bold(name: str, base: type[Learner], module: str) -> type[Bold]:
+    """BOLD over a base; one line for each is enough."""
+    return over(Bold, name, base, module)
+
+
+BoldHedge = bold("bold-hedge", AnytimeHedge, __name__)
+BoldMsmwc = bold("bold-msmwc", Msmwc, __name__)
+BoldExp3 = bold("bold-exp3", Exp3, __name__)
+BoldTsallis = bold("bold-tsallis", TsallisInf, __name__)
+
+
+def __getattr__(title: str) -> type[Learner]:
+    """Copies of any other base, when compiled code or a saved state asks for them."""
+    if not title.startswith("Bold"):
+        raise AttributeError(f"module {__name__!r} has no attribute {title!r}")
+    from belated.learners.registry import copies_titled
+
+    return copies_titled("bold", title)

@@ -1,0 +1,125 @@
+"""Copies that take turns (Weinberger and Ordentlich 2002; for bandits Neu et al. 2010).
+
+If every loss comes within d rounds, d + 1 copies of a base can play in rotation: each has heard of
+its last round before it is its turn again. It must know d, and always pays for the longest delay.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from belated.arrays import Counts, Floats
+from belated.checks import as_count
+from belated.compiled.dispatch import commit as commit_copy
+from belated.compiled.dispatch import observe as observe_copy
+from belated.compiled.dispatch import predict as predict_copy
+from belated.compiled.dispatch import withdraw as withdraw_copy
+from belated.compiled.jit import compiled
+from belated.compiled.stacking import copy_of
+from belated.learners.adversarial.exp3 import Exp3
+from belated.learners.contract import Facts, Learner, Prediction, Verbs
+from belated.learners.experts.anytime_hedge import AnytimeHedge
+from belated.learners.tsallis.tsallis_inf import TsallisInf
+from belated.learners.wrappers.copies import Copied, over
+from belated.types import Covers, Delivery, Need
+
+
+@compiled
+def turn(state: Any) -> int:
+    """The copy whose turn it is in round t: t - 1 modulo d + 1."""
+    return int((state.round[0] - 1) % state.turns[0])
+
+
+@compiled
+def predict(state: Any, prediction: Prediction) -> None:
+    """As the copy does whose turn it is."""
+    predict_copy(copy_of(state, turn(state)), prediction)
+
+
+@compiled
+def commit(state: Any, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """It plays."""
+    copy = turn(state)
+    commit_copy(copy_of(state, copy), prediction, arm, plays)
+    for row in range(plays.shape[0]):
+        plays[row, plays.shape[1] - 1] = copy
+    state.round[0] += 1
+
+
+@compiled
+def withdraw(state: Any, play: Floats, arm: int) -> None:
+    """The copy that played will hear nothing."""
+    withdraw_copy(copy_of(state, int(play[play.shape[0] - 1])), play, arm)
+
+
+@compiled
+def observe(state: Any, play: Floats, arm: int, loss: float, missing: int) -> None:
+    """The copy that played learns."""
+    observe_copy(copy_of(state, int(play[play.shape[0] - 1])), play, arm, loss, missing)
+
+
+@dataclass(frozen=True)
+class Rotating(Copied):
+    """Copies of a base learner in rotation, one more than the longest delay has rounds."""
+
+    max_delay: int = 0
+
+    own_parts: ClassVar[tuple[str, ...]] = ("turns", "round")
+    needs: ClassVar[tuple[Need, ...]] = (Need.MAX_DELAY,)
+    guarantee: ClassVar[str] = (
+        "(d + 1) f(T / (d + 1)), in expectation, if every loss comes within d rounds and the base "
+        "has the bound f without delays"
+    )
+    covers: ClassVar[Covers] = Covers.ANY  # each copy hears of its play in time, whatever it was
+    source: ClassVar[str] = "Weinberger and Ordentlich 2002 as quoted by Joulani et al. 2013"
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def __post_init__(self) -> None:
+        self._check_count("max_delay", 0)
+        super().__post_init__()
+
+    @classmethod
+    def deliveries_over(cls, base: type[Learner]) -> tuple[Delivery, ...]:
+        """As the base: a copy may have two rounds open if losses come later than they should."""
+        return base.deliveries
+
+    def options_for_one(self) -> dict[str, Any]:
+        """A copy plays one round in d + 1."""
+        options = super().options_for_one()
+        if "horizon" in options:
+            horizon = as_count(options["horizon"], "horizon", 1)
+            options["horizon"] = -(-horizon // (self.max_delay + 1))
+        return options
+
+    def room(self, state: Any, rounds: int) -> int:
+        """Copies are made as their first turn comes."""
+        return int(min(self.max_delay + 1, state.round[0] - 1 + rounds))
+
+    def own(self, state: Any, room: int) -> dict[str, Counts]:
+        """turns is d + 1."""
+        now = np.ones(1, dtype=np.int64) if state is None else state.round
+        return {"turns": np.full(1, self.max_delay + 1, dtype=np.int64), "round": now}
+
+    def copies_in(self, facts: Facts) -> int | None:
+        """d + 1, unless a loss takes longer than d rounds."""
+        return self.max_delay + 1 if facts.longest_wait <= self.max_delay else None
+
+
+def rotating(name: str, base: type[Learner], module: str) -> type[Rotating]:
+    """Copies of a base in rotation; one line for each is enough."""
+    return over(Rotating, name, base, module)
+
+
+CopiesHedge = rotating("copies-hedge", AnytimeHedge, __name__)
+CopiesExp3 = rotating("copies-exp3", Exp3, __name__)
+CopiesTsallis = rotating("copies-tsallis", TsallisInf, __name__)
+
+
+def __getattr__(title: str) -> type[Learner]:
+    """Copies of any other base, when compiled code or a saved state asks for them."""
+    if not title.startswith("Copies"):
+        raise AttributeError(f"module {__name__!r} has no attribute {title!r}")
+    from belated.learners.registry import copies_titled
+
+    return copies_titled("copies", title)

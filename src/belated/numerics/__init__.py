@@ -1,0 +1,1 @@
+"""Arithmetic that the kernels share: exact sums, vector lanes, the random stream, weights."""

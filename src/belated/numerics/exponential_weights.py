@@ -1,0 +1,29 @@
+"""Exponential weights: q in proportion to exp(-eta L), in one pass of vectorised exponentials."""
+
+import numpy as np
+
+from belated.arrays import Floats
+from belated.compiled.jit import compiled
+from belated.numerics.lanes import LANES, Lanes, across, exponential, load, spread, store, whole
+
+
+@compiled
+def weigh_exponentially(losses: Floats, eta: float, q: Floats) -> None:
+    """Fill q; eta must be finite."""
+    least = losses.min()
+    sum_, end = spread(0.0), whole(losses.shape[0])
+    for i in range(0, end, LANES):
+        sum_ = sum_ + weigh(losses, eta, least, q, i, False)
+    if end < losses.shape[0]:
+        sum_ = sum_ + weigh(losses, eta, least, q, end, True)
+    share = 1.0 / across(sum_)
+    for i in range(q.shape[0]):
+        q[i] *= share
+
+
+@compiled
+def weigh(losses: Floats, eta: float, least: float, q: Floats, i: int, part: bool) -> Lanes:
+    """The weights of the arms from i on, before they are made to sum to one."""
+    weight = exponential(eta * (least - load(losses, i, np.inf, part)))
+    store(q, i, weight, part)
+    return weight

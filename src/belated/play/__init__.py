@@ -1,0 +1,1 @@
+"""Playing a learner through a game, round by round: compiled, or readable."""

@@ -1,0 +1,169 @@
+"""The calendar: what is due at the end of which round, in constant time however much is pending.
+
+Entries wait in buckets: one for each round of this turn, and one for each turn of this cycle, a
+turn being as many rounds, and a cycle as many turns, as there are buckets of that kind. At the
+start of a turn its bucket is shared out among its rounds, so each entry is moved once; what is due
+after this cycle waits in one last bucket. Whatever is due together thus comes in the order in which
+it was put. A bucket is a chain of chunks, and a chunk some rows side by side, so that what comes
+together lies together.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from belated.arrays import Counts, Floats
+from belated.compiled.jit import compiled
+
+BITS = 12
+TURN = 2**BITS  # rounds
+CYCLE_BITS = BITS + 12
+TURNS = 2 ** (CYCLE_BITS - BITS)
+LATER = TURN + TURNS  # the bucket of all that is due after this cycle
+CHUNK_BITS = 4
+CHUNK = 2**CHUNK_BITS  # rows
+NONE = -1
+FREE, ROOM = 0, 1
+
+
+class Calendar(NamedTuple):
+    """The first chunk of each bucket and its next row, and the chunk after each chunk.
+
+    A next row that begins a chunk means that the last chunk is full, or that there is none; so no
+    row is in chunk 0. `due` is the round in which a row is due that waits for its turn, the numbers
+    of a row are the caller's. `marks` holds the first free chunk and how many are free.
+    """
+
+    first: Counts
+    next: Counts
+    after: Counts
+    due: Counts
+    rows: Floats
+    marks: Counts
+
+
+def empty_calendar(width: int) -> Calendar:
+    """A calendar with nothing in it, and no room yet, for entries of `width` numbers."""
+    return Calendar(
+        first=np.full(LATER + 1, NONE, dtype=np.int64),
+        next=np.zeros(LATER + 1, dtype=np.int64),
+        after=np.full(1, NONE, dtype=np.int64),
+        due=np.empty(CHUNK, dtype=np.int64),
+        rows=np.empty((CHUNK, width)),
+        marks=np.array([NONE, 0], dtype=np.int64),
+    )
+
+
+def reserved(calendar: Calendar, count: int) -> Calendar:
+    """The calendar with room for `count` more entries; those in it stay where they are.
+
+    Whatever the buckets are, no bucket has more than one chunk that it does not fill; and one more
+    is held while it is shared out.
+    """
+    old = calendar.after.size
+    entries = count + (old - 1 - int(calendar.marks[ROOM])) * CHUNK  # at most so many
+    needed = min(entries, LATER + 1) + entries // CHUNK + 2
+    if needed < old:
+        return calendar
+    chunks = max(needed + 1, 2 * old)
+    after = np.concatenate([calendar.after, np.arange(old + 1, chunks + 1)])
+    after[-1] = calendar.marks[FREE]
+    rows = np.empty((chunks * CHUNK, calendar.rows.shape[1]))
+    rows[: old * CHUNK] = calendar.rows
+    due = np.empty(chunks * CHUNK, dtype=np.int64)
+    due[: old * CHUNK] = calendar.due
+    marks = np.array([old, calendar.marks[ROOM] + chunks - old])
+    return calendar._replace(after=after, due=due, rows=rows, marks=marks)
+
+
+@compiled
+def put(calendar: Calendar, now: int, due: int) -> int:
+    """The row of a new entry that is due at the end of the round `due`; there must be room."""
+    if due >> BITS == now >> BITS:
+        return append(calendar, due & (TURN - 1))
+    bucket = LATER
+    if due >> CYCLE_BITS == now >> CYCLE_BITS:
+        bucket = TURN + ((due >> BITS) & (TURNS - 1))
+    row = append(calendar, bucket)
+    calendar.due[row] = due
+    return row
+
+
+@compiled
+def append(calendar: Calendar, bucket: int) -> int:
+    """A row at the end of a bucket."""
+    row = calendar.next[bucket]
+    if row & (CHUNK - 1) == 0:
+        row = begin_chunk(calendar, bucket) * CHUNK
+    calendar.next[bucket] = row + 1
+    return int(row)
+
+
+@compiled
+def begin_chunk(calendar: Calendar, bucket: int) -> int:
+    """Take a free chunk and put it last in a bucket."""
+    chunk = calendar.marks[FREE]
+    calendar.marks[FREE] = calendar.after[chunk]
+    calendar.marks[ROOM] -= 1
+    calendar.after[chunk] = NONE
+    if calendar.first[bucket] == NONE:
+        calendar.first[bucket] = chunk
+    else:
+        calendar.after[(calendar.next[bucket] >> CHUNK_BITS) - 1] = chunk
+    return int(chunk)
+
+
+@compiled
+def begin_round(calendar: Calendar, now: int) -> None:
+    """At the start of a turn, share out what is due in it."""
+    if now & (TURN - 1) != 0:
+        return
+    turn = (now >> BITS) & (TURNS - 1)
+    if turn == 0:
+        share_out(calendar, now, LATER)
+    share_out(calendar, now, TURN + turn)
+
+
+@compiled
+def share_out(calendar: Calendar, now: int, bucket: int) -> None:
+    """Put every entry of a bucket where it belongs as seen from now."""
+    chunk, last = calendar.first[bucket], calendar.next[bucket]
+    calendar.first[bucket] = NONE
+    calendar.next[bucket] = 0
+    while chunk != NONE:
+        following = calendar.after[chunk]
+        end = last if following == NONE else (chunk + 1) * CHUNK
+        for old in range(chunk * CHUNK, end):
+            row = put(calendar, now, int(calendar.due[old]))
+            for part in range(calendar.rows.shape[1]):
+                calendar.rows[row, part] = calendar.rows[old, part]
+        release(calendar, chunk)
+        chunk = following
+
+
+@compiled
+def release(calendar: Calendar, chunk: int) -> None:
+    """The chunk is free again."""
+    calendar.after[chunk] = calendar.marks[FREE]
+    calendar.marks[FREE] = chunk
+    calendar.marks[ROOM] += 1
+
+
+@compiled
+def take(calendar: Calendar, now: int) -> tuple[int, int]:
+    """The next rows due at the end of this round, from one up to another; none if both are equal.
+
+    They are free again, so nothing may be put before they are read.
+    """
+    bucket = now & (TURN - 1)
+    chunk = calendar.first[bucket]
+    if chunk == NONE:
+        return 0, 0
+    following = calendar.after[chunk]
+    end = (chunk + 1) * CHUNK
+    if following == NONE:
+        end = calendar.next[bucket]
+        calendar.next[bucket] = 0
+    calendar.first[bucket] = following
+    release(calendar, chunk)
+    return int(chunk * CHUNK), int(end)

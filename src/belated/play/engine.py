@@ -1,0 +1,243 @@
+"""The compiled game: one loop for every learner, compiled once for each kind of state.
+
+The order of a round is that of Algorithm 1: predict, draw, commit, and at its end whatever arrives.
+Losses under way wait in a calendar, so a round costs the same however much is pending.
+"""
+
+import functools
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.arrays import Counts, Floats
+from belated.compiled.dispatch import commit, observe, predict
+from belated.compiled.jit import compiled, compiled_afresh
+from belated.compiled.unowned import borrowed
+from belated.environments.missing import NEVER
+from belated.learners.contract import Learner, Prediction, Verbs
+from belated.numerics.lanes import (
+    LANES,
+    across,
+    load_part,
+    load_whole,
+    side_by_side,
+    spread,
+    store_whole,
+    whole,
+)
+from belated.numerics.random_stream import draw, seeded
+from belated.play.calendar import Calendar, begin_round, empty_calendar, put, reserved, take
+from belated.play.delivery import Courier, Handed
+from belated.play.game import Game, Stretch
+from belated.play.readable import UNTOLD
+from belated.play.trace import Recorder, Trace
+from belated.types import Need, Setting
+
+EXPECTED, REALISED, ABSENT = 0, 1, 2
+ARM, LOSS, FROZEN = 0, 1, 2  # where an entry has what; a missing count that is told comes last
+
+
+class Tally(NamedTuple):
+    """Sums over the rounds played: totals of <q_t, l_t>, l_t(i_t) and <q_t, rho_t>; by arm, q_t
+    and the plays; by strategy, <q_t^m, l_t>, if the learner mixes any."""
+
+    totals: Floats
+    weights: Floats
+    plays: Counts
+    strategies: Floats | None
+
+
+class Run(NamedTuple):
+    """All that changes while a learner plays."""
+
+    state: Any
+    prediction: Prediction
+    plays: Floats
+    stream: NDArray[np.uint64]
+    calendar: Calendar
+    tally: Tally
+
+
+class Told(NamedTuple):
+    """Who is told what: all losses, or that of the arm drawn; missing counts; delays at once."""
+
+    full_information: bool
+    missing: bool
+    delay: bool
+
+
+@compiled
+def play_rounds(run: Run, stretch: Stretch, handed: Handed, told: Told) -> None:
+    """Play the rounds of a stretch; the calendar must have a free slot for each loss in it."""
+    here = borrowed(run)
+    state, prediction, plays, stream = here.state, here.prediction, here.plays, here.stream
+    calendar, tally, q, rows = here.calendar, here.tally, here.prediction.q, here.calendar.rows
+    there, handed = borrowed(stretch), borrowed(handed)
+    losses, missing, work = there.losses, there.missing, here.prediction.work
+    in_force = rows[:, FROZEN:]
+    for row in range(losses.shape[0]):
+        now = stretch.first + row
+        begin_round(calendar, now)
+        prediction.detailed[0] = row == losses.shape[0] - 1  # only its p will be noted
+        predict(state, prediction)
+        arm = -1 if told.full_information else draw(stream, q)
+        add_up(tally, q, arm, losses, missing, row)
+        add_up_strategies(tally.strategies, work, losses, row)
+        if told.delay:
+            delay = handed.delays[row, arm]
+            plays[0, 0] = np.inf if delay == NEVER else delay
+        commit(state, prediction, arm, plays)
+        if told.full_information:
+            for k in range(q.shape[0]):
+                send(calendar, now, there, handed, row, k, plays, k, told.missing)
+        else:
+            send(calendar, now, there, handed, row, arm, plays, 0, told.missing)
+        entry, end = take(calendar, now)
+        while entry < end:
+            for k in range(end - entry):
+                at = np.uint64(entry + k)  # an index that cannot be negative costs less
+                column = np.uint64(int(rows[at, ARM]))
+                absent = int(rows[at, rows.shape[1] - 1]) if told.missing else UNTOLD
+                observe(state, in_force[at], column, rows[at, LOSS], absent)
+            entry, end = take(calendar, now)
+
+
+@compiled
+def send(
+    calendar: Calendar,
+    now: int,
+    stretch: Stretch,
+    handed: Handed,
+    row: int,
+    arm: int,
+    plays: Floats,
+    k: int,
+    tells_missing: bool,
+) -> None:
+    """Put a loss on its way, with what was in force for it, unless it comes after the last round.
+
+    An entry holds arm, loss, and what was in force; then the missing count, if it will be told.
+    """
+    delay = handed.delays[row, arm]
+    if delay == NEVER or delay >= stretch.rounds - now:
+        return
+    entry = calendar.rows[np.uint64(put(calendar, now, now + delay))]
+    loss = handed.losses[row, arm]
+    if plays.shape[1] == LANES - FROZEN and not tells_missing:
+        store_whole(entry, 0, side_by_side(arm, loss, plays[k, 0], plays[k, 1]))
+        return
+    entry[ARM] = arm
+    entry[LOSS] = loss
+    for part in range(plays.shape[1]):
+        entry[FROZEN + part] = plays[k, part]
+    if tells_missing:
+        entry[entry.shape[0] - 1] = stretch.missing[row, arm]
+
+
+@compiled
+def add_up(tally: Tally, q: Floats, arm: int, losses: Floats, missing: Counts, row: int) -> None:
+    """Add one round to the tally; in full information (arm -1) the learner suffers <q_t, l_t>."""
+    expected, absent, weights = 0.0, 0.0, tally.weights
+    for i in range(q.shape[0]):
+        expected += q[i] * losses[row, i]
+        absent += q[i] * missing[row, i]
+        weights[i] += q[i]
+    tally.totals[EXPECTED] += expected
+    tally.totals[ABSENT] += absent
+    tally.totals[REALISED] += expected if arm < 0 else losses[row, arm]
+    if arm >= 0:
+        tally.plays[arm] += 1
+
+
+@compiled
+def add_up_strategies(sums: Floats | None, work: Floats, losses: Floats, row: int) -> None:
+    """Add what each strategy has lost in the round; compiled to nothing where none are mixed."""
+    if sums is None:
+        return
+    for m in range(sums.shape[0]):
+        sums[m] += product(work[m], losses[row])
+
+
+@compiled
+def product(weights: Floats, losses: Floats) -> float:
+    """<q, l>, in lanes."""
+    sum_, end = spread(0.0), whole(weights.shape[0])
+    for i in range(0, end, LANES):
+        sum_ = sum_ + load_whole(weights, i) * load_whole(losses, i)
+    if end < weights.shape[0]:
+        sum_ = sum_ + load_part(weights, end, 0.0) * load_part(losses, end, 0.0)
+    return across(sum_)
+
+
+@functools.cache
+def loop_for(state: type, verbs: Verbs) -> Callable[[Run, Stretch, Handed, Told], None]:
+    """The compiled loop, kept on disk only for the learners of this package."""
+    package = f"{__package__.split('.')[0]}."
+    ours = all(each.__module__.startswith(package) for each in (state, *verbs))
+    return play_rounds if ours else compiled_afresh(play_rounds)
+
+
+class EngineRun:
+    """A learner's run through a game, stretch by stretch, by the compiled loop."""
+
+    def __init__(self, learner: Learner, game: Game, seed: np.random.SeedSequence) -> None:
+        self.told = Told(
+            full_information=learner.setting is Setting.FULL_INFORMATION,
+            missing=learner.setting is Setting.PARTIALLY_CONCEALED,
+            delay=Need.DELAY_AT_DECISION in learner.needs,
+        )
+        rows, arms = learner.arms if self.told.full_information else 1, learner.arms
+        self.rows, self.learner, self.courier = rows, learner, Courier(learner)
+        prediction = learner.blank()
+        self.recorder, self.strategies = Recorder(learner, game), np.zeros(learner.mixes)
+        self.run = Run(
+            state=learner.start(),
+            prediction=prediction,
+            plays=np.empty((rows, learner.play_width)),
+            stream=seeded(seed),
+            calendar=empty_calendar(FROZEN + learner.play_width + self.told.missing),
+            tally=Tally(
+                np.zeros(3),
+                np.zeros(arms),
+                np.zeros(arms, dtype=np.int64),
+                self.strategies if learner.mixes else None,
+            ),
+        )
+        self.loop = loop_for(learner.state, learner.verbs)
+        nothing = np.empty((0, arms), dtype=np.int64)
+        empty = Stretch(0, 0, np.empty((0, arms)), nothing, nothing)
+        none = Handed(empty.delays, empty.losses)
+        self.loop(self.run, empty, none, self.told)  # compiled before the clock starts
+
+    def play(self, stretch: Stretch) -> None:
+        """Play on through the next stretch."""
+        started = time.perf_counter()
+        stretch = stretch._replace(losses=np.ascontiguousarray(stretch.losses))
+        calendar = reserved(self.run.calendar, len(stretch.losses) * self.rows)
+        state = self.learner.reserved(self.run.state, len(stretch.losses))
+        run = self.run = self.run._replace(calendar=calendar, state=state)
+        self.loop(run, stretch, self.courier.hand(stretch), self.told)
+        self.recorder.seconds += time.perf_counter() - started
+        self.recorder.note(stretch.end, run.tally.totals, run.tally.weights, run.prediction)
+
+    def close(self) -> Trace:
+        """The trace, after the last stretch."""
+        run = self.run
+        return self.recorder.close(
+            run.prediction,
+            run.tally.plays,
+            self.strategies,
+            float(run.tally.totals[ABSENT]),
+            self.learner.overlap(run.state),
+        )
+
+
+def play(learner: Learner, game: Game, seed: np.random.SeedSequence) -> Trace:
+    """Run a learner through a whole game."""
+    run = EngineRun(learner, game, seed)
+    for stretch in game.stretches():
+        run.play(stretch)
+    return run.close()

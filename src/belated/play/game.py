@@ -1,0 +1,140 @@
+"""A game: what an environment does for one seed, with what is missing in every round.
+
+It is delivered in stretches that end at the checkpoints of the accounts, and drawn anew each time
+it is walked through, unless it is small enough to be kept.
+"""
+
+import functools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.arrays import Counts, Floats
+from belated.compiled.jit import compiled
+from belated.compiled.unowned import borrowed
+from belated.environments.environment import Environment
+from belated.environments.missing import NEVER
+from belated.play.calendar import (
+    Calendar,
+    begin_round,
+    empty_calendar,
+    put,
+    reserved,
+    take,
+)
+
+KEPT_ENTRIES = 2**20  # (round, arm) pairs of a game that is kept: 25 MB
+ENDING_ENTRIES = 2**19
+MOST_CHECKPOINTS = 200
+CHECKPOINT_ENTRIES = 2**21
+
+
+class Stretch(NamedTuple):
+    """Consecutive rounds of a game of `rounds` rounds, `first` counted from 0."""
+
+    first: int
+    rounds: int
+    losses: Floats
+    delays: Counts
+    missing: Counts  # rho_t(i)
+
+    @property
+    def end(self) -> int:
+        """The number of rounds that are over after this stretch."""
+        return self.first + len(self.losses)
+
+
+class Pairs(NamedTuple):
+    """All (round, arm) whose loss is missing: how many of each arm, and when they end.
+
+    What ends soon is counted in `ending`, whose row for a round is taken off at its end; the rest
+    waits in a calendar, with its arm.
+    """
+
+    missing: Counts
+    ending: NDArray[np.int32]
+    calendar: Calendar
+
+
+def no_pairs(arms: int) -> Pairs:
+    """Nothing is missing yet."""
+    rows = 1 << max(0, min(12, (ENDING_ENTRIES // arms).bit_length() - 1))
+    return Pairs(
+        missing=np.zeros(arms, dtype=np.int64),
+        ending=np.zeros((rows, arms), dtype=np.int32),
+        calendar=empty_calendar(width=1),
+    )
+
+
+@compiled
+def count_missing(pairs: Pairs, first: int, rounds: int, delays: Counts, missing: Counts) -> None:
+    """rho_t(i) = |{s < t : s + d_s(i) >= t}| of consecutive rounds, in O(1) a pair (eq:key)."""
+    pairs = borrowed(pairs)
+    counts, ending, arms = pairs.missing, pairs.ending, pairs.missing.shape[0]
+    turn = ending.shape[0] - 1  # the rows are a power of two
+    for row in range(delays.shape[0]):
+        now = first + row
+        begin_round(pairs.calendar, now)
+        for i in range(arms):
+            missing[row, i] = counts[i]
+            counts[i] += 1
+            delay = delays[row, i]
+            if delay <= turn and delay != NEVER:
+                ending[(now + delay) & turn, i] += 1
+            elif delay != NEVER and delay < rounds - now:
+                pairs.calendar.rows[put(pairs.calendar, now, now + delay), 0] = i
+        for i in range(arms):
+            counts[i] -= ending[now & turn, i]
+            ending[now & turn, i] = 0
+        entry, end = take(pairs.calendar, now)
+        while entry < end:
+            for row_due in range(entry, end):
+                counts[int(pairs.calendar.rows[row_due, 0])] -= 1
+            entry, end = take(pairs.calendar, now)
+
+
+class Game:
+    """One game of an environment; the same for everybody who walks through it."""
+
+    def __init__(self, environment: Environment, seed: np.random.SeedSequence) -> None:
+        self.environment = environment
+        self.seed = seed
+        self.checkpoints = checkpoints(environment.rounds, environment.arms)
+
+    def stretches(self) -> Iterator[Stretch]:
+        """The game from its first round to its last."""
+        if self.environment.rounds * self.environment.arms <= KEPT_ENTRIES:
+            yield from self._kept
+        else:
+            yield from self._drawn()
+
+    @functools.cached_property
+    def _kept(self) -> list[Stretch]:
+        return list(self._drawn())
+
+    def _drawn(self) -> Iterator[Stretch]:
+        rounds, arms = self.environment.rounds, self.environment.arms
+        pairs = no_pairs(arms)
+        for span, losses, delays in self.environment.blocks(self.seed):
+            beyond = int((delays >= pairs.ending.shape[0]).sum())
+            pairs = pairs._replace(calendar=reserved(pairs.calendar, beyond))
+            missing = np.empty_like(delays)
+            count_missing(pairs, span.first, rounds, delays, missing)
+            for part in self._cut(span.first, span.count):
+                yield Stretch(
+                    span.first + part.start, rounds, losses[part], delays[part], missing[part]
+                )
+
+    def _cut(self, first: int, count: int) -> Iterator[slice]:
+        """The rows of a block in slices that end at checkpoints."""
+        inside = self.checkpoints[(self.checkpoints > first) & (self.checkpoints < first + count)]
+        ends = [*(int(end) - first for end in inside), count]
+        yield from map(slice, [0, *ends[:-1]], ends)
+
+
+def checkpoints(rounds: int, arms: int) -> Counts:
+    """The rounds after which sums are recorded: evenly spread, the last one included."""
+    count = min(MOST_CHECKPOINTS, max(2, CHECKPOINT_ENTRIES // arms), max(1, rounds // 10))
+    return np.unique(np.round(np.linspace(rounds / count, rounds, count)).astype(np.int64))

@@ -1,0 +1,108 @@
+"""The trace of a run: what one learner did in one game, summed up at the checkpoints."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from belated.arrays import Counts, Floats
+from belated.play.game import Game
+
+_NONE = np.empty(0)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One run. Arrays with `_at` have a row for each checkpoint, sums from the first round on.
+
+    loss_at is the sum of <q_t, l_t>, the expected loss given the past; realised_at the sum of
+    l_t(i_t), equal to it in full information. weight_at is the sum of q_t, and rate_weight_at the
+    present weight of each learning rate.
+    """
+
+    learner: Any
+    checkpoints: Counts
+    loss_at: Floats
+    realised_at: Floats
+    weight_at: Floats
+    rate_weight_at: Floats
+    rates: Floats
+    plays: Counts
+    expected_missing: float  # sum_t <q_t, rho_t>
+    overlap: float  # the double sum of eq:censoredgamma
+    strategies: Floats  # sum_t <q_t^m, l_t> of each strategy that the learner mixes, if any
+    last: Floats  # q_T
+    dual: Floats  # of the last prediction, and eta, if the learner mixes strategies
+    eta: Floats
+    seconds: float
+
+    @property
+    def loss(self) -> float:
+        """The learner's expected loss over all rounds."""
+        return float(self.loss_at[-1])
+
+    @property
+    def realised(self) -> float:
+        """The loss of the arms it drew."""
+        return float(self.realised_at[-1])
+
+
+class Recorder:
+    """Fills a trace while a run goes on."""
+
+    def __init__(self, learner: Any, game: Game) -> None:
+        count, arms = game.checkpoints.size, game.environment.arms
+        self.learner = learner
+        self.checkpoints = game.checkpoints
+        self.loss_at = np.empty(count)
+        self.realised_at = np.empty(count)
+        self.weight_at = np.empty((count, arms))
+        self.rate_weights: list[Floats] = []
+        self.passed = 0
+        self.seconds = 0.0
+
+    def note(self, end: int, totals: Floats, weights: Floats, prediction: Any) -> None:
+        """Record the sums after `end` rounds, if that is a checkpoint."""
+        if end != self.checkpoints[self.passed]:
+            return
+        self.loss_at[self.passed], self.realised_at[self.passed] = totals[:2]
+        self.weight_at[self.passed] = weights
+        self.rate_weights.append(prediction.p.sum(axis=0) if rates_of(prediction).size else _NONE)
+        self.passed += 1
+
+    def close(
+        self,
+        prediction: Any,
+        plays: Counts,
+        strategies: Floats,
+        expected_missing: float,
+        overlap: float,
+    ) -> Trace:
+        """The trace of the whole run."""
+        return Trace(
+            learner=self.learner,
+            checkpoints=self.checkpoints,
+            loss_at=self.loss_at,
+            realised_at=self.realised_at,
+            weight_at=self.weight_at,
+            rate_weight_at=np.array(self.rate_weights),
+            rates=rates_of(prediction),
+            plays=plays,
+            expected_missing=expected_missing,
+            overlap=overlap,
+            strategies=strategies,
+            last=np.array(prediction.q),
+            dual=np.array(prediction.dual) if strategies.size else _NONE,
+            eta=np.array(prediction.eta) if strategies.size else _NONE,
+            seconds=self.seconds,
+        )
+
+
+def rates_of(prediction: Any) -> Floats:
+    """The learning rates that are weighed, one for each column of p; none if there is no choice."""
+    columns = prediction.p.shape[1] if hasattr(prediction, "p") else 1
+    for name in ("eta", "gamma", "rates"):
+        rates = np.asarray(getattr(prediction, name, _NONE))
+        if columns > 1 and rates.size == columns:
+            return rates.astype(np.float64)
+    return _NONE

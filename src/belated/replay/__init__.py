@@ -1,0 +1,1 @@
+"""Replaying a learner along given losses, delays and plays."""

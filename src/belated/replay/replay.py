@@ -1,0 +1,58 @@
+"""Replay: a learner along given losses, delays and plays, with all its predictions kept."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.environments.missing import missing_counts
+from belated.play.game import Stretch
+from belated.play.readable import Plays, rounds_of
+from belated.replay.case import Case
+from belated.types import Setting
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The predictions of every round, and the state after the last."""
+
+    predictions: list[Any]
+    state: Any
+
+    @property
+    def q(self) -> NDArray[np.float64]:
+        """q_t in row t-1."""
+        return np.array([prediction.q for prediction in self.predictions])
+
+
+def replay(case: Case, learner: Plays, progress: Callable[[], None] = lambda: None) -> Replay:
+    """Run the learner through the case and keep all its predictions; progress after each round."""
+    game = Stretch(0, len(case.losses), case.losses, case.delays, missing_counts(case.delays))
+    state = learner.start()
+    predictions = []
+    for moment in rounds_of(learner, state, [game], lambda t, q: int(_played(case)[t])):
+        predictions.append(moment.prediction)
+        progress()
+    return Replay(predictions, state)
+
+
+def _played(case: Case) -> NDArray[np.int64]:
+    if case.arms is None:
+        raise ValueError("the case names no arms; a bandit's case must name the arm of each round")
+    return case.arms
+
+
+def learner_for(case: Case) -> Plays:
+    """The compiled learner that a case asks for."""
+    from belated.learners.paper.concealed import Concealed
+    from belated.learners.paper.full_information import FullInformation
+    from belated.learners.paper.partially_concealed import PartiallyConcealed
+
+    kinds: dict[Setting, Callable[..., Plays]] = {
+        Setting.FULL_INFORMATION: FullInformation,
+        Setting.PARTIALLY_CONCEALED: PartiallyConcealed,
+        Setting.CONCEALED: Concealed,
+    }
+    return kinds[case.setting](**case.options)

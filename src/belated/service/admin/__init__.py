@@ -1,0 +1,1 @@
+"""What an administrator does: arms, keys, export, verification."""

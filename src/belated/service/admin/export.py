@@ -1,0 +1,98 @@
+"""The journal of a problem as a log that `belated replay` reads: a row for each loss to be told.
+
+`arrival` is the round at whose end an outcome was known, by the order of the journal; it is empty
+while nothing has come. What was cancelled has an arrival and no loss. `event` numbers, in the order
+of the journal, what has come. An arm that was added or removed has a row of its own, after those of
+the round that was played last.
+"""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from belated.service.core.arms import ARMS
+from belated.service.store import START, Decision, Event, Outcome, Store
+
+FORMATS = (".csv", ".parquet")
+
+
+class Row(NamedTuple):
+    """A row of the log."""
+
+    round: int
+    arm: str
+    probability: float | None
+    loss: float | None
+    arrival: int | None
+    missing: int | None
+    outcome: str
+    ticket: str
+    decided_at: float
+    told_at: float | None
+    event: int | None
+
+
+def rows_of(store: Store, problem: str) -> list[Row]:
+    """The log of a problem, in the order of its rounds."""
+    rows: dict[tuple[str, str], Row] = {}
+    round_ = 0
+    for number, event in enumerate(journal_of(store, problem)):
+        body = event.body
+        if isinstance(body, Decision):
+            round_ += 1
+            shares = body.weights if body.arm is None else {body.arm: body.probability}
+            for arm, share in (shares or {}).items():
+                waiting = (None, None, None, "pending", body.ticket, body.at, None, None)
+                rows[body.ticket, arm] = Row(round_, arm, float(share or 0.0), *waiting)
+        elif isinstance(body, Outcome):
+            rows[body.ticket, body.arm] = rows[body.ticket, body.arm]._replace(
+                loss=body.loss,
+                arrival=round_,
+                missing=body.missing,
+                outcome=body.kind,
+                told_at=body.at,
+                event=number,
+            )
+        elif body.kind == ARMS:
+            for arm, became in [(arm, "removed") for arm in body.payload["remove"]] + [
+                (arm, "added") for arm in body.payload["add"]
+            ]:
+                happened = (None, None, round_, None, became, "", body.at, body.at, number)
+                rows[f"event {number}", arm] = Row(round_, arm, *happened)
+    return list(rows.values())
+
+
+def journal_of(store: Store, problem: str) -> Iterator[Event]:
+    """All events of a problem in the canonical order."""
+    position = START
+    while True:
+        events, position = store.tail(position, problem=problem)
+        if not events:
+            return
+        yield from events
+
+
+def check_format(path: Path) -> None:
+    """Refuse a file that could not be written."""
+    if path.suffix.lower() not in FORMATS:
+        raise ValueError(f"{path.name} is neither {' nor '.join(FORMATS)}; it must be one of them")
+
+
+def write_log(rows: list[Row], path: Path) -> None:
+    """Write a log as CSV or Parquet, as the name of the file says."""
+    check_format(path)
+    if path.suffix.lower() == ".csv":
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(Row._fields)
+            writer.writerows(rows)
+        return
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise ValueError("Parquet needs pyarrow: pip install 'belated[parquet]'") from None
+    columns: list[Any] = list(zip(*rows, strict=True)) or [()] * len(Row._fields)
+    table = pyarrow.table(dict(zip(Row._fields, map(list, columns), strict=True)))
+    parquet.write_table(table, path)

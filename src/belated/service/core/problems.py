@@ -1,0 +1,207 @@
+"""Problems as they are created: checked once, written into the store, and read from there."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from belated.asktell.held_rounds import HeldBack
+from belated.asktell.learner_options import kind_named, plain_options
+from belated.asktell.options import DOUBLING
+from belated.checks import LossRange, as_arms, as_count, as_number, as_range
+from belated.learners.contract import Learner
+from belated.learners.registry import learner_named
+from belated.service.store import Problem
+from belated.types import Need, Setting
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+DEFAULT_LEARNERS = {"bandit": "practical-bandit", "experts": "practical-experts"}
+FIELDS = (
+    "kind", "arms", "learner", "options", "loss_range", "expire_after", "expire_seconds",
+    "default_loss",
+)  # fmt: skip
+MOST_ARMS, MOST_LETTERS = 10_000, 200
+MOST_SECONDS = 1e10
+
+
+@dataclass(frozen=True)
+class Served:
+    """A problem in use: its arms, its learner, and the terms on which losses are told.
+
+    A play that is not told within `expire_after` rounds or `expire_seconds` counts as one with
+    `default_loss`, which here is in the learner's own units.
+    """
+
+    name: str
+    arms: tuple[str, ...]
+    learner: Learner
+    loss_range: LossRange
+    expire_after: int | None
+    expire_seconds: float | None
+    default_loss: float | None
+    spec: Mapping[str, Any]
+    at: float
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each arm."""
+        return {arm: place for place, arm in enumerate(self.arms)}
+
+    @cached_property
+    def is_bandit(self) -> bool:
+        """Whether one arm is played, and only its loss is told."""
+        return self.learner.setting is not Setting.FULL_INFORMATION
+
+    @cached_property
+    def tells_missing(self) -> bool:
+        """Whether the missing count has to be told with each loss."""
+        return self.learner.setting is Setting.PARTIALLY_CONCEALED
+
+    @cached_property
+    def expires(self) -> bool:
+        """Whether a play that is not told is given up some time."""
+        return self.expire_after is not None or self.expire_seconds is not None
+
+
+def served(problem: Problem) -> Served:
+    """A problem out of the store."""
+    spec = problem.spec
+    bounds = as_range(spec["loss_range"])
+    default = spec["default_loss"]
+    return Served(
+        name=problem.name,
+        arms=tuple(spec["arms"]),
+        learner=learner_named(spec["learner"])(len(spec["arms"]), **spec["options"]),
+        loss_range=bounds,
+        expire_after=spec["expire_after"],
+        expire_seconds=spec["expire_seconds"],
+        default_loss=None if default is None else bounds.loss(default, "default_loss"),
+        spec=spec,
+        at=problem.at,
+    )
+
+
+def rearmed(problem: Served, arms: Sequence[str]) -> Served:
+    """The same problem with other arms."""
+    return served(Problem(problem.name, {**problem.spec, "arms": list(arms)}, problem.at))
+
+
+def checked_name(name: Any) -> str:
+    """A name that can stand in an address."""
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise ValueError(
+            f"name is {name!r}; it must be 1 to 64 letters, digits, dots, dashes or underscores, "
+            "and begin with a letter or a digit"
+        )
+    return name
+
+
+def checked_spec(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a user wants of a problem, complete and such that it can be served."""
+    for field in given:
+        if field not in FIELDS:
+            raise ValueError(f"{field!r} is no part of a problem; it has {', '.join(FIELDS)}")
+    arms = checked_arms(given.get("arms"))
+    kind = learner_kind(given.get("kind"), given.get("learner"))
+    check_kind(kind)
+    options = checked_options(kind, arms, given.get("options") or {})
+    check_delivery(kind(len(arms), **options))
+    bounds = as_range(given.get("loss_range") or (0.0, 1.0))
+    spec = {
+        "kind": "experts" if kind.setting is Setting.FULL_INFORMATION else "bandit",
+        "arms": list(arms),
+        "learner": kind.name,
+        "options": options,
+        "loss_range": [bounds.low, bounds.high],
+    }
+    return {**spec, **checked_expiry(given, bounds)}
+
+
+def checked_arms(arms: Any) -> tuple[str, ...]:
+    """Names that can be written anywhere."""
+    if not isinstance(arms, Sequence) or isinstance(arms, str):
+        raise ValueError(f"arms is {arms!r}; it must be a list of names")
+    for arm in arms:
+        if not isinstance(arm, str) or not 1 <= len(arm) <= MOST_LETTERS or not arm.isprintable():
+            raise ValueError(
+                f"arm {arm!r} is no name; it must be text of 1 to {MOST_LETTERS} printable letters"
+            )
+    if len(arms) > MOST_ARMS:
+        raise ValueError(f"there are {len(arms)} arms; there must be from 1 to {MOST_ARMS}")
+    as_arms(arms)
+    return tuple(arms)
+
+
+def learner_kind(kind: str | None, learner: str | None) -> type[Learner]:
+    """The learner that is named, or the usual one of a kind of problem."""
+    if kind is not None and kind not in DEFAULT_LEARNERS:
+        raise ValueError(f"kind is {kind!r}; it must be one of {', '.join(DEFAULT_LEARNERS)}")
+    if kind is not None:
+        return kind_named(learner or DEFAULT_LEARNERS[kind], bandit=kind == "bandit")
+    return learner_named(learner or DEFAULT_LEARNERS["bandit"])
+
+
+def checked_options(
+    kind: type[Learner], arms: tuple[str, ...], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The options of a learner; what it must know has to be given."""
+    if not isinstance(given, Mapping):
+        raise ValueError(f"options is {given!r}; it must be names with values")
+    for name, value in given.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{name} is {value!r}; it must be finite")
+    options = plain_options(kind, arms, given, None)
+    lacking = [
+        need.value
+        for need in (Need.HORIZON, Need.MAX_MISSING)
+        if need in kind.needs and options[need.value] in (None, DOUBLING)
+    ]
+    if lacking:
+        raise ValueError(
+            f"{kind.name} must know {' and '.join(lacking)}, which the service cannot find out; "
+            f"give {' and '.join(lacking)}, or take a learner that does without, such as "
+            f"{DEFAULT_LEARNERS['bandit']}"
+        )
+    return options
+
+
+def check_kind(kind: type[Learner]) -> None:
+    """Refuse learners that would have to be told what nobody here knows in time."""
+    if Need.DELAY_AT_DECISION in kind.needs:
+        raise ValueError(
+            f"learner is {kind.name!r}, which must know each delay as soon as the arm is drawn; "
+            "the service learns it only when the loss comes, so take another learner"
+        )
+
+
+def check_delivery(learner: Learner) -> None:
+    """Refuse learners that cannot be told each loss as it comes."""
+    if HeldBack.by(learner) is not None:
+        how = f"delivery={learner.delivery!r}" if learner.window is None else "a window"
+        raise ValueError(
+            f"learner is {learner.name!r} with {how}; the service tells each loss when it arrives, "
+            "so take a learner with delivery='own' and no window"
+        )
+
+
+def checked_expiry(given: Mapping[str, Any], bounds: LossRange) -> dict[str, Any]:
+    """After how many rounds and seconds an untold play is given up, and with which loss."""
+    rounds, seconds = given.get("expire_after"), given.get("expire_seconds")
+    default = given.get("default_loss")
+    if rounds is not None:
+        rounds = as_count(rounds, "expire_after", 0)
+    if seconds is not None:
+        seconds = as_number(seconds, "expire_seconds")
+        if not 0.0 <= seconds <= MOST_SECONDS:
+            raise ValueError(f"expire_seconds is {seconds!r}; it must be from 0 to {MOST_SECONDS}")
+    if (rounds is None and seconds is None) != (default is None):
+        raise ValueError(
+            f"expire_after is {rounds!r}, expire_seconds is {seconds!r} and default_loss is "
+            f"{default!r}; a play that expires needs a default_loss, and only then"
+        )
+    if default is not None:
+        default = as_number(default, "default_loss")
+        bounds.loss(default, "default_loss")
+    return {"expire_after": rounds, "expire_seconds": seconds, "default_loss": default}

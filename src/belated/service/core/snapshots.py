@@ -1,0 +1,118 @@
+"""Snapshots of replicas: arrays and a little text, restored exactly, and bound to the code.
+
+The store guards each with a checksum. A state that other code has folded is not believed, as it
+might differ in its last bits from what this code folds.
+"""
+
+import hashlib
+import io
+import json
+import platform
+from functools import cache
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.compiled.ask_tell import NO_ARM
+from belated.compiled.jit import config, source_hash
+from belated.learners.states import leaves, mapped
+from belated.service.core.arms import Lineup
+from belated.service.core.problems import Served, rearmed
+from belated.service.core.replica import OpenPlay, Replica
+from belated.service.core.stats import Sight
+
+FORMAT = 2
+META = "meta"
+
+
+@cache
+def code_version() -> str:
+    """The code whose fold a snapshot is: our sources, numpy's, and whether it is compiled."""
+    how = "plain" if config.DISABLE_JIT else "compiled"
+    parts = (str(FORMAT), source_hash(), np.__version__, platform.machine(), how)
+    return hashlib.sha256("/".join(parts).encode()).hexdigest()[:16]
+
+
+def packed(replica: Replica) -> bytes:
+    """The whole replica but its position."""
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **arrays_of(replica))
+    return buffer.getvalue()
+
+
+def fingerprint(replica: Replica) -> str:
+    """Equal for two replicas if, and only if, they are equal bit for bit."""
+    digest = hashlib.sha256()
+    for name, array in sorted(arrays_of(replica).items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def unpacked(problem: Served, blob: bytes) -> Replica:
+    """A replica as it was packed, or ValueError."""
+    try:
+        with np.load(io.BytesIO(blob), allow_pickle=False) as arrays:
+            return restored(problem, dict(arrays))
+    except (KeyError, IndexError, TypeError, OSError, EOFError, BadZipFile) as error:
+        raise ValueError(f"a snapshot of {problem.name!r} does not fit: {error!r}") from None
+
+
+def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
+    """All that a replica is, as named arrays."""
+    meta = {
+        "round": replica.round,
+        "status": replica.status,
+        "late": replica.late,
+        "lineup": replica.lineup,
+        "gone": {ticket: play.gone for ticket, play in replica.open.items() if play.gone},
+        "every": replica.sight.trail.every,
+        "recent": list(replica.sight.recent),
+    }
+    found: dict[str, NDArray[Any]] = {
+        META: np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
+    }
+    found |= {f"state.{name}": part for name, part in leaves(replica.state).items()}
+    found |= {f"sight.{name}": part for name, part in replica.sight.arrays().items()}
+    plays = replica.open.values()
+    rows = 1 if replica.problem.is_bandit else len(replica.problem.arms)
+    width = replica.learner.play_width
+    found["open.ticket"] = np.array(list(replica.open), dtype=np.str_)
+    found["open.round"] = np.array([play.round for play in plays], dtype=np.int64)
+    found["open.arm"] = np.array([play.arm for play in plays], dtype=np.int64)
+    for name in ("at", "expires_at", "expires_round"):
+        values = [getattr(play, name) for play in plays]
+        found[f"open.{name}"] = np.array(values, dtype=np.float64)
+    found["open.rows"] = np.array([play.rows for play in plays]).reshape(-1, rows, width)
+    if not replica.problem.is_bandit:
+        waits = np.array([play.waits for play in plays], dtype=np.bool_)
+        found["open.waits"] = waits.reshape(-1, rows)
+    return found
+
+
+def restored(problem: Served, arrays: dict[str, NDArray[Any]]) -> Replica:
+    """The replica that is made of these arrays."""
+    meta = json.loads(arrays[META].tobytes())
+    arms, ever, changes = meta["lineup"]
+    replica = Replica(rearmed(problem, arms))
+    replica.lineup = Lineup(tuple(arms), tuple(ever), changes)
+    replica.sight = Sight(replica.lineup)
+    replica.round, replica.status, replica.late = meta["round"], meta["status"], meta["late"]
+    replica.state = mapped(lambda name, _: arrays[f"state.{name}"].copy(), replica.state)
+    seen = {name: arrays[f"sight.{name}"] for name in replica.sight.arrays()}
+    replica.sight.take(seen, meta["every"], meta["recent"])
+    for place, ticket in enumerate(arrays["open.ticket"]):
+        arm = int(arrays["open.arm"][place])
+        replica.open[str(ticket)] = OpenPlay(
+            int(arrays["open.round"][place]),
+            float(arrays["open.at"][place]),
+            arm,
+            float(arrays["open.expires_at"][place]),
+            float(arrays["open.expires_round"][place]),
+            arrays["open.rows"][place].copy(),
+            arrays["open.waits"][place].copy() if arm == NO_ARM else None,
+            tuple(meta["gone"].get(str(ticket), ())),
+        )
+    return replica

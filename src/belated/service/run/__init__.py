@@ -1,0 +1,1 @@
+"""The running service: the app, the server, its workers, its metrics."""

@@ -1,0 +1,130 @@
+"""Running the service: where it may listen, its log, and how it is stopped."""
+
+import functools
+import gc
+import ipaddress
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Callable
+
+import uvicorn
+
+from belated.service.run.app import Settings, create_app
+from belated.service.run.worker_pool import supervise
+from belated.service.store import open_store
+from belated.service.web.request_log import Structured
+
+GRACE = 20  # seconds that requests under way get when it is stopped
+KEEP_ALIVE = 75  # seconds that an idle connection is kept; more than most clients do
+BACKLOG = 2048
+
+
+def serve(
+    settings: Settings,
+    host: str,
+    port: int,
+    workers: int = 1,
+    log_level: str = "info",
+    announce: Callable[[str, str], None] = lambda address, library: None,
+) -> None:
+    """Serve until SIGTERM or Ctrl-C, then finish what is under way and take a last snapshot."""
+    library = checked(settings, host, workers)
+    listening = bound(host, port)
+    name = f"[{host}]" if ":" in host else host
+    address = f"http://{name}:{listening.getsockname()[1]}"
+    work = functools.partial(run, settings, log_level, listening)
+    ready = functools.partial(announce, address, library)
+    if workers == 1:
+        work(ready)
+    else:
+        supervise(work, workers, ready)
+
+
+def run(
+    settings: Settings,
+    log_level: str,
+    listening: socket.socket,
+    announce: Callable[[], None],
+) -> None:
+    """Serve on a socket in this process, and say when it answers."""
+    gc.disable()
+    for number in (signal.SIGTERM, signal.SIGINT):  # the server raises them again once it is done
+        signal.signal(number, lambda *_: None)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Structured())
+    logging.basicConfig(level=log_level.upper(), handlers=[handler], force=True)
+    config = uvicorn.Config(
+        create_app(settings),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=GRACE,
+    )
+    server = Announced(config, announce)
+    server.run([listening])
+    if not server.started:
+        raise ValueError("the service could not start; its log says why")
+
+
+class Announced(uvicorn.Server):
+    """A server that says when it is ready."""
+
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say so."""
+        await super().startup(sockets)
+        gc.freeze()  # what there is now stays, and need not be looked through again and again
+        gc.enable()
+        if self.started:
+            self._announce()
+
+
+def checked(settings: Settings, host: str, workers: int) -> str:
+    """Refuse what would be unsafe or could not work; returns what the store is kept in."""
+    if not settings.guarded and not is_loopback(host):
+        raise ValueError(
+            f"host is {host!r}, which others can reach; without keys the service listens on "
+            "127.0.0.1 only"
+        )
+    with open_store(settings.database, settings.durability) as store:
+        if store.one_owner and workers > 1:
+            raise ValueError(
+                f"workers is {workers}; one process owns a SQLite store, so use PostgreSQL for more"
+            )
+        if settings.guarded and not any(key.revoked_at is None for key in store.keys.all()):
+            raise ValueError(
+                "there is no key, so nobody could ask; make one with `belated keys create`, or "
+                "serve with --no-auth on this machine only"
+            )
+        return store.library
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket that listens there."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(BACKLOG)
+    except OSError as error:
+        raise ValueError(f"{host}:{port} cannot be listened on: {error.strerror}") from None
+    listening.set_inheritable(True)
+    return listening

@@ -1,0 +1,1 @@
+"""Routes of other products, for those who come from there."""

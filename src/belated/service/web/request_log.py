@@ -1,0 +1,135 @@
+"""Around every request: its id, the limit on its size, its line in the log, its metrics."""
+
+import itertools
+import json
+import logging
+import re
+import secrets
+import time
+from collections import deque
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from belated.service.core.errors import TooLarge
+from belated.service.run.metrics import Metrics
+from belated.service.web.error_responses import answer_of
+
+log = logging.getLogger("belated.service.core.requests")
+
+ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+FREQUENT = (
+    "ask",
+    "tell",
+    "cancel",
+    ":batch",
+    "/rank",
+    "/reward",
+    "/activate",
+)  # routes whose success is not worth a line
+
+
+class Tracing:
+    """Wraps an app; `most_bytes` is the largest body that is read."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, most_bytes: int) -> None:
+        self._app, self._metrics, self._most = app, metrics, most_bytes
+        self._paths: dict[Any, str] = {}
+        self._numbers, self._process = itertools.count(1), secrets.token_hex(4)
+
+    def _next_id(self) -> str:
+        """Unique among all processes; to ask the system for random bits each time costs more."""
+        return f"{self._process}-{next(self._numbers)}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        given = headers.get(b"x-request-id", b"")
+        scope["by_name"] = headers
+        scope["request_id"] = given.decode() if ID.fullmatch(given) else self._next_id()
+        started, status = time.perf_counter(), 500
+
+        async def traced(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"].append((b"x-request-id", scope["request_id"].encode()))
+            await send(message)
+
+        try:
+            limited = await self._limited(headers, receive)
+            if limited is None:
+                refusal = TooLarge(f"the body is larger than {self._most} bytes")
+                await answer_of(refusal, scope["request_id"])(scope, receive, traced)
+            else:
+                await self._app(scope, limited, traced)
+        finally:
+            self._note(scope, status, time.perf_counter() - started)
+
+    async def _limited(self, headers: dict[bytes, bytes], receive: Receive) -> Receive | None:
+        """The same body, or None if it is too large; one of unknown length is read beforehand."""
+        if b"transfer-encoding" not in headers:  # with it, a length would not count
+            length = headers.get(b"content-length", b"0")
+            return receive if length.isdigit() and int(length) <= self._most else None
+        messages: deque[Message] = deque()
+        total, more = 0, True
+        while more:
+            message = await receive()
+            messages.append(message)
+            total += len(message.get("body", b""))
+            more = bool(message.get("more_body", False))
+            if total > self._most:
+                return None
+
+        async def again() -> Message:
+            return messages.popleft() if messages else await receive()
+
+        return again
+
+    def _route(self, scope: Scope) -> str:
+        """The path of the route as it was declared, so that there are only so many."""
+        if "route_path" in scope:
+            return str(scope["route_path"])
+        if scope.get("route") is not None:
+            return str(scope["route"].path)
+        endpoint = scope.get("endpoint")
+        if endpoint not in self._paths:
+            routes = scope["app"].routes if endpoint is not None else ()
+            found = (each.path for each in routes if getattr(each, "endpoint", 0) is endpoint)
+            self._paths[endpoint] = next(found, "unknown")
+        return self._paths[endpoint]
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        route = self._route(scope)
+        self._metrics.answered(route, status, seconds)
+        level = logging.ERROR if status >= 500 else logging.INFO
+        if status < 400 and (scope["method"] == "GET" or route.endswith(FREQUENT)):
+            level = logging.DEBUG
+        if log.isEnabledFor(level):
+            found = {
+                "request": scope["request_id"],
+                "method": scope["method"],
+                "route": route,
+                "status": status,
+                "ms": round(1000.0 * seconds, 2),
+                "key": getattr(scope.get("principal"), "name", None),
+            }
+            log.log(level, "request", extra={"structured": found})
+
+
+class Structured(logging.Formatter):
+    """A line of JSON for each entry of the log."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        entry: dict[str, Any] = {
+            "at": round(record.created, 3),
+            "level": record.levelname.lower(),
+            "from": record.name,
+            "event": record.getMessage(),
+            **getattr(record, "structured", {}),
+        }
+        if record.exc_info:
+            entry["fault"] = self.formatException(record.exc_info)
+        return json.dumps(entry)

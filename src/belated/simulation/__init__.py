@@ -1,1 +1,0 @@
-"""Playing learners against losses and delays, and accounting for the outcome."""

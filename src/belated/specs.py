@@ -1,0 +1,35 @@
+"""Names with options in text form, such as "concealed:variant=repaired,max_missing=50"."""
+
+import difflib
+from collections.abc import Iterable
+
+
+def listed(names: Iterable[str], given: object) -> str:
+    """All names, and the one that was perhaps meant."""
+    known = list(names)
+    close = difflib.get_close_matches(str(given), known, 1)
+    return ", ".join(known) + (f"; did you mean {close[0]!r}?" if close else "")
+
+
+def named_options(text: str) -> tuple[str, dict[str, int | float | str]]:
+    """A name and its options from text such as "concealed:variant=repaired,max_missing=50"."""
+    name, _, given = text.partition(":")
+    options: dict[str, int | float | str] = {}
+    for part in given.split(",") if given else []:
+        key, equals, value = (word.strip() for word in part.partition("="))
+        if not equals or not key:
+            raise ValueError(f"{name} is given {part!r}; an option must read name=value")
+        if key in options:
+            raise ValueError(f"{name} is given {key!r} twice; once is enough")
+        options[key] = as_value(value)
+    return name, options
+
+
+def as_value(text: str) -> int | float | str:
+    """A whole number, a number, or the text itself."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

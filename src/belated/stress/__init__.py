@@ -1,0 +1,1 @@
+"""Searching for the games in which a learner does worst."""

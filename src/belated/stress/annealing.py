@@ -1,0 +1,107 @@
+"""One restart of a search for hard games: the best of a few random games, annealed.
+
+A small change is kept if it makes the game worse for the learner, and at first also if it makes it
+hardly better. A restart has random numbers of its own: it depends on the seed and its number alone.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from belated.environments.environment import Random, branch
+from belated.stress.hard_games import Find
+from belated.stress.mutations import Script, mutated, opening
+from belated.stress.objectives import Draws, Objective, ScriptedGame
+
+LEAST_OPENINGS = 10
+PROBES = 50
+SEARCH_DRAWS, RANKING_DRAWS, FRESH_DRAWS = 16, 100, 400
+HEAT = 0.01  # the first temperature, as a part of the best value so far
+GAMES, SEARCH, RANKING, FRESH = range(4)
+
+
+@dataclass(frozen=True)
+class Search:
+    """What to look for, in games of which size, and with how many evaluations in a restart."""
+
+    objective: Objective
+    arms: int
+    rounds: int
+    steps: int
+    seed: int
+    longest_delay: int | None = None
+
+    def opening(self, random: Random) -> Script:
+        """A random game to begin with."""
+        return opening(random, self.rounds, self.arms, self.longest_delay)
+
+    def changed(self, random: Random, script: Script) -> Script:
+        """A game near another one."""
+        return mutated(random, script, self.longest_delay)
+
+    def why_not(self) -> str:
+        """Why there is nothing to look for: no game has a value. Empty if one has."""
+        random, draws = np.random.default_rng(self.seed), [np.random.SeedSequence(self.seed)]
+        for _ in range(PROBES):
+            score = self.objective.score(ScriptedGame(self.opening(random)), draws)
+            if score.values.size:
+                return ""
+        return score.why
+
+
+class Restart:
+    """A search from its first random game on; it can end after every step."""
+
+    def __init__(self, search: Search, number: int) -> None:
+        self.search, self.number = search, number
+        self.seed = np.random.SeedSequence(search.seed, spawn_key=(number,))
+        self.random = np.random.default_rng(branch(self.seed, GAMES))
+        self.draws = self._draws(SEARCH, SEARCH_DRAWS)
+        self.openings = max(LEAST_OPENINGS, search.steps // 4)
+        self.evaluations = 0
+        self.here: tuple[float, Script | None] = (-math.inf, None)
+        self.best: tuple[float, Script | None] = self.here
+
+    def step(self) -> None:
+        """Look at one more game: a random one at first, then one near the present one."""
+        value, script = self.here
+        if script is None or self.evaluations < self.openings:
+            changed, heat = self.search.opening(self.random), 0.0
+        else:
+            changed, heat = self.search.changed(self.random, script), self._heat()
+        reached = self._value(changed, self.draws)
+        self.evaluations += 1
+        if reached > self.best[0]:
+            self.best = reached, changed
+        if reached > -math.inf and (reached >= value or self._accepts(value - reached, heat)):
+            self.here = reached, changed
+
+    def find(self) -> Find | None:
+        """The best game so far; None if there is none with a value."""
+        in_search, script = self.best
+        if script is None:
+            return None
+        fresh = self._draws(FRESH, FRESH_DRAWS)
+        return Find(
+            restart=self.number,
+            evaluations=self.evaluations,
+            objective=self.search.objective,
+            script=script,
+            in_search=in_search,
+            ranking=self._value(script, self._draws(RANKING, RANKING_DRAWS)),
+            score=self.search.objective.score(ScriptedGame(script), fresh),
+            fresh=fresh,
+        )
+
+    def _value(self, script: Script, draws: Draws) -> float:
+        return self.search.objective.score(ScriptedGame(script), draws).value
+
+    def _heat(self) -> float:
+        return HEAT * abs(self.best[0]) * (1.0 - self.evaluations / self.search.steps)
+
+    def _accepts(self, worse: float, heat: float) -> bool:
+        return heat > 0.0 and self.random.random() < math.exp(-worse / heat)
+
+    def _draws(self, purpose: int, count: int) -> Draws:
+        return [branch(branch(self.seed, purpose), k) for k in range(count)]

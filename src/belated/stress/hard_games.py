@@ -1,0 +1,155 @@
+"""A find of a search: a game, what it is worth, and the file from which it can be replayed."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from belated.analysis.game_sums import account
+from belated.analysis.statistics import estimate
+from belated.comparison.contenders import Contender
+from belated.environments.missing import NEVER
+from belated.numerics.random_stream import draw, seeded
+from belated.play.readable import Plays, rounds_of
+from belated.replay.case import SETTINGS, parse_case
+from belated.replay.replay import learner_for
+from belated.stress.mutations import Script
+from belated.stress.objectives import Draws, Objective, Score, ScriptedGame
+from belated.types import Setting
+
+NAMES = {setting: name for name, setting in SETTINGS.items()}
+
+
+class Run(NamedTuple):
+    """One run as a case; `exact` says whether a replay of it is by this very learner."""
+
+    learner: str
+    case: dict[str, Any]
+    regret: float
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Find:
+    """The best game of one restart.
+
+    `in_search` is its value on the draws that the search went by, and too high for a learner that
+    draws arms: of many games, it is the one that suits those draws best. `ranking` is its value on
+    other draws, by which finds are put in order, and `score` on the draws `fresh`, on which no
+    choice depends.
+    """
+
+    restart: int
+    evaluations: int
+    objective: Objective
+    script: Script
+    in_search: float
+    ranking: float
+    score: Score
+    fresh: Draws
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of the 95 % confidence interval of the value; None if nothing is drawn."""
+        if self.score.values.size < 2:
+            return None
+        return float(estimate(self.score.values).half_width)
+
+    def summary(self) -> dict[str, Any]:
+        """The numbers of the find."""
+        margin, rivals = self.half_width, self.score.rivals_regrets
+        return {
+            "restart": self.restart,
+            "value": self.score.value,
+            "+-": None if margin is None else float(f"{margin:.1g}"),
+            "in search": self.in_search,
+            "regret": float(self.score.regrets.mean()),
+            **({} if rivals is None else {"rival's regret": float(rivals.mean())}),
+            "bound": self.score.bound,
+            "max missing": int(ScriptedGame(self.script).stretch.missing.max()),
+            "never": round(float((self.script.delays == NEVER).mean()), 3),
+        }
+
+    def content(self) -> dict[str, Any]:
+        """The find as a JSON object: a case for `belated replay`, and how it was found.
+
+        The case is the run of a learner that can be replayed, on the fresh draw of the largest
+        value; if none can, a replay is by the paper's learner of the same setting.
+        """
+        runs = [self._run(each) for each in self.objective.contenders]
+        run = next((each for each in runs if each.exact), runs[0])
+        contenders = {"learner": self.objective.contenders[0].label}
+        if len(self.objective.contenders) > 1:
+            contenders["against"] = self.objective.contenders[1].label
+        numbers = self.summary() | {"half width": self.half_width}
+        del numbers["+-"]
+        found = {
+            **contenders,
+            "objective": self.objective.name,
+            **{name.replace("'", "").replace(" ", "_"): each for name, each in numbers.items()},
+            "fresh_draws": int(self.score.values.size),
+            "evaluations": self.evaluations,
+            "run": {
+                "learner": run.learner,
+                "regret": run.regret,
+                "against_arm": self.score.arm,
+                "replays_exactly": run.exact,
+            },
+        }
+        return {"case": run.case, "found": found}
+
+    def _run(self, contender: Contender) -> Run:
+        game = ScriptedGame(self.script)
+        learner = contender.built(account(game))
+        worst = self.fresh[int(self.score.values.argmax())]
+        q, arms = predictions(learner, game, worst)
+        case = case_of(learner, game, arms)
+        losses = self.script.losses
+        regret = float((q * losses).sum() - losses[:, self.score.arm].sum())
+        return Run(contender.label, case, regret, learner_for(parse_case(case)) == learner)
+
+    def save(self, path: Path) -> Path:
+        """Write the find as JSON."""
+        path.write_text(json.dumps(self.content(), allow_nan=False) + "\n", encoding="utf-8")
+        return path
+
+
+def predictions(
+    learner: Plays, game: ScriptedGame, seed: np.random.SeedSequence
+) -> tuple[Any, list[int]]:
+    """The predictions q_t of a run, and the arms that it played."""
+    stream, arms, q = seeded(seed), [], []
+    moments = rounds_of(
+        learner, learner.start(), game.stretches(), lambda t, weights: draw(stream, weights)
+    )
+    for moment in moments:
+        q.append(moment.prediction.q.copy())
+        arms.append(moment.arm)
+    return np.array(q), arms
+
+
+def case_of(learner: Plays, game: ScriptedGame, arms: list[int]) -> dict[str, Any]:
+    """A game as a case for the learner's setting, with its options as far as a case has them."""
+    stretch = game.stretch
+    options: Mapping[str, Any] = {
+        name: getattr(learner, name, None) for name in ("prior", "max_missing", "gamma_weight")
+    }
+    case: dict[str, Any] = {
+        "setting": NAMES[learner.setting],
+        "K": stretch.losses.shape[1],
+        "T": stretch.rounds,
+        "variant": getattr(learner, "variant", "paper"),
+        "losses": stretch.losses.tolist(),
+        "delays": [[None if d == NEVER else d for d in row] for row in stretch.delays.tolist()],
+    }
+    if options["prior"] is not None:
+        case["prior"] = list(options["prior"])
+    if learner.setting is not Setting.FULL_INFORMATION:
+        most = options["max_missing"]
+        case |= {"arms": arms, "rho_star": int(stretch.missing.max()) if most is None else most}
+    if options["gamma_weight"] is not None:
+        case["options"] = {"gamma_weight": options["gamma_weight"]}
+    return case

@@ -1,0 +1,205 @@
+"""What a search for hard games maximises: regret, its ratio to a bound, or the lead of a rival.
+
+Learners that draw arms are played several times; the value of a game is the mean over the draws.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from belated.analysis.bounds import bound_for
+from belated.analysis.certificates import account_certificate
+from belated.analysis.game_sums import account
+from belated.analysis.practical_certificate import run_certificate
+from belated.arrays import Floats
+from belated.comparison.compare import start_run
+from belated.comparison.contenders import Contender
+from belated.environments.environment import Environment
+from belated.environments.in_memory import GivenDelays, GivenLosses
+from belated.environments.missing import missing_counts
+from belated.learners.paper.full_information import FullInformation
+from belated.learners.practical.practical_experts import PracticalExperts
+from belated.play.game import Game, Stretch
+from belated.play.readable import Plays
+from belated.play.trace import Trace
+from belated.stress.mutations import Script
+from belated.types import Setting
+
+Draws = Sequence[np.random.SeedSequence]
+
+
+class ScriptedGame(Game):
+    """The game of a script: one stretch, one checkpoint, and so as little to do as possible."""
+
+    def __init__(self, script: Script) -> None:
+        losses, delays = GivenLosses(script.losses), GivenDelays(script.delays)
+        rounds = len(script.losses)
+        super().__init__(Environment("script", losses, delays, rounds), np.random.SeedSequence(0))
+        self.checkpoints = np.array([rounds])
+        self.stretch = Stretch(
+            0, rounds, losses.values, delays.values, missing_counts(delays.values)
+        )
+
+    def stretches(self) -> Iterator[Stretch]:
+        yield self.stretch
+
+
+class Score(NamedTuple):
+    """What a game is worth to the search.
+
+    `values` has one entry for each draw, and so has `regrets`, the first learner's regret against
+    `arm`; `rivals_regrets` is that of the second, if there is one. Where nothing is stated about
+    the game, there is no value, and `why` says why.
+    """
+
+    values: Floats
+    regrets: Floats
+    arm: int
+    bound: float | None = None
+    why: str = ""
+    rivals_regrets: Floats | None = None
+
+    @property
+    def value(self) -> float:
+        """The mean over the draws; minus infinity if there is none."""
+        return float(self.values.mean()) if self.values.size else -math.inf
+
+
+class Objective(Protocol):
+    """A value for every game, to be made as large as possible."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def contenders(self) -> tuple[Contender, ...]: ...
+
+    def score(self, game: ScriptedGame, draws: Draws) -> Score: ...
+
+
+@dataclass(frozen=True)
+class OverBound:
+    """The regret against the best arm, as a part of what the learner's theorem states."""
+
+    contender: Contender
+
+    name = "regret / bound"
+
+    @property
+    def contenders(self) -> tuple[Contender, ...]:
+        return (self.contender,)
+
+    def score(self, game: ScriptedGame, draws: Draws) -> Score:
+        sums = account(game)
+        learner, arm = self.contender.built(sums), sums.best_arm
+        traces = played(learner, game, draws)
+        bound = bound_for(
+            learner,
+            sums,
+            arm,
+            expected_missing=float(np.mean([trace.expected_missing for trace in traces])),
+            overlap=float(np.mean([trace.overlap for trace in traces])),
+        )
+        regrets = losses_of(traces) - sums.losses[arm]
+        if bound.value is None:
+            why = f"{bound.why}; the objective 'regret' needs no bound"
+            return Score(np.empty(0), regrets, arm, why=why)
+        return Score(regrets / bound.value, regrets, arm, bound.value)
+
+
+@dataclass(frozen=True)
+class OverCertificate:
+    """The regret as a part of what the run itself proves of it, for the arm and, if there are
+    several, the rate for which it is the largest part."""
+
+    contender: Contender
+
+    name = "regret / certificate"
+
+    @property
+    def contenders(self) -> tuple[Contender, ...]:
+        return (self.contender,)
+
+    def score(self, game: ScriptedGame, draws: Draws) -> Score:
+        sums = account(game)
+        learner = self.contender.built(sums)
+        traces = played(learner, game, draws[:1])
+        if isinstance(learner, PracticalExperts):
+            bounds = np.full(sums.arms, run_certificate(traces[0], sums).bound)
+        elif isinstance(learner, FullInformation) and learner.told_on_arrival:
+            bounds = account_certificate(sums, learner).min(axis=1)
+        else:
+            why = (
+                f"{self.contender.label} has no certificate; practical-experts has one, and "
+                "full-information if it is told its losses when they arrive"
+            )
+            return Score(np.empty(0), np.empty(0), sums.best_arm, why=why)
+        loss = losses_of(traces)
+        if bounds.min() <= 0.0:
+            why = "the certificate is not above 0: the learner did better than any arm"
+            return Score(np.empty(0), loss - sums.losses.min(), sums.best_arm, why=why)
+        arm = int(((loss[0] - sums.losses) / bounds).argmax())
+        regrets = loss - sums.losses[arm]
+        return Score(regrets / bounds[arm], regrets, arm, float(bounds[arm]))
+
+
+@dataclass(frozen=True)
+class OverRounds:
+    """The regret against the best arm, for each round."""
+
+    contender: Contender
+
+    name = "regret per round"
+
+    @property
+    def contenders(self) -> tuple[Contender, ...]:
+        return (self.contender,)
+
+    def score(self, game: ScriptedGame, draws: Draws) -> Score:
+        sums = account(game)
+        loss = losses_of(played(self.contender.built(sums), game, draws))
+        regrets = loss - sums.losses[sums.best_arm]
+        return Score(regrets / sums.rounds, regrets, sums.best_arm)
+
+
+@dataclass(frozen=True)
+class OverRival:
+    """How much more regret the learner has than its rival, for each round."""
+
+    contender: Contender
+    rival: Contender
+
+    name = "difference per round"
+
+    @property
+    def contenders(self) -> tuple[Contender, ...]:
+        return (self.contender, self.rival)
+
+    def score(self, game: ScriptedGame, draws: Draws) -> Score:
+        sums = account(game)
+        loss, rival_loss = (
+            losses_of(played(each.built(sums), game, draws)) for each in self.contenders
+        )
+        values, arm = (loss - rival_loss) / sums.rounds, sums.best_arm
+        best = sums.losses[arm]
+        return Score(values, loss - best, arm, rivals_regrets=rival_loss - best)
+
+
+def played(learner: Plays, game: ScriptedGame, draws: Draws) -> list[Trace]:
+    """The learner's runs, one for each draw; in full information nothing is drawn."""
+    if learner.setting is Setting.FULL_INFORMATION:
+        draws = draws[:1]
+    traces = []
+    for draw in draws:
+        run = start_run(learner, game, draw)
+        run.play(game.stretch)
+        traces.append(run.close())
+    return traces
+
+
+def losses_of(traces: Sequence[Trace]) -> Floats:
+    """sum_t <q_t, l_t> of each run."""
+    return np.array([trace.loss for trace in traces])

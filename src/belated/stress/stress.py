@@ -1,0 +1,121 @@
+"""Stress: a search for the games in which a learner does worst, by many independent restarts."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from belated.checks import as_count, as_number
+from belated.comparison.contenders import Contender, contenders
+from belated.comparison.table import Table
+from belated.play.readable import Plays
+from belated.stress.annealing import Search
+from belated.stress.hard_games import Find
+from belated.stress.objectives import (
+    Objective,
+    OverBound,
+    OverCertificate,
+    OverRival,
+    OverRounds,
+)
+from belated.stress.workers import Crew, Progress
+
+Aim = Literal["bound", "certificate", "regret"]
+Entrant = str | Contender | Plays
+
+MOST_ARMS, MOST_ROUNDS = 10_000, 100_000
+RESTARTS = 20
+OBJECTIVES: dict[Aim, Callable[[Contender], Objective]] = {
+    "bound": OverBound,
+    "certificate": OverCertificate,
+    "regret": OverRounds,
+}
+
+
+@dataclass(frozen=True)
+class Stress:
+    """The finds of a search, the best one first."""
+
+    search: Search
+    finds: tuple[Find, ...]
+    evaluations: int
+    interrupted: bool
+
+    def table(self) -> Table:
+        """A row for each find."""
+        return Table.of([find.summary() for find in self.finds])
+
+    def save(self, folder: str | Path, most: int = 5) -> list[Path]:
+        """Write the best finds as cases that `belated replay` reads, one file each."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        words = " against ".join(each.label for each in self.search.objective.contenders)
+        words += f" {self.search.objective.name} seed {self.search.seed}"
+        name = "-".join(re.findall(r"[a-z0-9]+", words.lower()))
+        kept = enumerate(self.finds[:most], 1)
+        return [find.save(folder / f"{name}-{n}.json") for n, find in kept]
+
+
+def stress(
+    learner: Entrant,
+    against: Entrant | None = None,
+    *,
+    arms: int = 4,
+    rounds: int = 60,
+    objective: Aim = "bound",
+    longest_delay: int | None = None,
+    restarts: int | None = None,
+    seconds: float | None = None,
+    steps: int = 1000,
+    seed: int = 1,
+    workers: int = 1,
+    progress: Progress = lambda done, total: None,
+) -> Stress:
+    """Search the games that maximise regret over bound, or over the regret of another learner.
+
+    For one learner, the objective "certificate" is regret over certificate and "regret" is regret
+    per round. With a longest delay, no loss comes later than so many rounds after its own, except
+    that what would come after the last round is not told.
+
+    The search ends after so many restarts of so many steps, or seconds (20 restarts if neither is
+    said), or by an interrupt (Ctrl-C), and keeps the best of what it has seen. `progress` is told
+    how much of how much is done. With more than one worker, each is a process of its own, and the
+    script that calls this must guard its main part by `if __name__ == "__main__"`.
+    """
+    if longest_delay is not None:
+        longest_delay = as_count(longest_delay, "longest_delay", 0, MOST_ROUNDS)
+    search = Search(
+        objective=aimed(learner, against, objective),
+        arms=as_count(arms, "arms", 2, MOST_ARMS),
+        rounds=as_count(rounds, "rounds", 1, MOST_ROUNDS),
+        steps=as_count(steps, "steps", 1),
+        seed=as_count(seed, "seed", 0),
+        longest_delay=longest_delay,
+    )
+    if seconds is not None and not as_number(seconds, "seconds") > 0.0:
+        raise ValueError(f"seconds is {seconds!r}; it must be above 0")
+    if restarts is not None or seconds is None:
+        restarts = as_count(RESTARTS if restarts is None else restarts, "restarts", 1)
+    workers = as_count(workers, "workers", 1)
+    if why := search.why_not():
+        raise ValueError(f"there is nothing to search for: {why}")
+    crew = Crew(search, restarts, seconds, progress)
+    try:
+        crew.alone() if workers == 1 else crew.together(workers)
+    except KeyboardInterrupt:
+        if not crew.finds:
+            raise
+        crew.interrupted = True
+    finds = sorted(crew.finds, key=lambda find: (-find.ranking, find.restart))
+    return Stress(search, tuple(finds), crew.evaluations, crew.interrupted)
+
+
+def aimed(learner: Entrant, against: Entrant | None, aim: Aim) -> Objective:
+    """What to maximise."""
+    if against is not None:
+        return OverRival(*contenders([learner, against]))
+    (chosen,) = contenders([learner])
+    if aim not in get_args(Aim):
+        raise ValueError(f"objective is {aim!r}; it must be 'bound', 'certificate' or 'regret'")
+    return OBJECTIVES[aim](chosen)

@@ -1,0 +1,215 @@
+"""Sweeps: a grid of runs on any executor, each stored when it is done, none of them run twice.
+
+A sweep can be killed, or lose workers, at any moment: started again with the same grid and store it
+runs what is not stored yet. Its table does not depend on who ran it, where, or in what order.
+"""
+
+import json
+import queue
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from belated import __version__
+from belated.comparison.compare import compare
+from belated.comparison.table import Table
+from belated.environments.scenarios import scenario
+from belated.sweep.grid import Grid, Run
+from belated.sweep.store import Outcome, Store
+from belated.sweep.workers import GivenWorkers, LocalWorkers, Workers
+from belated.types import BelatedError, BelatedWarning
+
+Progress = Callable[[int, int], None]
+
+CAREFUL_FROM = 2
+MOST_BREAKDOWNS = 10
+
+
+class SweepError(BelatedError):
+    """A sweep that cannot go on; what it has stored stays."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """A sweep that has come to its end.
+
+    `failures` are the sentences of the runs that failed, by key; `before` counts the runs that were
+    stored when it began, `resubmitted` those that were lost with a worker and handed in again, and
+    `duplicates` the outcomes that came for a run stored already.
+    """
+
+    table: Table
+    failures: dict[str, str]
+    before: int
+    resubmitted: int
+    duplicates: int
+
+
+def sweep(
+    grid: Grid,
+    store: str | Path,
+    executor: Executor | None = None,
+    progress: Progress = lambda stored, total: None,
+) -> Table:
+    """The table of all runs of a grid: a row for each, with every digit.
+
+    What the store lacks is run, on all cores unless an executor is given. A run that failed has its
+    error in the column `failure`.
+    """
+    workers = LocalWorkers() if executor is None else GivenWorkers(executor)
+    report = carry_out(grid, store, workers, progress)
+    if report.failures:
+        key, failure = next(iter(report.failures.items()))
+        count = f"{len(report.failures)} of {len(report.table)} runs failed"
+        warnings.warn(f"{count}; {Run.of(key)}: {failure}", BelatedWarning, stacklevel=2)
+    return report.table
+
+
+def carry_out(
+    grid: Grid,
+    path: str | Path,
+    workers: Workers,
+    progress: Progress = lambda stored, total: None,
+    retry_failed: bool = False,
+) -> Report:
+    """Run what the store lacks. `progress` is told how many runs of how many are stored."""
+    keys = grid.keys()
+    with Store(path) as store:
+        stored = store.outcomes(keys)
+        if retry_failed:
+            stored = {key: outcome for key, outcome in stored.items() if outcome.failure is None}
+        if len(stored) < len(keys) and store.version != __version__:
+            raise ValueError(
+                f"{store.path.name} was begun by belated {store.version} and this is "
+                f"{__version__}; runs of two versions do not belong in one table, use a new file"
+            )
+        store.forget_failures(key for key in keys if key not in stored)
+        drive = _Drive(store, workers, progress, len(keys))
+        drive.run([key for key in keys if key not in stored])
+        outcomes = store.outcomes(keys)
+        return Report(
+            table=Table.of([_record(key, outcomes[key]) for key in keys]),
+            failures={k: o.failure for k, o in outcomes.items() if o.failure is not None},
+            before=len(stored),
+            resubmitted=drive.resubmitted,
+            duplicates=store.duplicates,
+        )
+
+
+def work(key: str) -> Outcome:
+    """One run, wherever it is sent: its row is that of a comparison, without its time."""
+    started = time.perf_counter()
+    row = failure = None
+    try:
+        run = Run.of(key)
+        environment = scenario(run.scenario, **run.scenario_options)
+        [found] = compare([run.contender], environment, 1, run.seed, workers=1).runs()
+        del found["seconds"]
+        row = json.dumps(found)
+    except Exception as error:
+        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+        failure = kind + " ".join(str(error).split())
+    return Outcome(row, failure, time.perf_counter() - started)
+
+
+def _record(key: str, outcome: Outcome) -> dict[str, Any]:
+    run = Run.of(key)
+    if outcome.row is None:
+        return {**run.columns, "seed": run.seed, "failure": outcome.failure}
+    return {**run.columns, **json.loads(outcome.row), "scenario": run.scenario}
+
+
+class _Drive:
+    """Hands in runs, stores what comes back, and hands in again what was lost with its worker.
+
+    An error of the run itself comes back as its outcome; any other error means that the run was
+    lost. Losses of runs that were under way together are one breakdown. After some breakdowns with
+    nothing stored in between runs are handed in one by one, as one of them may be deadly to all
+    others; after too many the sweep ends.
+    """
+
+    def __init__(self, store: Store, workers: Workers, progress: Progress, total: int) -> None:
+        self.store = store
+        self.workers = workers
+        self.progress = progress
+        self.total = total
+        self.stored = 0
+        self.waiting: deque[str] = deque()
+        self.under_way: dict[Future[Outcome], tuple[str, int]] = {}
+        self.finished: queue.SimpleQueue[Future[Outcome]] = queue.SimpleQueue()
+        self.broken = False
+        self.breakdowns = 0
+        self.fruitless = 0
+        self.resubmitted = 0
+
+    def run(self, keys: list[str]) -> None:
+        """Run these; on an interrupt, give up what is under way and say how to go on."""
+        self.waiting.extend(keys)
+        self.stored = self.total - len(keys)
+        self.progress(self.stored, self.total)
+        try:
+            while self.waiting or self.under_way:
+                self._hand_in()
+                if self.under_way:
+                    self._take(self.finished.get())
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(self._state()) from None
+        finally:
+            self.workers.close(list(self.under_way))
+
+    def _hand_in(self) -> None:
+        """Hand in as many runs as may be under way, but none to workers that have broken down."""
+        if self.broken and not self.under_way:
+            self.workers.renew()
+            self.broken = False
+        most = self.workers.ahead if self.fruitless < CAREFUL_FROM else 1
+        while self.waiting and not self.broken and len(self.under_way) < most:
+            try:
+                future = self.workers.submit(work, self.waiting[0])
+            except Exception as error:
+                self.broken = True
+                self._break_down(error)
+                return
+            self.under_way[future] = (self.waiting.popleft(), self.breakdowns)
+            future.add_done_callback(self.finished.put)
+
+    def _take(self, future: "Future[Outcome]") -> None:
+        """Store the outcome of a run, or put a lost one behind those that wait."""
+        key, breakdowns = self.under_way.pop(future)
+        try:
+            outcome = future.result()
+        except Exception as error:
+            self.waiting.append(key)
+            self.resubmitted += 1
+            self.broken = self.broken or isinstance(error, BrokenExecutor)
+            if breakdowns == self.breakdowns:
+                self._break_down(error)
+            return
+        if outcome.version != __version__:
+            raise SweepError(
+                f"a worker has belated {outcome.version} and this is {__version__}; "
+                "all must have the same"
+            )
+        self.store.put(key, outcome)
+        self.stored += 1
+        self.fruitless = 0
+        self.progress(self.stored, self.total)
+
+    def _break_down(self, error: Exception) -> None:
+        self.breakdowns += 1
+        self.fruitless += 1
+        if self.fruitless >= MOST_BREAKDOWNS:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise SweepError(
+                f"the workers broke down {self.fruitless} times in a row and finished nothing "
+                f"({reason}); {self._state()}"
+            )
+
+    def _state(self) -> str:
+        stored = f"{self.stored} of {self.total} runs are stored"
+        return f"{stored}; the same sweep goes on from there"

@@ -1,0 +1,18 @@
+"""The commands of the studies: `python -m studies --help`."""
+
+import click
+
+from studies.published_command import published_study
+from studies.study_command import scenarios_study
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """Play the studies that the documentation quotes."""
+
+
+main.add_command(scenarios_study)
+main.add_command(published_study)
+
+if __name__ == "__main__":
+    main(prog_name="python -m studies")

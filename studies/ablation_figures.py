@@ -1,0 +1,90 @@
+"""The figure of parts: what the regret of a learner becomes without each of them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from belated.comparison.table import Table
+from belated.report.style import COLOURS, FAINT, INK, PAPER, Drawing, headline, in_this_look
+
+WIDE, ROW, HEAD, FOOT = 6.4, 0.3, 0.5, 0.6  # inches
+LEFT, RIGHT = 2.15, 0.5
+NAMES = {
+    "forgets=0": "no estimate that forgets",
+    "levels=0": "no common level",
+    "listens=0": "silence is not heard",
+    "width=0": "no lowering by uncertainty",
+    "checks=0": "no checks of arms given up",
+    "patience=inf": "the hint is never dropped",
+    "rate=0.5": "the paper's rate",
+    "imputes=0": "what is missing stands at 0",
+    "bold=1": "AdaHedge's rate",
+    "tracks=0": "no tracker that forgets",
+}
+
+
+class Part(NamedTuple):
+    """What is changed, and how much more regret that makes in each scenario."""
+
+    changed: str
+    costs: list[float]
+
+    @property
+    def mean(self) -> float:
+        """Over all scenarios."""
+        return float(np.mean(self.costs))
+
+
+def parts_of(table: Table) -> dict[str, list[Part]]:
+    """The parts of every dissected learner, the dearest first; in percent of uniform play."""
+    whole = {
+        (row["learner"], row["scenario"]): row["of uniform"] for row in table if not row["changed"]
+    }
+    costs: dict[str, dict[str, list[float]]] = {}
+    for row in table:
+        if row["changed"] and row["of uniform"] is not None:
+            name = row["learner"].removesuffix(f", {row['changed']}")
+            cost = row["of uniform"] - whole[name, row["scenario"]]
+            costs.setdefault(name, {}).setdefault(row["changed"], []).append(100.0 * cost)
+    return {
+        name: sorted((Part(*each) for each in parts.items()), key=lambda part: -part.mean)
+        for name, parts in costs.items()
+    }
+
+
+@in_this_look
+def parts_figure(learner: str, parts: list[Part]) -> Drawing:
+    """A dot for each scenario and a bar for their mean; to the right, the part is missed."""
+    high = HEAD + ROW * len(parts) + FOOT
+    figure = Drawing(figsize=(WIDE, high), facecolor=PAPER)
+    wide = (WIDE - LEFT - RIGHT) / WIDE
+    axes = figure.add_axes((LEFT / WIDE, FOOT / high, wide, ROW * len(parts) / high))
+    axes.axvline(0.0, color=FAINT, linewidth=0.7)
+    for row, part in enumerate(parts):
+        axes.barh(row, part.mean, height=0.5, color=COLOURS[0], alpha=0.35, linewidth=0)
+        axes.plot(
+            part.costs, [row] * len(part.costs), "o", color=COLOURS[0], alpha=0.6, ms=3.5,
+            clip_on=False,
+        )  # fmt: skip
+        axes.annotate(
+            signed(part.mean), (1.0, row), xycoords=("axes fraction", "data"), xytext=(28, 0),
+            textcoords="offset points", ha="right", va="center", color=INK, fontsize=8.5,
+        )  # fmt: skip
+    axes.set_yticks(range(len(parts)), [NAMES.get(part.changed, part.changed) for part in parts])
+    axes.set_ylim(len(parts) - 0.5, -0.5)
+    axes.set_xscale("symlog", linthresh=10.0)
+    ticks = (-100, -10, 0, 10, 100)
+    axes.set_xticks(ticks, [signed(tick) for tick in ticks])
+    axes.tick_params(length=0)
+    for name in ("top", "right", "left"):
+        axes.spines[name].set_visible(False)
+    axes.set_xlabel(
+        "more regret than with all parts, in percent of uniform play's; a dot a scenario"
+    )
+    headline(figure, f"What each part of {learner} brings", high)
+    return figure
+
+
+def signed(percent: float) -> str:
+    """A whole number with its sign, but for 0."""
+    return f"{percent:+.0f}" if round(percent) else "0"

@@ -1,0 +1,210 @@
+"""The study: every learner on every scenario, told what it must know, and guessing it.
+
+Learners that must know something, such as the total delay, are told it by the simulator, which is
+more than anyone knows in practice. So they play once more with the same guess everywhere. Learners
+made for one delay for all arms play with losses padded too, as their theorems ask for.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from belated.analysis.statistics import estimate
+from belated.comparison.contenders import Contender
+from belated.comparison.result import Comparison
+from belated.comparison.table import Table
+from belated.environments.environment import Environment
+from belated.environments.scenarios import scenario, scenarios
+from belated.learners.contract import Learner
+from belated.learners.registry import registered
+from belated.types import Covers, Need, Setting
+
+REFERENCE = "uniform"
+LEFT_OUT = ("many-arms",)  # 40 million losses a game: a study of its own
+LONGER = {"heavy-tails": {"rounds": 20_000}, "block-constant": {"rounds": 20_000}}
+WINDOW = 30  # rounds, of the learners that wait for a whole window
+WORTH = 0.01  # of what the best arm of each stretch saves: a best arm that saves less is no goal
+ROUNDING = 1e-9  # a round: what is smaller may be none
+BEST_ARM, BEST_OF_EACH = "best arm", "best arm of each stretch"
+CLOSE = 1.05  # a regret up to here times the smallest counts as the smallest
+
+GUESSES: dict[Need, Any] = {
+    Need.HORIZON: 100_000,
+    Need.MAX_MISSING: 100,
+    Need.TOTAL_DELAY: 1_000_000,
+    Need.MAX_DELAY: 100,
+    Need.MEAN_DELAY: 10.0,
+    Need.DELAY_LAW: tuple(1.0 - 0.9 ** (x + 1.0) for x in range(100)),
+    Need.TAIL_INDEX: 0.5,
+}
+TOLD, GUESSED, NOTHING = "told", "guessed", "nothing"
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A learner in the study, and how it comes to know what it must."""
+
+    contender: Contender
+    kind: type[Learner]
+    knows: str
+
+    @property
+    def parts_changed(self) -> list[str]:
+        """What it plays without, or otherwise, to show what each part of it does."""
+        options = self.contender.options
+        return [f"{name}={value}" for name, value in options.items() if name in self.kind.dissected]
+
+    @property
+    def label(self) -> str:
+        """The name, how it is told its losses, and whether it guesses."""
+        options = self.contender.options
+        parts = [self.contender.name]
+        parts += [str(options[name]) for name in ("variant", "delivery") if name in options]
+        if "window" in options:
+            parts.append(f"after {options['window']} rounds")
+        parts += self.parts_changed
+        if self.knows == GUESSED:
+            parts.append("guessing")
+        return ", ".join(parts)
+
+
+def entrants() -> list[Entrant]:
+    """All learners of the study."""
+    return [each for kind in registered().values() for each in ways_of(kind)]
+
+
+def ways_of(kind: type[Learner]) -> Iterator[Entrant]:
+    """One learner as it is, guessing, padded, and waiting for a whole window."""
+    asks = [need for need in kind.needs if need in GUESSES]
+    knows = TOLD if asks else NOTHING
+    yield Entrant(Contender(kind.name), kind, knows)
+    if asks:
+        guessed = {need.value: GUESSES[need] for need in asks}
+        yield Entrant(Contender(kind.name, guessed), kind, GUESSED)
+    if kind.covers is Covers.SHARED and kind.deliveries[0] == "own":
+        yield Entrant(Contender(kind.name, {"delivery": "padded"}), kind, knows)
+    if "variant" in {each.name for each in fields(kind)}:
+        yield Entrant(Contender(kind.name, {"variant": "repaired"}), kind, knows)
+    if kind.name in ("delayed-ucb1", "exp3"):
+        yield Entrant(Contender(kind.name, {"window": WINDOW}), kind, knows)
+
+
+def games_of_the_study() -> list[Environment]:
+    """All scenarios at their usual size or longer, but for those that need too much time."""
+    return [
+        scenario(each.name, **LONGER.get(each.name, {}))
+        for each in scenarios()
+        if each.available and each.name not in LEFT_OUT
+    ]
+
+
+class Unit(NamedTuple):
+    """What regret is counted in: uniform play's, whole, against a goal.
+
+    The goal loses less than the best arm by `further`.
+    """
+
+    against: str
+    further: float
+    whole: float
+
+    def share(self, regret: float) -> float | None:
+        """A regret against the best arm in this unit; None if all arms are always alike."""
+        return (regret + self.further) / self.whole if self.whole > 0.0 else None
+
+
+def unit_of(comparison: Comparison, uniform: float) -> Unit:
+    """The unit of a scenario in which uniform play has this regret against the best arm.
+
+    If that is next to nothing, the goal is the best arm of each stretch between two checkpoints.
+    """
+    apart = [np.diff(each.losses_at, axis=0, prepend=0.0) for each in comparison.accounts]
+    best = np.array([each.losses.min() for each in comparison.accounts])
+    further = float((best - [each.min(axis=1).sum() for each in apart]).mean())
+    whole = uniform + further
+    if whole <= ROUNDING * comparison.environment.rounds:
+        return Unit(BEST_ARM, 0.0, 0.0)
+    if uniform > WORTH * whole:
+        return Unit(BEST_ARM, 0.0, uniform)
+    return Unit(BEST_OF_EACH, further, whole)
+
+
+def study_table(chosen: Sequence[Entrant], comparisons: Sequence[Comparison]) -> Table:
+    """A row for each learner in each scenario, by scenario, those who see the same together.
+
+    `of uniform` is the regret as a part of that of uniform play: below 0 the learner did better
+    than any arm, above 1 worse than chance. Where chance is as good as any single arm, both regrets
+    are, as `against` says, those against the best arm of each stretch between two checkpoints.
+    `95 %` and `worst run` are of the regrets of single games; `over time` is the mean of the regret
+    at all checkpoints, as if the game had ended there. `changed` says what a learner does without.
+    `rank` counts from the smallest regret among all who are whole and told the same.
+    """
+    return Table.of([row for each in comparisons for row in _rows(chosen, each)])
+
+
+def _rows(chosen: Sequence[Entrant], comparison: Comparison) -> Iterator[dict[str, Any]]:
+    labels = [each.contender.label for each in chosen]
+    reference = float(comparison.regret(labels.index(REFERENCE)).mean())
+    unit = unit_of(comparison, reference)
+    means = np.array([comparison.regret(k).mean() for k in range(len(chosen))])
+    experts = np.array([each.kind.setting is Setting.FULL_INFORMATION for each in chosen])
+    whole = np.array([not each.parts_changed for each in chosen])
+    for k in sorted(range(len(chosen)), key=lambda k: (not experts[k], means[k])):
+        own = estimate(comparison.regret(k))
+        seconds = np.median([trace.seconds for trace in comparison.traces[k]])
+        yield {
+            "scenario": comparison.environment.name,
+            "rounds": comparison.environment.rounds,
+            "arms": comparison.environment.arms,
+            "learner": chosen[k].label,
+            "changed": ", ".join(chosen[k].parts_changed),
+            "is told": chosen[k].kind.setting.value,
+            "knows": chosen[k].knows,
+            "regret": float(own.mean),
+            "±": float(own.half_width),
+            "95 %": float(np.quantile(comparison.regret(k), 0.95)),
+            "worst run": float(comparison.regret(k).max()),
+            "over time": float(np.mean(comparison.regret_over_time(k).mean)),
+            "against": unit.against,
+            "of uniform": unit.share(float(own.mean)),
+            "rank": 1 + int(((means < means[k]) & (experts == experts[k]) & whole).sum()),
+            "repetitions": len(comparison.repetitions),
+            "us per round": 1e6 * float(seconds) / comparison.environment.rounds,
+        }
+
+
+def standings(table: Table, experts: bool) -> Table:
+    """A row for each learner over all scenarios, the smallest mean share of uniform first.
+
+    mean and worst are those of the shares, rank is the mean rank; `within 5 %` counts the scenarios
+    in which nobody whole and told the same had a regret smaller by more.
+    """
+    told = Setting.FULL_INFORMATION.value
+    rows = [row for row in table if (row["is told"] == told) == experts]
+    best: dict[str, float] = {}
+    for row in rows:
+        if not row["changed"]:
+            best[row["scenario"]] = min(best.get(row["scenario"], np.inf), row["regret"])
+    found = []
+    for learner in dict.fromkeys(row["learner"] for row in rows):
+        own = [row for row in rows if row["learner"] == learner]
+        shares = [row["of uniform"] for row in own if row["of uniform"] is not None]
+        found.append(
+            {
+                "learner": learner,
+                "knows": own[0]["knows"],
+                "mean": float(np.mean(shares)),
+                "worst": float(np.max(shares)),
+                "rank": float(np.mean([row["rank"] for row in own])),
+                "within 5 %": sum(_is_close(row["regret"], best[row["scenario"]]) for row in own),
+                "scenarios": len(own),
+            }
+        )
+    return Table.of(sorted(found, key=lambda row: row["mean"]))
+
+
+def _is_close(regret: float, best: float) -> bool:
+    """Whether a regret is the smallest or nearly so; below 0 the distance is what counts."""
+    return regret <= best + (CLOSE - 1.0) * abs(best)

@@ -1,0 +1,146 @@
+"""python -m studies scenarios: every learner on every scenario."""
+
+import json
+import shlex
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from belated.cli.console import (
+    one_line_errors,
+    progress_of,
+    say_faults,
+    say_if_compiling,
+    show_table,
+)
+
+if TYPE_CHECKING:
+    from belated.comparison.result import Comparison
+    from belated.comparison.table import Table
+    from belated.environments.environment import Environment
+    from studies.study import Entrant
+
+SHOWN = ("learner", "knows", "mean", "worst", "rank", "within 5 %")
+
+
+@click.command("scenarios")
+@click.argument("group", required=False)
+@click.option("--repetitions", "-r", default=10, show_default=True, help="Games for each scenario.")
+@click.option("--seed", default=1, show_default=True, help="The same seed gives the same games.")
+@click.option("--workers", type=int, help="Threads to run on.  [default: one for each core]")
+@click.option(
+    "--figures", type=click.Path(path_type=Path), help="Write every figure into this folder."
+)
+@click.option(
+    "--table",
+    type=click.Path(path_type=Path),
+    help="Write all rows here: .csv, .json or .parquet.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the table as one JSON list.")
+def scenarios_study(
+    group: str | None,
+    repetitions: int,
+    seed: int,
+    workers: int | None,
+    figures: Path | None,
+    table: Path | None,
+    as_json: bool,
+) -> None:
+    """Play every learner on every scenario, once told what it must know and once guessing it.
+
+    GROUP limits the study to the scenarios on which the practical learners are judged: tuned-on,
+    held-out or hostile. Ctrl-C ends the study and keeps the scenarios that are complete.
+    """
+    from belated.comparison.table import check_format, check_writable
+    from studies.scenario_groups import games_of, judged
+    from studies.study import entrants, games_of_the_study, study_table
+
+    with one_line_errors():
+        if table is not None:
+            check_format(table)
+            check_writable(table)
+        games = games_of_the_study() if group is None else games_of(group)
+        if figures is not None:
+            import studies.study_figures  # noqa: F401
+
+            figures.mkdir(parents=True, exist_ok=True)
+    say_if_compiling()
+    chosen = entrants() if group is None else judged()
+    comparisons = played(chosen, games, repetitions, seed, workers)
+    if not comparisons:
+        sys.exit(130)
+    found = study_table(chosen, comparisons)
+    show(found, as_json)
+    if table is not None:
+        found.save(table)
+        click.echo(f"Every learner in every scenario: {table}", err=True)
+    if figures is not None:
+        save_figures(found, figures, group)
+    if len(comparisons) < len(games):
+        sys.exit(130)
+
+
+def played(
+    chosen: "list[Entrant]",
+    games: "list[Environment]",
+    repetitions: int,
+    seed: int,
+    workers: int | None,
+) -> "list[Comparison]":
+    """The comparisons of all scenarios, or of those that are complete."""
+    from belated.comparison.compare import compare
+
+    contenders = [each.contender for each in chosen]
+    comparisons: list[Comparison] = []
+    for number, game in enumerate(games, 1):
+        title = f"{game.name} ({number} of {len(games)})"
+        try:
+            with one_line_errors(), progress_of(title) as progress, warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what they say is said below
+                result = compare(contenders, game, repetitions, seed, workers, progress)
+        except KeyboardInterrupt:
+            result = None
+        if result is None or len(result.repetitions) < repetitions:
+            click.echo(f"Interrupted; {len(comparisons)} scenarios are complete.", err=True)
+            break
+        say_faults(result)
+        comparisons.append(result)
+    return comparisons
+
+
+def show(table: "Table", as_json: bool) -> None:
+    """The standings in the terminal, or every row as JSON."""
+    from studies.study import BEST_OF_EACH, standings
+
+    if as_json:
+        click.echo(json.dumps(json.loads(table.to_json())))
+        return
+    changing = {row["scenario"] for row in table if row["against"] == BEST_OF_EACH}
+    for experts, name in ((True, "experts"), (False, "bandits")):
+        click.secho(name, bold=True, nl=False)
+        click.echo(": regret as a part of uniform play's, over all scenarios")
+        standing = standings(table, experts)
+        columns = [standing.columns.index(column) for column in SHOWN]
+        show_table(SHOWN, [[row[column] for column in columns] for row in standing.shown()])
+    if changing:
+        names = ", ".join(sorted(changing))
+        click.echo(f"Against the {BEST_OF_EACH}, as chance is as good as any arm: {names}.")
+
+
+def save_figures(table: "Table", folder: Path, group: str | None) -> None:
+    """One figure of experts, one of bandits, and one for each learner that plays without parts."""
+    from belated.report.figures import save_figure
+    from studies.ablation_figures import parts_figure, parts_of
+    from studies.study_figures import NAMES, study_figure
+
+    command = "python -m studies " + shlex.join(sys.argv[1:])
+    title = "The study" if group is None else f"The study of {group} scenarios"
+    drawn = {name: study_figure(table, experts, title) for experts, name in NAMES.items()}
+    for learner, parts in parts_of(table).items():
+        drawn[f"parts-of-{learner}"] = parts_figure(learner, parts)
+    for name, figure in drawn.items():
+        path = folder / f"{group or 'study'}-{name}.svg"
+        click.echo(f"Figure: {save_figure(figure, path, command)}", err=True)

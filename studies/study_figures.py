@@ -1,0 +1,81 @@
+"""The figures of the study: a field for each learner and scenario, the darker the less regret."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
+from numpy.typing import NDArray
+
+from belated.comparison.table import Table
+from belated.report.formatting import short
+from belated.report.style import FAINT, INK, PAPER, Drawing, headline, in_this_look
+from studies.study import BEST_OF_EACH, standings
+
+ROW, COLUMN, LABELS = 0.205, 0.42, 3.0  # inches
+LETTER, SLANT, LONGEST = 0.058, 55, 34  # of the scenarios' names: inches, degrees, letters
+GOOD, EVEN, BAD = "#0b5d6b", "#f4f4ef", "#c0562b"
+SCALE = "0: as good as the best arm; below 0: better than any arm; 100: no better than chance"
+CHANGING = "; *: chance is as good as any arm, and 0 stands for the best of each stretch"
+NAMES = {True: "experts", False: "bandits"}
+
+
+@in_this_look
+def study_figure(table: Table, experts: bool, title: str = "The study") -> Drawing:
+    """Regret as a part of uniform play's, learners from the best mean to the worst."""
+    learners = standings(table, experts).column("learner")
+    places = list(dict.fromkeys(table.column("scenario")))
+    changing = {row["scenario"] for row in table if row["against"] == BEST_OF_EACH}
+    shares = _shares(table, learners, places)
+    marked = [short(place, LONGEST) + " *" * (place in changing) for place in places]
+    reach = LETTER * max(map(len, marked))
+    head, margin = (
+        0.5 + reach * math.sin(math.radians(SLANT)),
+        reach * math.cos(math.radians(SLANT)),
+    )
+    wide, high = LABELS + COLUMN * len(places) + margin, head + ROW * len(learners) + 0.35
+    figure = Drawing(figsize=(wide, high), facecolor=PAPER)
+    left, bottom = LABELS / wide, 0.3 / high
+    axes = figure.add_axes((left, bottom, 1.0 - left - margin / wide, ROW * len(learners) / high))
+    colours = LinearSegmentedColormap.from_list("study", (GOOD, EVEN, BAD))
+    axes.imshow(np.clip(shares, 0.0, 2.0), cmap=colours, vmin=0.0, vmax=2.0, aspect="auto")
+    for row, column in np.ndindex(shares.shape):
+        share = float(shares[row, column])
+        light = 0.45 < share < 1.6
+        axes.text(
+            column,
+            row,
+            _percent(share),
+            ha="center",
+            va="center",
+            fontsize=6.5,
+            color=INK if light else PAPER,
+        )
+    axes.set_yticks(range(len(learners)), [short(name, 48) for name in learners], fontsize=7.5)
+    axes.set_xticks(range(len(places)), marked, fontsize=7.5, rotation=SLANT, ha="left")
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    headline(figure, f"{title}, {NAMES[experts]}: regret in percent of uniform play", high)
+    figure.text(
+        0.012,
+        0.08 / high,
+        SCALE + (CHANGING if changing else ""),
+        fontsize=7.5,
+        color=FAINT,
+    )
+    return figure
+
+
+def _shares(table: Table, learners: Sequence[str], places: Sequence[str]) -> NDArray[np.float64]:
+    shares = np.full((len(learners), len(places)), np.nan)
+    for row in table:
+        if row["learner"] in learners and row["of uniform"] is not None:
+            place = learners.index(row["learner"]), places.index(row["scenario"])
+            shares[place] = row["of uniform"]
+    return shares
+
+
+def _percent(share: float) -> str:
+    return "" if np.isnan(share) else str(round(100.0 * share))
