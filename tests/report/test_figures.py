@@ -413,6 +413,6 @@ def test_without_matplotlib_one_sentence() -> None:
         "try:\n    found.report('report.html')\n"
         "except ValueError as error:\n    print(error)\n"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     sentence = "figures need matplotlib: pip install 'belated[report]'"
     assert run.stdout.splitlines() == [sentence, sentence], run.stderr
