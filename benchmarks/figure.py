@@ -10,7 +10,17 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
 from belated.comparison.table import check_writable
-from belated.report.style import FAINT, INK, PAPER, Drawing, in_this_look, shades
+from belated.report.measure import MARGIN, inches, wrapped
+from belated.report.style import (
+    FAINT,
+    INK,
+    NOTE,
+    PAPER,
+    SMALL,
+    Drawing,
+    in_this_look,
+    shades,
+)
 from benchmarks.bench import Bench
 from benchmarks.measure import TIMES, Measured, Result
 from benchmarks.words import digits
@@ -21,6 +31,7 @@ SUFFIXES = (".svg", ".png", ".pdf")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 ROW = 0.21  # inches
 WIDTH = 7.4
+SIGN = 0.5  # inches: a sign of the legend, and the spaces beside it
 EXP3 = "a round of Exp3 in the same engine"
 HEADINGS = {
     1: EXP3,
@@ -75,13 +86,25 @@ def figure(bench: Bench) -> Drawing:
     for place, (title, rows, faster) in enumerate(panels):
         draw_panel(drawing.add_subplot(grid[place]), title, rows, faster, styles)
     drawing.suptitle("belated beside its peers", x=0.012, ha="left", fontweight="bold")
-    drawing.legend(handles=legend_of(styles), loc="outside lower left", ncols=5, handletextpad=0.4)
-    note = f"{bench.machine['cpu']}, Python {bench.machine['python']}"
-    drawing.supxlabel(
-        note + (", QUICK: not for quoting" if bench.effort.quick else ""),
-        x=0.99, ha="right", fontsize=7.5, color=FAINT,
-    )  # fmt: skip
+    draw_legend(drawing, bench, legend_of(styles))
     return drawing
+
+
+def draw_legend(drawing: Drawing, bench: Bench, entries: Sequence[Line2D]) -> None:
+    """Below the panels: what it was measured on, and what the signs mean."""
+    quick = ", QUICK: not for quoting" if bench.effort.quick else ""
+    note = f"{bench.machine['cpu']}, Python {bench.machine['python']}{quick}"
+    longest = max(inches(str(each.get_label()), SMALL) for each in entries)
+    legend = drawing.legend(
+        handles=entries,
+        loc="outside lower left",
+        ncols=max(1, min(5, int((WIDTH - 2.0 * MARGIN) / (longest + SIGN)))),
+        handletextpad=0.4,
+        title=wrapped(note, WIDTH - 4.0 * MARGIN, NOTE),
+        title_fontproperties={"size": NOTE},
+        alignment="left",
+    )
+    legend.get_title().set_color(FAINT)
 
 
 def rows_of(bench: Bench, numbers: Sequence[int]) -> list[Row]:

@@ -5,10 +5,22 @@ from typing import NamedTuple
 import numpy as np
 
 from belated.comparison.table import Table
-from belated.report.style import COLOURS, FAINT, INK, PAPER, Drawing, headline, in_this_look
+from belated.report.measure import MARGIN, fitted, inches, wrapped
+from belated.report.style import (
+    COLOURS,
+    FAINT,
+    INK,
+    PAPER,
+    SMALL,
+    TEXT,
+    Drawing,
+    headline,
+    in_this_look,
+)
 
-WIDE, ROW, HEAD, FOOT = 6.4, 0.3, 0.5, 0.6  # inches
-LEFT, RIGHT = 2.15, 0.5
+WIDE, ROW, HEAD, FOOT, RIGHT = 6.4, 0.3, 0.5, 0.6, 0.55  # inches
+LABELS, LINE = 3.0, 0.14  # inches: the most for the names of parts, and a line of text
+MORE = "more regret than with all parts, in percent of uniform play's; a dot a scenario"
 NAMES = {
     "forgets=0": "no estimate that forgets",
     "levels=0": "no common level",
@@ -55,10 +67,14 @@ def parts_of(table: Table) -> dict[str, list[Part]]:
 @in_this_look
 def parts_figure(learner: str, parts: list[Part]) -> Drawing:
     """A dot for each scenario and a bar for their mean; to the right, the part is missed."""
-    high = HEAD + ROW * len(parts) + FOOT
+    names = [fitted(NAMES.get(each.changed, each.changed), LABELS, SMALL) for each in parts]
+    left = max(inches(name, SMALL) for name in names) + 0.15
+    wide = WIDE - left - RIGHT
+    label = wrapped(MORE, WIDE - 2.0 * MARGIN, TEXT)
+    foot = FOOT + LINE * label.count("\n")
+    high = HEAD + ROW * len(parts) + foot
     figure = Drawing(figsize=(WIDE, high), facecolor=PAPER)
-    wide = (WIDE - LEFT - RIGHT) / WIDE
-    axes = figure.add_axes((LEFT / WIDE, FOOT / high, wide, ROW * len(parts) / high))
+    axes = figure.add_axes((left / WIDE, foot / high, wide / WIDE, ROW * len(parts) / high))
     axes.axvline(0.0, color=FAINT, linewidth=0.7)
     for row, part in enumerate(parts):
         axes.barh(row, part.mean, height=0.5, color=COLOURS[0], alpha=0.35, linewidth=0)
@@ -68,9 +84,9 @@ def parts_figure(learner: str, parts: list[Part]) -> Drawing:
         )  # fmt: skip
         axes.annotate(
             signed(part.mean), (1.0, row), xycoords=("axes fraction", "data"), xytext=(28, 0),
-            textcoords="offset points", ha="right", va="center", color=INK, fontsize=8.5,
+            textcoords="offset points", ha="right", va="center", color=INK, fontsize=SMALL,
         )  # fmt: skip
-    axes.set_yticks(range(len(parts)), [NAMES.get(part.changed, part.changed) for part in parts])
+    axes.set_yticks(range(len(parts)), names)
     axes.set_ylim(len(parts) - 0.5, -0.5)
     axes.set_xscale("symlog", linthresh=10.0)
     ticks = (-100, -10, 0, 10, 100)
@@ -78,9 +94,8 @@ def parts_figure(learner: str, parts: list[Part]) -> Drawing:
     axes.tick_params(length=0)
     for name in ("top", "right", "left"):
         axes.spines[name].set_visible(False)
-    axes.set_xlabel(
-        "more regret than with all parts, in percent of uniform play's; a dot a scenario"
-    )
+    axes.set_xlabel(label, loc="right")
+    axes.xaxis.label.set_x((wide + RIGHT - MARGIN) / wide)
     headline(figure, f"What each part of {learner} brings", high)
     return figure
 

@@ -7,18 +7,21 @@ from matplotlib.ticker import NullFormatter
 
 from belated.analysis.statistics import estimate
 from belated.arrays import Floats
+from belated.report.measure import MOST, figure_of, room_from, settle, wrapped
 from belated.report.style import (
     COLOURS,
     DASHES,
     FAINT,
     INK,
     MARKERS,
+    NOTE,
     Drawing,
     Style,
     blank,
     count_axis,
     in_this_look,
     key,
+    named,
     title,
 )
 from studies.published import Outcome
@@ -32,7 +35,7 @@ NEAR_ZERO = 1e-6  # where a band ends that would go on below 0
 def published_figure(outcome: Outcome) -> Drawing:
     """Ratios against the mean delay, or regret over time on logarithmic axes."""
     count = len(outcome.experiment.claims)
-    figure = blank(3.1 + 0.17 * count)
+    figure = blank(3.1)
     axes = figure.add_subplot()
     styles = [Style(COLOURS[k], DASHES[k % len(DASHES)], MARKERS[k]) for k in range(count)]
     ratio = outcome.experiment.measure == "ratio"
@@ -51,7 +54,7 @@ def _ratios(axes: Axes, outcome: Outcome, learner: int, style: Style) -> Line2D:
     found, width = np.array([outcome.found(learner, n) for n in range(len(delays))]).T
     colour, dashes, marker = style
     axes.errorbar(delays, found, np.nan_to_num(width), color=colour, linestyle="none", capsize=2.0)
-    label = f"{claim.learner}: {found[-1]:.2f}, published {claim.published}"
+    label = named(f"{claim.learner}: {found[-1]:.2f}, published {claim.published}", MOST)
     (line,) = axes.plot(
         delays, found, color=colour, linestyle=dashes, marker=marker, label=label, clip_on=False
     )
@@ -71,14 +74,14 @@ def _finish_ratios(axes: Axes, outcome: Outcome) -> None:
         if value is not None:
             axes.plot([1.04 * last, 1.07 * last], [value, value], color=INK, linewidth=1.2)
             text = f"{name.partition(',')[0]} {value:g}"
-            axes.text(1.08 * last, value, text, fontsize=7.5, va="center")
+            axes.text(1.08 * last, value, text, fontsize=NOTE, va="center")
     axes.set_yscale("log")
     axes.set_yticks(RATIOS, [f"{ratio:g}" for ratio in RATIOS])
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set(xlabel="mean delay", ylabel="regret / regret at mean delay 0")
     axes.set_xlim(-0.03 * last, ROOM * last)
     axes.set_xticks(delays)
-    axes.set_title("On the right: as published, for the largest mean", fontsize=7.5, color=FAINT)
+    _note(axes, "On the right: as published, for the largest mean")
 
 
 def _curve(axes: Axes, outcome: Outcome, learner: int, style: Style) -> Line2D:
@@ -96,7 +99,7 @@ def _curve(axes: Axes, outcome: Outcome, learner: int, style: Style) -> Line2D:
         linestyle=style.dashes,
         marker=style.marker,
         markevery=0.12,
-        label=f"{claim.learner}: e = {outcome.found(learner)[0]:.2f}{published}",
+        label=named(f"{claim.learner}: e = {outcome.found(learner)[0]:.2f}{published}", MOST),
     )
     if claim.published in SHAPES:
         shape = SHAPES[claim.published](rounds / rounds[-1], curve.mean)
@@ -129,8 +132,10 @@ def _finish_curves(axes: Axes, outcome: Outcome) -> None:
     count_axis(axes.yaxis)
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.set_title(
-        "e: regret grows as T^e over the last factor of ten; grey: the published shape",
-        fontsize=7.5,
-        color=FAINT,
-    )
+    _note(axes, "e: regret grows as T^e over the last factor of ten; grey: the published shape")
+
+
+def _note(axes: Axes, text: str) -> None:
+    """A remark above the plot, in as many lines as it needs."""
+    settle(figure_of(axes))
+    axes.set_title(wrapped(text, room_from(axes), NOTE), fontsize=NOTE, color=FAINT)

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from belated.comparison.table import Table
 from belated.report.formatting import short
-from belated.report.style import FAINT, INK, PAPER, Drawing, headline, in_this_look
+from belated.report.measure import MARGIN, fitted, inches, wrapped
+from belated.report.style import FAINT, INK, NOTE, PAPER, Drawing, headline, in_this_look
 from studies.study import BEST_OF_EACH, standings
 
 ROW, COLUMN, LABELS = 0.205, 0.42, 3.0  # inches
-LETTER, SLANT, LONGEST = 0.058, 55, 34  # of the scenarios' names: inches, degrees, letters
+SLANT, LONGEST = 55, 34  # of the scenarios' names: degrees, letters
+LINE = 0.13  # inches: a line of the note below
 GOOD, EVEN, BAD = "#0b5d6b", "#f4f4ef", "#c0562b"
 SCALE = "0: as good as the best arm; below 0: better than any arm; 100: no better than chance"
 CHANGING = "; *: chance is as good as any arm, and 0 stands for the best of each stretch"
@@ -28,14 +30,17 @@ def study_figure(table: Table, experts: bool, title: str = "The study") -> Drawi
     changing = {row["scenario"] for row in table if row["against"] == BEST_OF_EACH}
     shares = _shares(table, learners, places)
     marked = [short(place, LONGEST) + " *" * (place in changing) for place in places]
-    reach = LETTER * max(map(len, marked))
+    reach = 0.1 + max(inches(name, NOTE) for name in marked)
     head, margin = (
         0.5 + reach * math.sin(math.radians(SLANT)),
         reach * math.cos(math.radians(SLANT)),
     )
-    wide, high = LABELS + COLUMN * len(places) + margin, head + ROW * len(learners) + 0.35
+    wide = LABELS + COLUMN * len(places) + margin
+    note = wrapped(SCALE + (CHANGING if changing else ""), wide - 2.0 * MARGIN, NOTE)
+    foot = 0.17 + LINE * len(note.splitlines())
+    high = head + ROW * len(learners) + foot + 0.05
     figure = Drawing(figsize=(wide, high), facecolor=PAPER)
-    left, bottom = LABELS / wide, 0.3 / high
+    left, bottom = LABELS / wide, foot / high
     axes = figure.add_axes((left, bottom, 1.0 - left - margin / wide, ROW * len(learners) / high))
     colours = LinearSegmentedColormap.from_list("study", (GOOD, EVEN, BAD))
     axes.imshow(np.clip(shares, 0.0, 2.0), cmap=colours, vmin=0.0, vmax=2.0, aspect="auto")
@@ -48,23 +53,18 @@ def study_figure(table: Table, experts: bool, title: str = "The study") -> Drawi
             _percent(share),
             ha="center",
             va="center",
-            fontsize=6.5,
+            fontsize=6.0,
             color=INK if light else PAPER,
         )
-    axes.set_yticks(range(len(learners)), [short(name, 48) for name in learners], fontsize=7.5)
-    axes.set_xticks(range(len(places)), marked, fontsize=7.5, rotation=SLANT, ha="left")
+    names = [fitted(name, LABELS - 2.0 * MARGIN, NOTE) for name in learners]
+    axes.set_yticks(range(len(learners)), names, fontsize=NOTE)
+    axes.set_xticks(range(len(places)), marked, fontsize=NOTE, rotation=SLANT, ha="left")
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     for spine in axes.spines.values():
         spine.set_visible(False)
     headline(figure, f"{title}, {NAMES[experts]}: regret in percent of uniform play", high)
-    figure.text(
-        0.012,
-        0.08 / high,
-        SCALE + (CHANGING if changing else ""),
-        fontsize=7.5,
-        color=FAINT,
-    )
+    figure.text(MARGIN / wide, 0.08 / high, note, fontsize=NOTE, color=FAINT)
     return figure
 
 

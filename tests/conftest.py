@@ -6,12 +6,17 @@ import threading
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 pytest.register_assert_rewrite("tests.asktell.in_hand", "tests.cli.commands", "tests.games")
 TESTS = Path(__file__).parent
 FOLDERS = ("laws", "learners", "simulation", "theory", "mutants", "oracle", "kernels")
 ORDER = {folder: place for place, folder in enumerate(FOLDERS)}
 os.environ["BELATED_QUIET"] = "1"  # the line about compiling is not what these tests look for
+settings.register_profile(  # no test depends on how fast a machine is
+    "at any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("at any speed")
 
 
 def pytest_configure() -> None:

@@ -29,7 +29,7 @@ def elsewhere(before: str, *arguments: str) -> "subprocess.CompletedProcess[str]
     """The command in a process of its own, after some other code."""
     code = f"import sys; {before}; from benchmarks.__main__ import bench; bench({list(arguments)})"
     command = [sys.executable, "-c", code]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
 def met(effort: Effort) -> Iterator[measure.Result]:

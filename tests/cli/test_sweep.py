@@ -2,11 +2,8 @@
 
 import csv
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -118,29 +115,43 @@ def test_a_file_that_is_no_store_gets_one_clear_line(tmp_path: Path) -> None:
     assert notes.read_text() == "mine\n" * 500
 
 
+# Ctrl-C when 20 runs are stored, as a terminal sends it: to the workers as well.
+PRESSED = """
+import os, signal
+from belated.cli.sweep import sweep
+from belated.simulation.store import Store
+put, stored = Store.put, []
+
+def put_and_press(store, key, outcome):
+    if len(stored) == 20:
+        os.killpg(os.getpgrp(), signal.SIGINT)
+    stored.append(key)
+    return put(store, key, outcome)
+
+Store.put = put_and_press
+sweep()
+"""
+
+
 def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(tmp_path: Path) -> None:
     """Exit code 130 and one line, no traceback; then the rest is run."""
     store = tmp_path / "sweep.db"
-    code = "from belated.cli.sweep import sweep; sweep()"
-    arguments = ("late-best:rounds=500,arms=3", "-l", "full-information", "--seeds", "1:400")
-    command = [sys.executable, "-c", code, *arguments, "--store", str(store), "--json"]
+    arguments = ("late-best:rounds=60,arms=3", "-l", "full-information", "--seeds", "1:60")
+    arguments = (*arguments, "--store", str(store), "--json")
+    pressed = [sys.executable, "-c", PRESSED, *arguments]
+    command = [sys.executable, "-c", "from belated.cli.sweep import sweep; sweep()", *arguments]
     options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, start_new_session=True, **options) as process:
-        log = tmp_path / "sweep.db-wal"
-        until = time.monotonic() + 240
-        while not (log.exists() and log.stat().st_size > 100_000) and time.monotonic() < until:
-            time.sleep(0.05)
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers as well
+    with subprocess.Popen(pressed, start_new_session=True, **options) as process:
         told = process.communicate()
     assert process.returncode == 130, told
     assert told[0] == ""
     lines = [line for line in told[1].splitlines() if not line.startswith("Compiling")]
     assert len(lines) == 1, told[1]
     stored = int(lines[0].removeprefix("Interrupted: ").split()[0])
-    assert lines[0].endswith(f"{stored} of 400 runs are stored; the same sweep goes on from there.")
-    assert 0 < stored < 400
+    assert lines[0].endswith(f"{stored} of 60 runs are stored; the same sweep goes on from there.")
+    assert stored == 20
     answer = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    assert (answer["before"], answer["runs"], answer["duplicates"]) == (stored, 400, 0)
+    assert (answer["before"], answer["runs"], answer["duplicates"]) == (stored, 60, 0)
 
 
 def test_a_cluster_gives_the_same_table(tmp_path: Path) -> None:

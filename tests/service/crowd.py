@@ -13,6 +13,7 @@ import httpx
 
 PROBLEM = "ads"
 PAUSE = 0.02
+SECONDS = 120  # by then whatever hangs is ended
 
 
 class Crowd:
@@ -27,6 +28,7 @@ class Crowd:
         self.wrong: list[str] = []
         self._stop = threading.Event()
         self._lock = threading.Lock()
+        self._under_way = 0
         self._threads = [
             threading.Thread(target=self._client, args=(number,), daemon=True)
             for number in range(clients)
@@ -38,12 +40,24 @@ class Crowd:
         """Let each client finish what it has begun."""
         self._stop.set()
         for thread in self._threads:
-            thread.join(60)
+            thread.join(SECONDS)
             assert not thread.is_alive()
+
+    def rest(self) -> None:
+        """Send nothing more for now, and wait until all that was sent is answered."""
+        self.addresses = ()
+        until = time.monotonic() + SECONDS
+        while self._busy():
+            assert time.monotonic() < until
+            time.sleep(PAUSE)
+
+    def _busy(self) -> bool:
+        with self._lock:
+            return self._under_way > 0
 
     def _client(self, number: int) -> None:
         chance, count = random.Random(number), 0
-        with httpx.Client(timeout=20) as http:
+        with httpx.Client(timeout=60) as http:
             while not self._stop.is_set():
                 key = f"{number}-{count}-{self.addresses}"
                 count += 1
@@ -76,13 +90,18 @@ class Crowd:
                 time.sleep(PAUSE)
                 if self._stop.is_set():
                     return None
-            if not self.addresses:
+            with self._lock:
+                addresses = list(self.addresses)
+                self._under_way += bool(addresses)
+            if not addresses:
                 continue
-            address = chance.choice(list(self.addresses))
             try:
-                answer = http.post(address + path, json=body, headers=headers)
+                answer = http.post(chance.choice(addresses) + path, json=body, headers=headers)
             except httpx.TransportError:
                 answer = httpx.Response(503)
+            finally:
+                with self._lock:
+                    self._under_way -= 1
             if answer.status_code == 200:
                 return answer.json()
             with self._lock:

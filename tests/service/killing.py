@@ -11,7 +11,7 @@ import pytest
 from belated.service.admin.offline import create
 from belated.service.store import open_store
 from tests.cli.commands import belated
-from tests.service.crowd import PROBLEM, Crowd
+from tests.service.crowd import PROBLEM, SECONDS, Crowd
 from tests.service.server import PLAIN, Server
 
 KILLS = int(os.environ.get("BELATED_KILLS", "1"))
@@ -64,7 +64,7 @@ def check_clean(database: str) -> None:
 
 def wait_for(crowd: Crowd, more: int) -> None:
     """Until so many more decisions were acknowledged."""
-    until, aim = time.monotonic() + 60, len(crowd.decided) + more
+    until, aim = time.monotonic() + SECONDS, len(crowd.decided) + more
     while len(crowd.decided) < aim:
         assert time.monotonic() < until
         time.sleep(0.01)
@@ -82,17 +82,25 @@ def states(services: Sequence[Server]) -> list[str]:
     return found
 
 
+def wait_until_they_agree(services: Sequence[Server]) -> None:
+    """Until each has read all that the others have written."""
+    until = time.monotonic() + SECONDS
+    while len(set(states(services))) > 1:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
 def seconds_to_answer(address: str) -> float:
     """How long it takes until a service, which may be away, makes a decision."""
     started = time.monotonic()
-    with httpx.Client(base_url=address, timeout=20) as http:
+    with httpx.Client(base_url=address, timeout=60) as http:
         while True:
             try:
                 if http.post(f"/v1/problems/{PROBLEM}/ask").status_code == 200:
                     return time.monotonic() - started
             except httpx.TransportError:
                 pass
-            assert time.monotonic() < started + 60
+            assert time.monotonic() < started + SECONDS
             time.sleep(0.01)
 
 

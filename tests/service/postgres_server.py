@@ -37,7 +37,7 @@ class OwnServer:
         """End it without a checkpoint, as a crash would, and wait until it is gone."""
         process = self._server.get_postmaster_info().process
         os.kill(process.pid, signal.SIGQUIT)
-        process.wait(20)
+        process.wait(60)
 
     def kill(self) -> None:
         """End all its processes without warning, and wait until they are gone."""
@@ -46,7 +46,7 @@ class OwnServer:
         for each in family:
             with suppress(psutil.NoSuchProcess):
                 each.kill()
-        psutil.wait_procs(family, 20)
+        psutil.wait_procs(family, 60)
 
     def start_again(self) -> None:
         """Start it again on the same data."""

@@ -212,7 +212,7 @@ class Deaf(threading.Thread):
         """End it."""
         self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
-        self.join(10)
+        self.join(60)
 
 
 def test_what_is_sent_again_is_the_same() -> None:
@@ -248,7 +248,7 @@ def key_in(request: bytes) -> bytes:
 def test_nothing_is_decided_twice_while_the_server_is_killed(tmp_path: Path) -> None:
     """Killed under clients that go on: as many rounds as asks, and nothing left to tell."""
     database, each = str(tmp_path / "belated.db"), 20
-    patience = Patience(attempts=60, first=0.02, most=0.5)
+    patience = Patience(attempts=1000, first=0.02, most=0.5)
     server = Server(database, "--no-auth")
     port, halfway = server.address.rpartition(":")[2], threading.Semaphore(0)
     with Client(server.address, patience=patience) as first:
@@ -271,11 +271,11 @@ def test_nothing_is_decided_twice_while_the_server_is_killed(tmp_path: Path) -> 
     for player in players:
         player.start()
     for _ in range(each):
-        assert halfway.acquire(timeout=60), errors
+        assert halfway.acquire(timeout=120), errors
     server.kill()
     server = Server(database, "--no-auth", "--port", port)
     for player in players:
-        player.join(60)
+        player.join(600)
     try:
         assert not errors
         with Client(server.address) as client:

@@ -4,6 +4,7 @@ import contextlib
 import os
 import random
 import sqlite3
+import threading
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -255,18 +256,26 @@ def test_nothing_is_acknowledged_without_a_commit(
         assert verified_at_rest(store)[0].is_clean
 
 
+def busy(desk: AtDesk) -> threading.Event:
+    """Keep a desk busy until this is set; whatever is sent meanwhile is one group then."""
+    begun, go_on = threading.Event(), threading.Event()
+    desk.sent(Call(lambda store, replicas: begun.set() or go_on.wait(60)))
+    assert begun.wait(60)
+    return go_on
+
+
 def test_requests_of_one_group_see_each_other(tmp_path: Path) -> None:
     """Two asks with one key, two reports of one ticket, two cancels, in the same commit."""
     with open_store(tmp_path / "belated.db") as store, at_desk(store) as desk:
         desk.create("ads", arms=ARMS)
         tickets = [desk.ask("ads").ticket for _ in range(3)]
-        pause: Future[Any] = desk.sent(Call(lambda store, replicas: __import__("time").sleep(0.3)))
+        go_on = busy(desk)
         twice = [desk.sent(Ask("ads", key="k", digest="d")) for _ in range(2)]
         other = desk.sent(Ask("ads", key="k", digest="e"))
         reports = [desk.sent(Tell([Report(tickets[0], loss)])) for loss in (0.5, 0.5, 0.6)]
         cancels = [desk.sent(Cancel(tickets[1])) for _ in range(2)]
         mixed = [desk.sent(Cancel(tickets[2])), desk.sent(Tell([Report(tickets[2], 0.5)]))]
-        pause.result(60)
+        go_on.set()
         assert twice[0].result(60) == twice[1].result(60)
         with pytest.raises(Refusal, match="another request"):
             other.result(60)
@@ -285,9 +294,9 @@ def test_a_group_answers_with_the_state_it_leaves(tmp_path: Path) -> None:
         desk.create("experts", **EXPERTS)
         ticket = desk.ask("experts").ticket
         red = Tell([Report(ticket, 0.5, arm="red")])
-        pause: Future[Any] = desk.sent(Call(lambda store, replicas: __import__("time").sleep(0.3)))
+        go_on = busy(desk)
         sent = [desk.sent(request) for request in (red, Cancel(ticket), red)]
-        pause.result(60)
+        go_on.set()
         first, cancelled, again = (each.result(60) for each in sent)
         assert (first[0].counted, cancelled.counted, again[0].counted) == (True, True, False)
         assert {first[0].state, cancelled.state, again[0].state} == {"cancelled"}

@@ -20,6 +20,7 @@ from tests.service.killing import (
     states,
     tell_of,
     wait_for,
+    wait_until_they_agree,
 )
 from tests.service.postgres_server import OwnServer, empty_database
 from tests.service.server import Server
@@ -73,8 +74,7 @@ def test_workers_are_bit_identical_and_lose_nothing(start: Start, database: str)
         wait_for(crowd, 10)
         check_at_rest(database, crowd)
     crowd.stop()
-    time.sleep(0.5)  # now there is nothing new to read
-    assert len(set(states(services))) == 1
+    wait_until_they_agree(services)
     assert [each.stop() for each in services] == [0] * 4
     check_acknowledged(database, crowd)
     tell_of("Workers on PostgreSQL", POSTGRES_KILLS, crowd, seconds)
@@ -82,8 +82,8 @@ def test_workers_are_bit_identical_and_lose_nothing(start: Start, database: str)
 
 def check_at_rest(database: str, crowd: Crowd) -> None:
     """All of it, while nobody asks."""
-    crowd.addresses, before = (), crowd.addresses
-    time.sleep(0.5)  # what was under way is over
+    before = crowd.addresses
+    crowd.rest()
     check_acknowledged(database, crowd)
     check_clean(database)
     crowd.addresses = before
@@ -109,8 +109,7 @@ def test_a_killed_database_loses_nothing(start: Start, own_server: OwnServer) ->
             check_at_rest(database, crowd)
         wait_for(crowd, 20)
         crowd.stop()
-        time.sleep(0.5)
-        assert len(set(states(services))) == 1
+        wait_until_they_agree(services)
         assert [each.stop() for each in services] == [0] * number
         check_acknowledged(database, crowd)
     tell_of("PostgreSQL", POSTGRES_KILLS, crowd, seconds)

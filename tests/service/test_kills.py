@@ -11,7 +11,7 @@ from belated.service.store import open_store
 from tests.service.writer import SIZE, acknowledged_in, complaint
 
 KILLS = int(os.environ.get("BELATED_KILLS", "2"))
-SECONDS = 30
+SECONDS = 120
 
 
 def test_a_killed_writer_loses_nothing(address: str, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def check_sums(server: Server) -> None:
 
 def wait_for_workers(server: Server, count: int) -> None:
     """Until so many are at work."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while asked_anew(server, "GET", "/healthz").json()["workers"] != count:
         assert time.monotonic() < until
         time.sleep(0.02)

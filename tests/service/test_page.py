@@ -22,7 +22,7 @@ PAGE = (ROOT / "docs" / "service.md").read_text()
 FENCE = re.compile(r"^```(sh|py|json|text)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 EXACT = ("status", "type", "state", "counted", "kind", "learner", "eventId")
 MARK = "---- block "
-SECONDS = 240
+SECONDS = 600
 
 
 class Block(NamedTuple):

@@ -88,8 +88,8 @@ class Machine(RuleBasedStateMachine):
         """All of these in one commit: they wait behind a request that takes its time."""
         requests = [self.request(each) for each in group]
         begun, go_on = threading.Event(), threading.Event()
-        self.desk.sent(Call(lambda store, replicas: begun.set() or go_on.wait(30)))
-        assert begun.wait(30)
+        self.desk.sent(Call(lambda store, replicas: begun.set() or go_on.wait(60)))
+        assert begun.wait(60)
         sent = [self.desk.sent(request) for request in requests]
         go_on.set()
         self.model.check(requests, [each.exception(60) or each.result() for each in sent])

@@ -64,7 +64,7 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
         with pytest.raises(StoreInUse, match=f"belated.db is in use by process {holder.pid};"):
             open_store(path)
         holder.send_signal(signal.SIGKILL)
-        holder.wait(30)
+        holder.wait(60)
     with opened(path) as store:
         with pytest.raises(StoreInUse, match=f"by process {os.getpid()};"):
             open_store(path)
@@ -121,7 +121,7 @@ def test_a_failing_disk_is_refused_cleanly(tmp_path: Path) -> None:
         built_recorder(tmp_path), folder, tmp_path / "log", BELATED_FAIL_SYNC=str(failing)
     )
     command = [sys.executable, "-c", FAILING_DISK, str(path), str(failing)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "the store cannot be used now: disk I/O error True\n" * 2
     with open_store(path) as store:
@@ -186,7 +186,7 @@ def test_other_threads_read_while_one_writes(tmp_path: Path) -> None:
             store.append([decision(f"t{batch}-{number}") for number in range(10)], [])
         over.set()
         for watcher in watchers:
-            watcher.join(30)
+            watcher.join(60)
         assert store.counts("ads").of("decided") == 300
         assert [number for number in odd if number % 10] == []
 

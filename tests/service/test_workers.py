@@ -64,7 +64,7 @@ def caught_up(desks: list[AtDesk], store: Store) -> tuple[list[Any], dict[str, s
         replicas.catch_up()
         return replicas.position, fingerprints_in(replicas)
 
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while time.monotonic() < until:
         time.sleep(2 * TICK)
         end = store.end()

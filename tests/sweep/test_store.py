@@ -37,7 +37,7 @@ import sys, time
 from belated.sweep.store import Store
 store = Store(sys.argv[1])
 print("held", flush=True)
-time.sleep(60)
+time.sleep(3600)  # it is killed before
 """
 
 

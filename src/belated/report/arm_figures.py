@@ -10,12 +10,16 @@ from matplotlib.patheffects import withStroke
 from belated.arrays import Floats
 from belated.comparison.result import Comparison
 from belated.report.arms import Arms, arms_of
-from belated.report.formatting import percent, short
+from belated.report.formatting import percent
 from belated.report.labels import name_points
+from belated.report.measure import MARGIN, fitted, settle, wrapped
 from belated.report.style import (
     FAINT,
     INK,
+    NOTE,
     PAPER,
+    SMALL,
+    WIDTH,
     Drawing,
     Style,
     blank,
@@ -28,6 +32,8 @@ from belated.report.style import (
     title,
 )
 
+LEGEND = "dot: median;  box: half of the losses;  line: 8 in 10;  tick: 99 in 100"
+LABELS = 1.6  # inches for the names of arms beside their delays
 MOST_DOTS = 500
 MOST_STEPS = 40
 EVEN = 10.0  # up to so many missing losses, an even scale will do
@@ -37,7 +43,7 @@ EVEN = 10.0  # up to so many missing losses, an even scale will do
 def loss_delay_plane(comparison: Comparison) -> Drawing:
     """The arms by missing losses and loss, and the way of each learner's weight among them."""
     arms = arms_of(comparison)
-    figure = blank(4.1)
+    figure = blank(3.6)
     axes = figure.add_subplot()
     loss = arms.losses / arms.rounds
     most = float(arms.mean_missing.max())
@@ -55,14 +61,15 @@ def loss_delay_plane(comparison: Comparison) -> Drawing:
     axes.autoscale_view()
     axes.set(xlabel="losses missing, mean of all rounds", ylabel="loss per round")
     axes.grid(visible=True, axis="both")
+    title(figure, comparison.environment.name, "arms, and where the weight went")
+    key(axes, entries)
+    settle(figure)
     name_points(
         axes,
         np.stack([arms.mean_missing, loss], axis=1)[arms.shown],
         [arms.labels[i] for i in arms.shown],
         [np.asarray(line.get_xydata()) for line in entries],
     )
-    title(figure, comparison.environment.name, "arms, and where the weight went")
-    key(axes, entries)
     return figure
 
 
@@ -132,16 +139,14 @@ def delay_distributions(comparison: Comparison) -> Drawing:
             _beside(axes, row, percent(arms.never[i]), INK)
     if (arms.never[arms.shown] > 0.0).any():
         _beside(axes, -0.8, "never", FAINT)
-    axes.set_yticks(range(arms.shown.size), [short(arms.labels[i], 22) for i in arms.shown])
+    names = [fitted(arms.labels[i], LABELS, SMALL, most=22) for i in arms.shown]
+    axes.set_yticks(range(arms.shown.size), names)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.set(ylim=(arms.shown.size - 0.4, -0.6), xlabel="delay in rounds")
     axes.grid(visible=True, axis="x")
-    figure.supxlabel(
-        "dot: median;  box: half of the losses;  line: 8 in 10;  tick: 99 in 100",
-        fontsize=7.5,
-        color=FAINT,
-    )
+    meaning = wrapped(LEGEND, WIDTH - 2.0 * MARGIN, NOTE)
+    figure.supxlabel(meaning, fontsize=NOTE, color=FAINT)
     title(figure, comparison.environment.name, "delays by arm")
     return figure
 
@@ -149,7 +154,7 @@ def delay_distributions(comparison: Comparison) -> Drawing:
 def _beside(axes: Axes, row: float, text: str, colour: str) -> None:
     """Text to the right of a row."""
     place = axes.get_yaxis_transform()
-    axes.text(1.015, row, text, transform=place, va="center", fontsize=8.5, color=colour)
+    axes.text(1.025, row, text, transform=place, va="center", fontsize=SMALL, color=colour)
 
 
 def _draw_delays(axes: Axes, row: int, quantiles: Floats, colour: Any) -> None:

@@ -7,12 +7,14 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from belated.arrays import Floats
-from belated.report.formatting import listed, short, width
-from belated.report.style import BACKING
+from belated.report.formatting import listed, short
+from belated.report.measure import POINTS, fitted, inches, room_in
+from belated.report.style import BACKING, SMALL
 
 CLOSE = 0.045  # points nearer to each other than this share of the axes have one name
-LETTER, LINE = 0.0165, 0.062  # the size of a letter, in shares of the axes
-POINT, STROKE = 0.044, 0.012  # and of a point, and of a line
+POINT, STROKE = 0.044, 0.012  # the size of a point, and of a line, in shares of the axes
+LINE = 1.7  # the height of a line of text, in sizes of its letters
+MOST = 0.8  # of the width of the axes is for one name
 
 
 class Box(NamedTuple):
@@ -36,26 +38,31 @@ class Box(NamedTuple):
 
 
 def name_points(axes: Axes, points: Floats, names: Sequence[str], lines: Sequence[Floats]) -> None:
-    """Write a name beside each point, and keep off the lines; all are rows of (x, y)."""
+    """Write a name beside each point, and keep off the lines; all are rows of (x, y).
+
+    The figure is settled, since what is free depends on how large the axes are.
+    """
+    wide, high = room_in(axes)
+    line_high = LINE * SMALL / POINTS / high
     to_axes = axes.transData + axes.transAxes.inverted()
     places = to_axes.transform(points)
     taken = [_square(place, POINT) for place in places]
     taken += [_square(place, STROKE) for line in lines for place in to_axes.transform(line)]
     for group in _groups(places):
-        text = _text([short(names[n], 20) for n in group])
+        text = fitted(_text([short(names[n], 20) for n in group]), MOST * wide, SMALL)
         place = places[group[0]]
-        choices = _choices(place, LETTER * width(text))
+        choices = _choices(place, inches(text, SMALL) / wide, line_high)
         box = min(choices, key=lambda box: box.cost(taken))
         taken.append(box)
         before = box.left + box.width < place[0]
         axes.text(
             box.left + (box.width if before else 0.0),
-            box.low + LINE / 2.0,
+            box.low + line_high / 2.0,
             text,
             transform=axes.transAxes,
             ha="right" if before else "left",
             va="center",
-            fontsize=8.5,
+            fontsize=SMALL,
             zorder=2.4,
             bbox=BACKING,
         )
@@ -69,14 +76,14 @@ def _text(names: Sequence[str]) -> str:
     return listed(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
 
 
-def _choices(place: Floats, length: float) -> list[Box]:
+def _choices(place: Floats, length: float, high: float) -> list[Box]:
     """To the right, to the left, above and below."""
     x, y = place
     beside = [x + 0.03, x - 0.03 - length]
-    above = [(shift, side) for side in (0.03, -0.03 - LINE) for shift in (0.5, 0.0, 1.0)]
+    above = [(shift, side) for side in (0.03, -0.03 - high) for shift in (0.5, 0.0, 1.0)]
     return [
-        *(Box(left, y - LINE / 2.0, length, LINE) for left in beside),
-        *(Box(x - length * shift, y + side, length, LINE) for shift, side in above),
+        *(Box(left, y - high / 2.0, length, high) for left in beside),
+        *(Box(x - length * shift, y + side, length, high) for shift, side in above),
     ]
 
 

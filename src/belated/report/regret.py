@@ -11,12 +11,18 @@ from belated.analysis.bounds import Bound
 from belated.analysis.statistics import estimate
 from belated.arrays import Floats
 from belated.comparison.result import Comparison
-from belated.report.formatting import NONE, UNPROVEN_NOTE, bound_text, plus_minus, short, unproven
+from belated.report.formatting import NONE, UNPROVEN_NOTE, bound_text, plus_minus, unproven
+from belated.report.measure import MARGIN, fitted, inches, room_from, room_in, settle, wrapped
 from belated.report.style import (
     BACKING,
     BOUND,
     FAINT,
+    LONGEST,
+    NOTE,
     PAPER,
+    SMALL,
+    TEXT,
+    WIDTH,
     Drawing,
     Style,
     blank,
@@ -31,13 +37,15 @@ from belated.report.style import (
 NEAR = 1.5  # a bound up to here times the largest regret is drawn, one beyond is written
 NEAR_SIGN = f"{NONE} · {NONE}"
 MOST_NOTES = 4
+NOTE_LINE = 0.13  # inches
+GAP = 0.15  # inches between a name and a number in one line
 LEAST = 1e-3  # less regret than this is not magnified
 
 
 @in_this_look
 def regret_over_time(comparison: Comparison) -> Drawing:
     """Mean regret against the arm best so far, with 95 % bands, and the bound on it at the end."""
-    figure = blank(3.4)
+    figure = blank(3.1)
     axes = figure.add_subplot()
     entries = []
     for k, style in enumerate(styles(comparison)):
@@ -56,13 +64,11 @@ def regret_over_time(comparison: Comparison) -> Drawing:
     axes.locator_params(axis="x", integer=True)
     count_axis(axes.xaxis)
     count_axis(axes.yaxis)
-    notes = _draw_bounds(axes, comparison)
-    if notes:
-        axes.set_title("\n".join(notes), fontsize=7.5, color=FAINT)
-        figure.set_figheight(figure.get_figheight() + 0.13 * len(notes))
+    bounds = _draw_bounds(axes, comparison)
     title(figure, comparison.environment.name, "regret over time")
     entries.sort(key=lambda entry: -entry[0])
     key(axes, [line for _, line in entries])
+    _write_notes(figure, axes, comparison, bounds)
     return figure
 
 
@@ -81,26 +87,52 @@ def _line(axes: Axes, rounds: Any, mean: Floats, style: Style, label: str) -> Li
     return line
 
 
-def _draw_bounds(axes: Axes, comparison: Comparison) -> list[str]:
-    """Proven bounds within reach as lines; all bounds as notes to be written above the plot."""
+def _draw_bounds(axes: Axes, comparison: Comparison) -> list[tuple[int, str, Bound]]:
+    """Proven bounds within reach as lines; all bounds with the sign that says where they are."""
     low, top = axes.dataLim.intervaly
     top = max(top, LEAST)
     limit = NEAR * top
-    notes, bounds = [], _bounds(comparison)
-    for k, (bound, style) in enumerate(zip(bounds, styles(comparison), strict=True)):
+    found = []
+    for k, (bound, style) in enumerate(zip(_bounds(comparison), styles(comparison), strict=True)):
         if bound.value is None or not np.isfinite(bound.value):
             continue
-        sign, name = "↑ " if bound.value > limit else "", short(comparison.labels[k])
+        sign = "↑ " if bound.value > limit else ""
         if bound.applies and bound.value <= limit:
             sign, top = f"{NEAR_SIGN} ", max(top, bound.value)
             axes.axhline(bound.value, color=style.colour, linestyle=BOUND, linewidth=1.1)
-        notes.append(f"{sign}{name}: {bound_text(bound)} ({bound.label})")
+        found.append((k, sign, bound))
     axes.set_ylim(1.06 * min(low, 0.0), 1.06 * top)
-    more = len(notes) - MOST_NOTES
-    if more > 0:
-        notes = [*notes[:MOST_NOTES], f"and {more} more"]
-    doubt = f"; {UNPROVEN_NOTE}" if unproven(bounds) else ""
-    return notes and [f"Bounds on the regret at the end (↑ beyond this plot{doubt})", *notes]
+    return found
+
+
+def _write_notes(
+    figure: Drawing, axes: Axes, comparison: Comparison, bounds: Sequence[tuple[int, str, Bound]]
+) -> None:
+    """The bounds above the plot, by which the figure grows.
+
+    Twice, because the plot moves a little when they are there, and so does their room.
+    """
+    height = figure.get_figheight()
+    for _ in range(2 if bounds else 0):
+        settle(figure)
+        notes = _notes(comparison, bounds, room_from(axes))
+        axes.set_title("\n".join(notes), fontsize=NOTE, color=FAINT)
+        figure.set_figheight(height + NOTE_LINE * len(notes))
+
+
+def _notes(
+    comparison: Comparison, bounds: Sequence[tuple[int, str, Bound]], room: float
+) -> list[str]:
+    """The lines about bounds that are written above the plot, none wider than the room."""
+    doubt = f"; {UNPROVEN_NOTE}" if unproven(bound for _, _, bound in bounds) else ""
+    head = f"Bounds on the regret at the end (↑ beyond this plot{doubt})"
+    notes = wrapped(head, room, NOTE).splitlines()
+    for k, sign, bound in bounds[:MOST_NOTES]:
+        value = f": {bound_text(bound)} ({bound.label})"
+        name = fitted(comparison.labels[k], room - inches(sign + value, NOTE), NOTE, most=LONGEST)
+        notes.append(f"{sign}{name}{value}")
+    more = len(bounds) - MOST_NOTES
+    return [*notes, f"and {more} more"] if more > 0 else notes
 
 
 def _bounds(comparison: Comparison) -> list[Bound]:
@@ -119,18 +151,24 @@ def final_regret(comparison: Comparison) -> Drawing:
     order = sorted(range(count), key=lambda k: float(regrets[k].mean()))
     for row, k in enumerate(order):
         _draw_row(axes, row, regrets[k], drawn[k])
-        _write(axes, 0.0, row - 0.3, short(comparison.labels[k], 44), fontweight="bold")
-        _write(axes, 1.0, row - 0.3, plus_minus(estimate(regrets[k])))
     axes.axvline(0.0, color=FAINT, linewidth=0.7, zorder=1)
     _make_room(axes, bounds)
     doubt = f" (bounds: {UNPROVEN_NOTE})" if unproven(bounds) else ""
-    axes.set(ylim=(count - 0.55, -0.75), yticks=[], xlabel=f"regret after the last round{doubt}")
+    label = wrapped(f"regret after the last round{doubt}", WIDTH - 2.0 * MARGIN, TEXT)
+    axes.set(ylim=(count - 0.55, -0.75), yticks=[], xlabel=label)
     for row, k in enumerate(order):
         _mark_bound(axes, row, bounds[k], drawn[k])
     axes.spines["left"].set_visible(False)
     axes.grid(visible=True, axis="x")
     count_axis(axes.xaxis)
     title(figure, comparison.environment.name, "final regret")
+    settle(figure)
+    for row, k in enumerate(order):
+        found = plus_minus(estimate(regrets[k]))
+        room = room_in(axes)[0] - inches(found, SMALL) - GAP
+        name = fitted(comparison.labels[k], room, SMALL, "bold")
+        _write(axes, 0.0, row - 0.3, name, fontweight="bold")
+        _write(axes, 1.0, row - 0.3, found)
     return figure
 
 
@@ -171,11 +209,11 @@ def _mark_bound(axes: Axes, row: int, bound: Bound, style: Style) -> None:
     text, beyond = f"bound {bound_text(bound)}", bound.value > axes.get_xlim()[1]
     if beyond or not bound.applies:
         where = f"{text} →" if beyond else text
-        _write(axes, 1.0, row + 0.12, where, color=FAINT, fontsize=7.5)
+        _write(axes, 1.0, row + 0.12, where, color=FAINT, fontsize=NOTE)
         return
     axes.vlines(bound.value, row - 0.1, row + 0.34, color=style.colour, linestyle=BOUND)
     axes.annotate(
-        f"{text} ", (bound.value, row + 0.12), ha="right", va="center", color=FAINT, fontsize=7.5
+        f"{text} ", (bound.value, row + 0.12), ha="right", va="center", color=FAINT, fontsize=NOTE
     )
 
 
@@ -189,5 +227,5 @@ def _write(axes: Axes, side: float, row: float, text: str, **options: Any) -> No
         ha="right" if side else "left",
         va="center",
         bbox=BACKING,
-        **{"fontsize": 8.5, **options},
+        **{"fontsize": SMALL, **options},
     )

@@ -1,7 +1,9 @@
 """The look of the figures: colours, lines and markers that also tell in black and white.
 
 Learners differ by hue, dashes and marker. Arms and rates are shades from dark to light, in an order
-that the legend repeats. Dash-dotted lines are kept for bounds.
+that the legend repeats. Dash-dotted lines are kept for bounds. Letters are those of the font that
+comes with matplotlib, so a figure is the same on every machine; what is as long as its user likes,
+such as a name, is measured and cut where its room ends.
 """
 
 import functools
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from belated.report.formatting import number, short, width
+from belated.report.formatting import number
 
 if TYPE_CHECKING:
     from belated.comparison.result import Comparison
@@ -28,11 +30,16 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 
+from belated.report.measure import MARGIN, POINTS, figure_of, fitted, inches
+
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 WIDTH = 4.6  # inches: one column of a page, and a phone
-TITLE = 50  # letters
+HEAD, TEXT, SMALL, NOTE = 9.5, 8.5, 8.0, 7.0  # sizes of letters, in points
+LONGEST = 34  # letters of a name in a legend
+ENTRY = 0.18  # inches: the height of a line of a legend
+HANDLE, PAD, BETWEEN = 3.4, 0.8, 2.0  # of a legend: its signs and spaces, in sizes of its letters
 INK, FAINT, PAPER = "#222222", "#6b6b6b", "#ffffff"
 BOUND = (0, (6, 1.5, 1.2, 1.5))
 
@@ -44,23 +51,23 @@ RATE_SHADES = ("#a85a14", "#d88730", "#f0b264", "#f8d6a4", "#fdf0dc")
 OTHERS = "#f1f1ee"
 BACKING = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.8}  # of text that crosses lines
 
-LATIN = ("Arial", "Liberation Sans", "DejaVu Sans")
+LATIN = ("DejaVu Sans",)  # comes with matplotlib
 OTHER_SCRIPTS = (
     "Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans", "PingFang SC", "Hiragino Sans",
     "Microsoft YaHei", "Yu Gothic", "Malgun Gothic", "WenQuanYi Zen Hei", "Arial Unicode MS",
 )  # fmt: skip
 
 SETTINGS = {
-    "font.size": 9.0,
+    "font.size": TEXT,
     "text.parse_math": False,  # a label may hold dollars
     "text.color": INK,
     "axes.edgecolor": FAINT,
     "axes.labelcolor": INK,
-    "axes.labelsize": 9.0,
+    "axes.labelsize": TEXT,
     "axes.linewidth": 0.7,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.titlesize": 9.0,
+    "axes.titlesize": TEXT,
     "axes.titlelocation": "left",
     "axes.grid.axis": "y",
     "grid.color": "#e4e4e0",
@@ -70,9 +77,9 @@ SETTINGS = {
     "ytick.color": FAINT,
     "xtick.labelcolor": INK,
     "ytick.labelcolor": INK,
-    "xtick.labelsize": 8.5,
-    "ytick.labelsize": 8.5,
-    "legend.fontsize": 8.5,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "legend.fontsize": SMALL,
     "legend.frameon": False,
     "lines.linewidth": 1.7,
     "lines.markersize": 5.0,
@@ -80,7 +87,7 @@ SETTINGS = {
     "hatch.color": "#b9b9b2",
     "axes.formatter.useoffset": False,
     "savefig.dpi": 200,
-    "svg.fonttype": "path",  # the same letters on every machine
+    "svg.fonttype": "path",  # no browser chooses another font
     "svg.hashsalt": "belated",
 }
 
@@ -115,9 +122,15 @@ def look() -> Iterator[None]:
 
 def headline(figure: Drawing, text: str, high: float) -> None:
     """A title at the upper left of a figure that is so many inches high."""
+    text = fitted(text, _whole(figure), HEAD, "bold")
     figure.suptitle(
-        text, x=0.012, y=1.0 - 0.06 / high, ha="left", va="top", fontsize=10.5, fontweight="bold"
+        text, x=0.012, y=1.0 - 0.06 / high, ha="left", va="top", fontsize=HEAD, fontweight="bold"
     )
+
+
+def _whole(figure: Figure) -> float:
+    """The room between the margins of a figure."""
+    return float(figure.get_size_inches()[0]) - 2.0 * MARGIN
 
 
 def in_this_look(draw: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
@@ -133,7 +146,8 @@ def in_this_look(draw: Callable[Parameters, Result]) -> Callable[Parameters, Res
 
 @functools.cache
 def fonts() -> tuple[str, ...]:
-    """The fonts of this machine to draw letters with, the first that has a letter wins."""
+    """The fonts to draw letters with, the first that has a letter wins; only those of other scripts
+    depend on the machine."""
     from matplotlib.font_manager import fontManager
 
     known = set(fontManager.get_font_names())
@@ -168,8 +182,9 @@ def blank(height: float) -> Drawing:
 
 def title(figure: Figure, name: str, what: str) -> None:
     """The title, flush left: whose figure it is, and of what."""
-    text = f"{short(name, TITLE - len(what))}: {what}"
-    figure.suptitle(text, x=0.012, ha="left", fontsize=10.5, fontweight="bold")
+    room = _whole(figure) - inches(f": {what}", HEAD, "bold")
+    text = f"{fitted(name, room, HEAD, 'bold')}: {what}"
+    figure.suptitle(text, x=0.012, ha="left", fontsize=HEAD, fontweight="bold")
 
 
 def count_axis(axis: Axis) -> None:
@@ -190,13 +205,28 @@ def late_axis(axes: Axes, most: float) -> None:
     count_axis(axes.xaxis)
 
 
-def named(label: str, most: int = 34) -> str:
+def named(label: str, most: int = LONGEST) -> str:
     """A label for a legend; matplotlib would leave out one that begins with an underscore."""
-    text = short(label, most)
+    text = fitted(label, WIDTH - _beside_a_name() - 2.0 * MARGIN, SMALL, most=most)
     return f" {text}" if text.startswith("_") else text
 
 
 def key(axes: Axes, entries: Sequence[Any]) -> None:
-    """The legend of a whole figure, below it; in one column if a label is long."""
-    columns = 1 if max(width(each.get_label()) for each in entries) > 30 else 2
-    axes.figure.legend(handles=entries, loc="outside lower left", ncols=columns, handlelength=3.4)
+    """The legend of a whole figure, by which it grows below; in one column if two have no room."""
+    longest = max(inches(each.get_label(), SMALL) for each in entries)
+    figure = figure_of(axes)
+    columns = 2 if 2.0 * (longest + _beside_a_name()) <= _whole(figure) else 1
+    figure.set_figheight(figure.get_figheight() + ENTRY * -(-len(entries) // columns))
+    figure.legend(
+        handles=entries,
+        loc="outside lower left",
+        ncols=columns,
+        handlelength=HANDLE,
+        handletextpad=PAD,
+        columnspacing=BETWEEN,
+    )
+
+
+def _beside_a_name() -> float:
+    """What a legend needs beside each of its names: the sign, and the spaces."""
+    return (HANDLE + PAD + BETWEEN) * SMALL / POINTS

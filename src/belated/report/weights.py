@@ -10,10 +10,14 @@ from matplotlib.patches import Patch
 from belated.arrays import Floats
 from belated.comparison.result import Comparison
 from belated.report.arms import Arms, arms_of
-from belated.report.formatting import NONE, counted, percent, short, width
+from belated.report.formatting import NONE, clean, counted, percent
+from belated.report.measure import MOST, fitted, inches, room_from, room_in, settle
 from belated.report.style import (
     OTHERS,
     RATE_SHADES,
+    SMALL,
+    TEXT,
+    WIDTH,
     Drawing,
     blank,
     count_axis,
@@ -24,6 +28,8 @@ from belated.report.style import (
     title,
 )
 
+PANEL = 0.42 * WIDTH  # inches: the least width of one of two panels side by side
+HANDLE = 0.4  # inches: the sign of a band in a legend
 MOST_POINTS = 60
 MOST_RATES = 8
 LEAST = 0.01  # a rate that never had more weight is among the others
@@ -35,24 +41,35 @@ def arm_weights(comparison: Comparison) -> Drawing:
     arms = arms_of(comparison)
     bands = _arm_bands(arms)
     count = len(comparison.labels)
-    columns = 1 if count == 1 or max(map(width, comparison.labels)) > 30 else 2
+    longest = max(inches(clean(label)[:MOST], TEXT) for label in comparison.labels)
+    columns = 1 if count == 1 or longest > PANEL else 2
     rows = -(-count // columns)
     room = rows * columns > count  # for the legend, beside the last panel
-    figure = blank(0.8 + 1.15 * rows + (0.0 if room else 0.1 * len(bands)))
+    figure = blank(0.7 + 1.15 * rows)
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     for k, axes in enumerate(grid.flat[:count]):
         weights = arms.share(comparison.weights_over_time(k))
         _stack(axes, comparison.checkpoints, weights, bands)
-        axes.set_title(short(comparison.labels[k], 56 // columns + 2), pad=3.0)
+        axes.set_title(" ", pad=3.0)
     for axes in grid[-1]:
         axes.set_xlabel("rounds")
     if room:
         grid[-1, -1].axis("off")
-        grid[-1, -1].legend(handles=bands[::-1], loc="center left", labelspacing=0.3)
+        _key_in(grid[-1, -1], bands)
     else:
         key(grid[0, 0], bands)
     title(figure, comparison.environment.name, "weight on each arm")
+    settle(figure)
+    for k, axes in enumerate(grid.flat[:count]):
+        axes.set_title(fitted(comparison.labels[k], room_in(axes)[0], TEXT), pad=3.0)
     return figure
+
+
+def _key_in(axes: Axes, bands: Sequence[Patch]) -> None:
+    """The legend in the place of a panel, its names cut to the width of one."""
+    for band in bands:
+        band.set_label(named(fitted(str(band.get_label()), PANEL - HANDLE, SMALL)))
+    axes.legend(handles=bands[::-1], loc="center left", labelspacing=0.3)
 
 
 def _arm_bands(arms: Arms) -> list[Patch]:
@@ -78,19 +95,23 @@ def rate_weights(comparison: Comparison) -> Drawing | None:
     for k, axes in zip(several, grid.flat, strict=True):
         weights, bands = _rate_bands(*learned_rates(comparison, k))
         _stack(axes, comparison.checkpoints, weights, bands)
-        axes.set_title(short(comparison.labels[k], 40), pad=3.0)
+        axes.set_title(" ", pad=3.0)
         axes.legend(
             handles=bands[::-1],
             loc="center left",
             bbox_to_anchor=(1.0, 0.5),
             title="rate: weight at the end",
-            fontsize=8.0,
+            fontsize=SMALL,
+            title_fontsize=SMALL,
             labelspacing=0.25,
             handlelength=1.4,
             alignment="left",
         )
     grid[-1, 0].set_xlabel("rounds")
     title(figure, comparison.environment.name, "weight on each learning rate")
+    settle(figure)
+    for k, axes in zip(several, grid.flat, strict=True):
+        axes.set_title(fitted(comparison.labels[k], room_from(axes), TEXT), pad=3.0)
     return figure
 
 

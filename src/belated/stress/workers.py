@@ -30,7 +30,7 @@ class Crew:
     finds: list[Find] = field(default_factory=list)
     evaluations: int = 0
     interrupted: bool = False
-    started: float = field(default_factory=time.time)
+    started: float = field(default_factory=lambda: time.time())
 
     def numbers(self) -> Iterator[int]:
         """The numbers of the restarts, until the time is over."""

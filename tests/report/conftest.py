@@ -1,0 +1,60 @@
+"""The fonts that a machine may have: figures must be right with each of them."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+from matplotlib.font_manager import FontEntry, fontManager
+
+from belated.report import look
+
+FONTS = ("ours", "bold", "mono")
+HEAVY = dict.fromkeys(("font.weight", "axes.labelweight", "axes.titleweight"), "bold")
+
+
+def forget_fonts() -> None:
+    """Let matplotlib and the look of the figures search for fonts anew."""
+    look.fonts.cache_clear()
+    fontManager._findfont_cached.cache_clear()
+
+
+@pytest.fixture
+def on_a_machine_with(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Let the machine have the fonts that come with matplotlib, these, and no others."""
+
+    def install(*more: FontEntry) -> None:
+        own = [each for each in fontManager.ttflist if _comes_with_matplotlib(each)]
+        monkeypatch.setattr(fontManager, "ttflist", [*more, *own])
+        forget_fonts()
+
+    yield install
+    monkeypatch.undo()
+    forget_fonts()
+
+
+@pytest.fixture(params=FONTS)
+def font(
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    on_a_machine_with: Callable[..., None],
+) -> str:
+    """A machine without fonts of its own; and letters that are wider than those we use."""
+    if request.param == "bold":
+        for name, value in HEAVY.items():
+            monkeypatch.setitem(look.SETTINGS, name, value)
+    if request.param == "mono":
+        monkeypatch.setattr(look, "LATIN", ("DejaVu Sans Mono",))
+    on_a_machine_with()
+    return str(request.param)
+
+
+@pytest.fixture
+def false_arial() -> list[FontEntry]:
+    """Fonts that a machine may offer under names which figures once preferred, all of them wide."""
+    file = str(Path(mpl.get_data_path()) / "fonts" / "ttf" / "DejaVuSansMono.ttf")
+    return [FontEntry(fname=file, name=name) for name in ("Arial", "Liberation Sans")]
+
+
+def _comes_with_matplotlib(entry: FontEntry) -> bool:
+    return Path(entry.fname).is_relative_to(mpl.get_data_path())

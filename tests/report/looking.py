@@ -1,0 +1,32 @@
+"""What an eye would see at once: text that is cut off, and text that is written over other text."""
+
+from itertools import combinations
+from unittest.mock import patch
+
+from belated.report.look import look
+from matplotlib.backend_bases import RendererBase
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+RIM = 0.03  # inches
+
+
+def check_all_is_legible(figure: Figure, name: str = "") -> None:
+    """All that is drawn lies within the figure, and no two texts have more than a rim in common."""
+    texts = []
+
+    def draw(text: Text, renderer: RendererBase) -> None:
+        upright = text.get_rotation() % 90.0 == 0.0  # of others the box says little
+        if text.get_visible() and text.get_text().strip() and upright:
+            texts.append((text.get_text(), Text.get_window_extent(text, renderer).padded(-1.0)))
+
+    with look():
+        with patch.object(Text, "draw", draw):
+            figure.draw_without_rendering()
+        drawn = figure.get_tightbbox()
+    wide, high = figure.get_size_inches()
+    assert min(drawn.x0, drawn.y0) > -RIM, name
+    assert drawn.x1 < wide + RIM, name
+    assert drawn.y1 < high + RIM, name
+    for (text, box), (other, place) in combinations(texts, 2):
+        assert not box.overlaps(place), (name, text, other)

@@ -1,0 +1,117 @@
+"""Text is measured in the font that is there, and every figure holds all of its text."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from belated.benchmarks import figure as bench_figure
+from belated.benchmarks.bench import Bench
+from belated.benchmarks.catalogue import MEASURES
+from belated.benchmarks.measure import Effort, Measured, Result, at_most
+from belated.benchmarks.timing import Spread
+from belated.report.look import blank, look
+from belated.report.parts import parts_figure, parts_of
+from belated.report.published import published_figure
+from belated.report.study import study_figure
+from belated.report.words import short, width
+from belated.simulation.experiments import EXPERIMENTS, experiment_named
+from belated.simulation.study import BEST_OF_EACH
+from belated.simulation.table import Table
+from matplotlib.font_manager import FontEntry
+
+from belated.report import figures
+from belated.report.measure import MOST, fitted, inches, wrapped
+from belated.report.svg import svg_text
+from tests.report.looking import check_all_is_legible
+from tests.report.made import ODD, unusual
+from tests.report.test_parts import TABLE
+from tests.simulation.test_published import made
+
+ARMS = (2, 10, 100, 1000, 10_000, None)
+pytestmark = pytest.mark.usefixtures("font")
+
+
+def test_text_is_measured_as_it_is_drawn() -> None:
+    """The width that is reckoned with is that of the picture, to a twentieth."""
+    figure = blank(1.0)
+    figure.set_dpi(400)
+    for text in ("iiiillll....", "WWWWMMMM", "late best, 10 %", "under_score_and_$x_1$"):
+        for size, weight in ((7.0, None), (9.5, "bold")):
+            with look():
+                written = figure.text(0.0, 0.5, text, fontsize=size, fontweight=weight)
+                drawn = written.get_window_extent().width / figure.dpi
+                assert inches(text, size, weight) == pytest.approx(drawn, rel=0.05), text
+
+
+@pytest.mark.parametrize("room", [0.1, 0.5, 1.0, 3.0])
+def test_text_is_fitted_into_its_room(room: float) -> None:
+    """As much of it as there is room for, and no more; or broken between words."""
+    with look():
+        for text in (*ODD, "W" * 300, "i" * 300):
+            cut = fitted(text, room, 8.0)
+            assert inches(cut, 8.0) <= room or cut == "…"
+            if cut.endswith("…") and len(cut) < MOST:
+                assert inches(short(text, width(cut) + 3), 8.0) > room
+        lines = wrapped("as many words as there are in a line", room, 8.0).split("\n")
+        assert " ".join(lines) == "as many words as there are in a line"
+        assert all(inches(line, 8.0) <= room or " " not in line for line in lines)
+
+
+@pytest.mark.parametrize("case", ["odd labels", "many learners"])
+def test_comparisons(case: str) -> None:
+    """Each figure of a comparison with long names, and of one with many."""
+    for name, draw in figures.FIGURES.items():
+        figure = draw(unusual(case))
+        if figure is not None:
+            check_all_is_legible(figure, name)
+
+
+@pytest.mark.parametrize("experts", [True, False])
+def test_the_study(experts: bool) -> None:
+    """Long names of learners and scenarios, and the longest of notes."""
+    whole = [{**row, "against": BEST_OF_EACH} for row in TABLE]
+    long = [
+        {**row, "scenario": f"{row['scenario']}:gap=0.02,delay=500,arms=12,rounds=2000"}
+        for row in whole
+    ]
+    for rows in (whole, long):
+        named = [{**row, "learner": f"{row['learner']}, {ODD[3]}"} for row in rows]
+        for table in (Table.of(rows), Table.of(named)):
+            check_all_is_legible(study_figure(table, experts, "The study of held-out scenarios"))
+
+
+def test_parts() -> None:
+    """The figure of what each part of a learner brings."""
+    for learner, parts in parts_of(TABLE).items():
+        check_all_is_legible(parts_figure(learner, parts))
+        unknown = [part._replace(changed=f"{part.changed} {ODD[3]}") for part in parts]
+        check_all_is_legible(parts_figure(learner * 5, unknown))
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_published_experiments(name: str) -> None:
+    """With what was published beside what is found."""
+    outcome = made(experiment_named(name), lambda t: 7.0 * t**0.5)
+    check_all_is_legible(published_figure(outcome))
+
+
+def test_benchmarks() -> None:
+    """Every measure, for every number of arms, and a machine with a long name."""
+    bench = Bench(Effort(quick=True))
+    bench.machine["cpu"] = "Some Processor(R) of the Platinum Kind 8481C CPU @ 2.70GHz, 16 cores"
+    for measure in MEASURES:
+        for arms in ARMS:
+            value = Spread(20.0, 19.0, 21.0)
+            result = Result("a rival that has a name", value, arms=arms, goal=at_most(10.0))
+            bench.measured.append(Measured(replace(measure), [result]))
+    check_all_is_legible(bench_figure.figure(bench))
+
+
+def test_the_fonts_of_a_machine_do_not_matter(
+    on_a_machine_with: Callable[..., None], false_arial: list[FontEntry]
+) -> None:
+    """With others installed, and with none, the same figure to the last byte."""
+    few = unusual("least of all")
+    alone = svg_text(figures.regret_over_time(few))
+    on_a_machine_with(*false_arial)
+    assert svg_text(figures.regret_over_time(few)) == alone
