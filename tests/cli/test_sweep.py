@@ -119,7 +119,7 @@ def test_a_file_that_is_no_store_gets_one_clear_line(tmp_path: Path) -> None:
 PRESSED = """
 import os, signal
 from belated.cli.sweep import sweep
-from belated.simulation.store import Store
+from belated.sweep.store import Store
 put, stored = Store.put, []
 
 def put_and_press(store, key, outcome):

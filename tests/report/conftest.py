@@ -7,7 +7,7 @@ import matplotlib as mpl
 import pytest
 from matplotlib.font_manager import FontEntry, fontManager
 
-from belated.report import look
+from belated.report import style as look
 
 FONTS = ("ours", "bold", "mono")
 HEAVY = dict.fromkeys(("font.weight", "axes.labelweight", "axes.titleweight"), "bold")

@@ -3,10 +3,11 @@
 from itertools import combinations
 from unittest.mock import patch
 
-from belated.report.look import look
 from matplotlib.backend_bases import RendererBase
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+
+from belated.report.style import look
 
 RIM = 0.03  # inches
 

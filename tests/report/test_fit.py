@@ -4,28 +4,28 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from belated.benchmarks import figure as bench_figure
-from belated.benchmarks.bench import Bench
-from belated.benchmarks.catalogue import MEASURES
-from belated.benchmarks.measure import Effort, Measured, Result, at_most
-from belated.benchmarks.timing import Spread
-from belated.report.look import blank, look
-from belated.report.parts import parts_figure, parts_of
-from belated.report.published import published_figure
-from belated.report.study import study_figure
-from belated.report.words import short, width
-from belated.simulation.experiments import EXPERIMENTS, experiment_named
-from belated.simulation.study import BEST_OF_EACH
-from belated.simulation.table import Table
 from matplotlib.font_manager import FontEntry
 
+from belated.comparison.table import Table
 from belated.report import figures
+from belated.report.formatting import short, width
 from belated.report.measure import MOST, fitted, inches, wrapped
+from belated.report.style import blank, look
 from belated.report.svg import svg_text
+from benchmarks import figure as bench_figure
+from benchmarks.bench import Bench
+from benchmarks.catalogue import MEASURES
+from benchmarks.measure import Effort, Measured, Result, at_most
+from benchmarks.timing import Spread
+from studies.ablation_figures import parts_figure, parts_of
+from studies.experiments import EXPERIMENTS, experiment_named
+from studies.published_figures import published_figure
+from studies.study import BEST_OF_EACH
+from studies.study_figures import study_figure
 from tests.report.looking import check_all_is_legible
 from tests.report.made import ODD, unusual
-from tests.report.test_parts import TABLE
-from tests.simulation.test_published import made
+from tests.studies.test_ablation_figures import TABLE
+from tests.studies.test_published import made
 
 ARMS = (2, 10, 100, 1000, 10_000, None)
 pytestmark = pytest.mark.usefixtures("font")
