@@ -23,7 +23,7 @@ from belated.environments.delays import (
     PacketLoss,
     Pareto,
     PerArm,
-    Uniform,
+    UniformDelays,
 )
 from belated.environments.environment import DelayProcess, Environment
 from belated.environments.in_memory import GivenDelays
@@ -33,10 +33,10 @@ from belated.environments.parameters import LONGEST
 from tests.environments.drawing import draw_delays, processes_of
 
 RANDOM: list[DelayProcess] = [
-    Uniform(0, 9),
-    Uniform(3, [3, 5, 8]),
-    Uniform([0, 1, 2], 4),
-    Uniform(0, LONGEST),
+    UniformDelays(0, 9),
+    UniformDelays(3, [3, 5, 8]),
+    UniformDelays([0, 1, 2], 4),
+    UniformDelays(0, LONGEST),
     Geometric(5),
     Geometric([0, 0.1, 300]),
     HalfNormal(0, 10),
@@ -44,7 +44,7 @@ RANDOM: list[DelayProcess] = [
     Pareto(1.0),
     Pareto([0.02, 0.3, 2], [1, 10, 0.5]),
     PacketLoss(0.3, Constant(4)),
-    PacketLoss(0.3, Uniform(0, 9)),
+    PacketLoss(0.3, UniformDelays(0, 9)),
     PacketLoss([0.0, 0.5, 1.0], Batches(10)),
     PacketLoss(0.0, Geometric(3)),
     PacketLoss(0.2, PacketLoss(0.2, Pareto(0.5))),
@@ -54,7 +54,7 @@ FIXED: list[DelayProcess] = [
     Constant(0),
     Constant(None),
     PerArm([0, 7, None]),
-    Uniform(4, 4),
+    UniformDelays(4, 4),
     Geometric(0),
     HalfNormal([0, 7.5, 100], 0),
     PacketLoss(0.0, Constant(4)),
@@ -139,7 +139,7 @@ def tail_is(delays: Counts, exact: list[float]) -> None:
 def test_uniform() -> None:
     """Every whole number from low to high is as likely, for each arm with its own ends."""
     low, high = [0, 2, 5], [0, 3, 14]
-    delays = draw_delays(Uniform(low, high), some_losses(60_000))
+    delays = draw_delays(UniformDelays(low, high), some_losses(60_000))
     for arm in range(3):
         ends = low[arm], high[arm]
         tail = [min(1.0, max(0.0, (ends[1] + 1 - x) / (ends[1] + 1 - ends[0]))) for x in range(17)]
@@ -199,12 +199,12 @@ def test_packet_loss() -> None:
     """With its chance a loss never comes; the others come when the inner process says."""
     chances = np.array([0.0, 0.3, 1.0])
     losses = some_losses(40_000)
-    delays = draw_delays(PacketLoss(chances, Uniform(0, 9)), losses, seed=2)
+    delays = draw_delays(PacketLoss(chances, UniformDelays(0, 9)), losses, seed=2)
     lost = delays == NEVER
     error = 5.0 * np.sqrt(chances * (1.0 - chances) / 40_000)
     assert (np.abs(lost.mean(axis=0) - chances) <= error).all()
     tail_is(delays[:, 1][~lost[:, 1]], [1.0 - x / 10.0 for x in range(11)])
-    inner = draw_delays(PacketLoss(0.0, Uniform(0, 9)), losses, seed=2)
+    inner = draw_delays(PacketLoss(0.0, UniformDelays(0, 9)), losses, seed=2)
     assert np.array_equal(delays[~lost], inner[~lost])
 
 
@@ -265,16 +265,16 @@ BAD: list[tuple[type, dict[str, Any], str]] = [
         {"delays": [0, "1"]},
         f"the delay of arm 2 is '1'; it must be {WHOLE}, or None for never",
     ),
-    (Uniform, {"low": -1, "high": 3}, f"low is -1; it must be {WHOLE}"),
-    (Uniform, {"low": 0, "high": [3, None]}, f"high of arm 2 is None; it must be {WHOLE}"),
-    (Uniform, {"low": 4, "high": 3}, "low is 4 and high is 3; low must not be above high"),
+    (UniformDelays, {"low": -1, "high": 3}, f"low is -1; it must be {WHOLE}"),
+    (UniformDelays, {"low": 0, "high": [3, None]}, f"high of arm 2 is None; it must be {WHOLE}"),
+    (UniformDelays, {"low": 4, "high": 3}, "low is 4 and high is 3; low must not be above high"),
     (
-        Uniform,
+        UniformDelays,
         {"low": [0, 4], "high": 3},
         "low is (0, 4) and high is 3; low must not be above high",
     ),
     (
-        Uniform,
+        UniformDelays,
         {"low": [0, 0], "high": [1, 1, 1]},
         "low has 2 numbers; it must have one for each of 3 arms",
     ),
@@ -314,7 +314,7 @@ def test_bad_parameters_get_one_sentence(
 TWO_ARMS: list[tuple[DelayProcess, str]] = [
     (PerArm([1, 2]), "delays"),
     (PerArm([1]), "delays"),
-    (Uniform(0, [1, 2]), "low or high"),
+    (UniformDelays(0, [1, 2]), "low or high"),
     (Geometric([1, 2]), "mean"),
     (HalfNormal([1, 2], 1), "mean"),
     (HalfNormal(1, [1, 2]), "spread"),

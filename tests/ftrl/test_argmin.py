@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from belated.ftrl import (
-    Hybrid,
+    HybridRegularizer,
     LogBarrierOnMarginals,
     NegativeEntropy,
-    Nothing,
     Tsallis,
+    ZeroRegularizer,
     argmin,
 )
 from belated.ftrl.rates import grid_weights
@@ -38,17 +38,17 @@ def test_the_generic_solver_agrees_with_the_closed_forms(seed: int) -> None:
     arms, size = state.losses.shape
     prior = np.outer(state.prior, state.weights)
     centre = np.full((arms, 1), 1.0 / arms)
-    entropy = Hybrid(NegativeEntropy(state.rates), Nothing(), prior, prior)
+    entropy = HybridRegularizer(NegativeEntropy(state.rates), ZeroRegularizer(), prior, prior)
     q = argmin(entropy, state.losses).p.sum(axis=1)
     assert np.abs(q - full_information(state)[0]).max() <= 1e-10
-    tsallis = Hybrid(Tsallis(state.eta), NegativeEntropy(state.gamma), centre, centre)
+    tsallis = HybridRegularizer(Tsallis(state.eta), NegativeEntropy(state.gamma), centre, centre)
     q = argmin(tsallis, state.losses[:, :1]).p.sum(axis=1)
     assert np.abs(q - concealed(state)[0]).max() <= 1e-10
     gentler = random_problem(rng, 1e3)
     arms, size = gentler.losses.shape
     prior = np.outer(gentler.prior, gentler.weights)
     flat = np.full((arms, size), 1.0 / (arms * size))
-    barrier = Hybrid(
+    barrier = HybridRegularizer(
         LogBarrierOnMarginals(gentler.eta), NegativeEntropy(gentler.rates), flat, prior
     )
     q = argmin(barrier, gentler.losses).p.sum(axis=1)
@@ -60,5 +60,5 @@ def test_fast_and_slow_rates_beside_large_losses() -> None:
     rates = np.array([1.6, 0.04])
     losses = np.array([[7304.0, 7449.0], [2403.0, 2831.0]])
     prior = np.full((2, 2), 0.25)
-    p = argmin(Hybrid(NegativeEntropy(rates), Nothing(), prior, prior), losses).p
+    p = argmin(HybridRegularizer(NegativeEntropy(rates), ZeroRegularizer(), prior, prior), losses).p
     assert p[1] == pytest.approx([1.0 - 9.5032e-9, 9.5032e-9], rel=1e-4)

@@ -64,7 +64,7 @@ def test_some_rounds_as_a_game_of_their_own(keep: float) -> None:
                 else:
                     learner.observe(state, play, play.arm, loss)
     whole, alone = both[0].ledger, both[1].ledger
-    own = whole.only(rounds)
+    own = whole.restricted_to(rounds)
     assert (own.pending, own.arrived, own.ended) == (alone.pending, alone.arrived, alone.ended)
     assert own.pending
     for found, wanted in zip(own.plays, alone.plays, strict=True):

@@ -7,7 +7,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.checks import MOST_ROUNDS, as_count
-from belated.environments.delays import Draw, spread
+from belated.environments.delays import Draw, broadcast
 from belated.environments.environment import Random, Span
 from belated.environments.parameters import (
     Number,
@@ -16,7 +16,7 @@ from belated.environments.parameters import (
     as_size,
     fitting,
     one_or_each_arm,
-    settle,
+    set_fields,
 )
 
 
@@ -29,14 +29,14 @@ class Batches:
     random = False
 
     def __post_init__(self) -> None:
-        settle(self, every=one_or_each_arm(self.every, "every", _as_stretch))
+        set_fields(self, every=one_or_each_arm(self.every, "every", _as_stretch))
 
     def sampler(self, random: Random) -> Draw:
         every = np.array(self.every)
 
         def draw(span: Span, losses: Floats) -> Counts:
             sizes = np.atleast_1d(fitting(every, losses.shape[1], "every"))
-            return spread(sizes - 1 - span.index[:, None] % sizes, losses)
+            return broadcast(sizes - 1 - span.index[:, None] % sizes, losses)
 
         return draw
 
@@ -57,7 +57,7 @@ class GrowingLate:
         start = as_chance(self.start, "start")
         if start == 1.0:
             raise ValueError("start is 1; it must be below 1, or there is no time to rise")
-        settle(self, start=start, most=one_or_each_arm(self.most, "most", as_size))
+        set_fields(self, start=start, most=one_or_each_arm(self.most, "most", as_size))
 
     def sampler(self, random: Random) -> Draw:
         most = np.array(self.most)
@@ -66,7 +66,7 @@ class GrowingLate:
             over = (span.index[:, None] + 1.0) / span.rounds
             risen = np.maximum(0.0, (over - self.start) / (1.0 - self.start))
             highest = fitting(most, losses.shape[1], "most")
-            return spread(np.rint(highest * risen).astype(np.int64), losses)
+            return broadcast(np.rint(highest * risen).astype(np.int64), losses)
 
         return draw
 
@@ -86,7 +86,7 @@ class Unbalanced:
             arms, rounds = losses.shape[1], span.rounds
             late = math.isqrt(int(arms * rounds / math.log(arms))) if arms > 1 else 0
             index = span.index[:, None]
-            return spread(np.where(index < late, rounds - 1 - index, 0), losses)
+            return broadcast(np.where(index < late, rounds - 1 - index, 0), losses)
 
         return draw
 
@@ -101,7 +101,7 @@ class ProportionalToLoss:
     random = False
 
     def __post_init__(self) -> None:
-        settle(self, most=one_or_each_arm(self.most, "most", as_size))
+        set_fields(self, most=one_or_each_arm(self.most, "most", as_size))
 
     def sampler(self, random: Random) -> Draw:
         most = np.array(self.most)

@@ -9,8 +9,8 @@ import numpy as np
 from belated.arrays import Floats
 from belated.checks import MOST_ROUNDS, as_count, in_order
 from belated.environments.environment import Random, Span
-from belated.environments.losses import Draw, as_arm_count, flip, uncertain
-from belated.environments.parameters import as_chance, between, each_arm, settle
+from belated.environments.losses import Draw, as_arm_count, coins_are_random, flip_coins
+from belated.environments.parameters import as_chance, between, each_arm, set_fields
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Switching:
                 raise ValueError(
                     f"phase {n} has {len(row)} arms; it must have {len(phases[0])}, as phase 1 has"
                 )
-        settle(self, phases=phases, length=as_length(self.length))
+        set_fields(self, phases=phases, length=as_length(self.length))
 
     @property
     def arms(self) -> int:
@@ -46,14 +46,14 @@ class Switching:
 
     @property
     def random(self) -> bool:
-        return any(map(uncertain, self.phases))
+        return any(map(coins_are_random, self.phases))
 
     def sampler(self, random: Random) -> Draw:
         phases = np.array(self.phases)
 
         def draw(span: Span) -> Floats:
             phase = span.index // self.length % len(phases)
-            return flip(random, phases.take(phase, axis=0), span)
+            return flip_coins(random, phases.take(phase, axis=0), span)
 
         return draw
 
@@ -73,11 +73,11 @@ class ConstrainedAdversary:
 
     def __post_init__(self) -> None:
         gap, growth = as_chance(self.gap, "gap"), between(1.01, 1000.0)(self.growth, "growth")
-        settle(self, arms=as_arm_count(self.arms), gap=gap, growth=growth)
+        set_fields(self, arms=as_arm_count(self.arms), gap=gap, growth=growth)
 
     @property
     def random(self) -> bool:
-        return uncertain((self.gap,))
+        return coins_are_random((self.gap,))
 
     def sampler(self, random: Random) -> Draw:
         levels = np.array([[1.0] * self.arms, [self.gap] * self.arms])
@@ -86,7 +86,7 @@ class ConstrainedAdversary:
 
         def draw(span: Span) -> Floats:
             phase = np.searchsorted(ends, span.index, side="right")
-            return flip(random, levels.take(phase % 2, axis=0), span)
+            return flip_coins(random, levels.take(phase % 2, axis=0), span)
 
         return draw
 
@@ -112,7 +112,7 @@ class BlockConstant:
     random = True
 
     def __post_init__(self) -> None:
-        settle(self, arms=as_arm_count(self.arms), length=as_length(self.length))
+        set_fields(self, arms=as_arm_count(self.arms), length=as_length(self.length))
 
     def sampler(self, random: Random) -> Draw:
         last = np.zeros((1, self.arms))
@@ -139,7 +139,7 @@ class RotatingLeaders:
     random = False
 
     def __post_init__(self) -> None:
-        settle(self, arms=as_arm_count(self.arms), length=as_length(self.length))
+        set_fields(self, arms=as_arm_count(self.arms), length=as_length(self.length))
 
     def sampler(self, random: Random) -> Draw:
         def draw(span: Span) -> Floats:

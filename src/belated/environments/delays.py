@@ -25,7 +25,7 @@ from belated.environments.parameters import (
     each_arm,
     fitting,
     one_or_each_arm,
-    settle,
+    set_fields,
 )
 
 Draw = Callable[[Span, Floats], Counts]
@@ -40,7 +40,7 @@ class Constant:
     random = False
 
     def __post_init__(self) -> None:
-        settle(self, delay=as_delay(self.delay, "delay"))
+        set_fields(self, delay=as_delay(self.delay, "delay"))
 
     def sampler(self, random: Random) -> Draw:
         return _repeat(np.array(self.delay))
@@ -55,14 +55,14 @@ class PerArm:
     random = False
 
     def __post_init__(self) -> None:
-        settle(self, delays=each_arm(self.delays, "the delay", as_delay))
+        set_fields(self, delays=each_arm(self.delays, "the delay", as_delay))
 
     def sampler(self, random: Random) -> Draw:
         return _repeat(np.array(self.delays))
 
 
 @dataclass(frozen=True)
-class Uniform:
+class UniformDelays:
     """Each whole number from low to high, both included, is as likely as any other."""
 
     low: Whole
@@ -75,7 +75,7 @@ class Uniform:
             fitting(np.array(low), np.size(high), "low")
         if np.greater(low, high).any():
             raise ValueError(f"low is {low} and high is {high}; low must not be above high")
-        settle(self, low=low, high=high)
+        set_fields(self, low=low, high=high)
 
     @property
     def random(self) -> bool:
@@ -102,7 +102,7 @@ class Geometric:
     mean: Number
 
     def __post_init__(self) -> None:
-        settle(self, mean=one_or_each_arm(self.mean, "mean", as_size))
+        set_fields(self, mean=one_or_each_arm(self.mean, "mean", as_size))
 
     @property
     def random(self) -> bool:
@@ -115,7 +115,7 @@ class Geometric:
         def draw(span: Span, losses: Floats) -> Counts:
             values = random.standard_exponential(losses.shape)
             values *= fitting(scale, losses.shape[1], "mean")
-            return whole(values)
+            return rounded_down(values)
 
         return draw
 
@@ -133,7 +133,7 @@ class HalfNormal:
 
     def __post_init__(self) -> None:
         mean = one_or_each_arm(self.mean, "mean", as_size)
-        settle(self, mean=mean, spread=one_or_each_arm(self.spread, "spread", as_size))
+        set_fields(self, mean=mean, spread=one_or_each_arm(self.spread, "spread", as_size))
 
     @property
     def random(self) -> bool:
@@ -146,7 +146,7 @@ class HalfNormal:
             values = random.standard_normal(losses.shape)
             values *= fitting(spread, losses.shape[1], "spread")
             values += fitting(mean, losses.shape[1], "mean")
-            return whole(np.abs(values, out=values))
+            return rounded_down(np.abs(values, out=values))
 
         return draw
 
@@ -162,7 +162,7 @@ class Pareto:
 
     def __post_init__(self) -> None:
         index = one_or_each_arm(self.index, "index", as_positive)
-        settle(self, index=index, scale=one_or_each_arm(self.scale, "scale", as_positive))
+        set_fields(self, index=index, scale=one_or_each_arm(self.scale, "scale", as_positive))
 
     def sampler(self, random: Random) -> Draw:
         index, scale = np.array(self.index), np.array(self.scale)
@@ -174,7 +174,7 @@ class Pareto:
                 np.exp(values, out=values)
                 values -= 1.0
                 values *= fitting(scale, losses.shape[1], "scale")
-            return whole(values)
+            return rounded_down(values)
 
         return draw
 
@@ -189,7 +189,7 @@ class PacketLoss:
     def __post_init__(self) -> None:
         if not callable(getattr(self.delays, "sampler", None)):
             raise ValueError(f"delays is {self.delays!r}; it must be a delay process")
-        settle(self, chance=one_or_each_arm(self.chance, "chance", as_chance))
+        set_fields(self, chance=one_or_each_arm(self.chance, "chance", as_chance))
 
     @property
     def random(self) -> bool:
@@ -209,16 +209,16 @@ class PacketLoss:
 
 
 def _repeat(row: Counts) -> Draw:
-    return lambda span, losses: spread(fitting(row, losses.shape[1], "delays"), losses)
+    return lambda span, losses: broadcast(fitting(row, losses.shape[1], "delays"), losses)
 
 
-def spread(values: Counts, losses: Floats) -> Counts:
+def broadcast(values: Counts, losses: Floats) -> Counts:
     """The values of a round, an arm or both, in an array of the shape of the losses."""
     delays = np.empty(losses.shape, dtype=np.int64)
     delays[:] = values
     return delays
 
 
-def whole(values: Floats) -> Counts:
+def rounded_down(values: Floats) -> Counts:
     """The whole parts of numbers of at least 0, cut at LONGEST."""
     return np.minimum(values, LONGEST, out=values).astype(np.int64)

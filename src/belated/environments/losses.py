@@ -12,7 +12,7 @@ import numpy as np
 from belated.arrays import Floats
 from belated.checks import MOST_ARMS, as_count
 from belated.environments.environment import Random, Span
-from belated.environments.parameters import as_chance, between, each_arm, settle
+from belated.environments.parameters import as_chance, between, each_arm, set_fields
 
 Draw = Callable[[Span], Floats]
 
@@ -24,7 +24,7 @@ class WithMeans:
     means: Sequence[float]
 
     def __post_init__(self) -> None:
-        settle(self, means=each_arm(self.means, "the mean", as_chance))
+        set_fields(self, means=each_arm(self.means, "the mean", as_chance))
 
     @property
     def arms(self) -> int:
@@ -32,7 +32,7 @@ class WithMeans:
 
     @property
     def random(self) -> bool:
-        return uncertain(self.means)
+        return coins_are_random(self.means)
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Bernoulli(WithMeans):
 
     def sampler(self, random: Random) -> Draw:
         means = np.array(self.means)
-        return lambda span: flip(random, means, span)
+        return lambda span: flip_coins(random, means, span)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Beta(WithMeans):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        settle(self, concentration=between(0.001, 1e9)(self.concentration, "concentration"))
+        set_fields(self, concentration=between(0.001, 1e9)(self.concentration, "concentration"))
 
     def sampler(self, random: Random) -> Draw:
         means = np.array(self.means)
@@ -83,7 +83,7 @@ class Drifting(WithMeans):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        settle(self, step=between(0.0, 1.0)(self.step, "step"))
+        set_fields(self, step=between(0.0, 1.0)(self.step, "step"))
 
     @property
     def random(self) -> bool:
@@ -92,7 +92,7 @@ class Drifting(WithMeans):
     def sampler(self, random: Random) -> Draw:
         steps, coins = random.spawn(2)
         walk = self.walk(steps)
-        return lambda span: flip(coins, walk(span), span)
+        return lambda span: flip_coins(coins, walk(span), span)
 
     def walk(self, random: Random) -> Draw:
         """The means of each round: a free walk, folded into [0, 1] like a strip of paper."""
@@ -123,7 +123,7 @@ class FirstOrder:
         best, other = as_chance(self.best, "best"), as_chance(self.other, "other")
         if best > other:
             raise ValueError(f"best is {best} and other is {other}; best must not be above other")
-        settle(self, arms=as_arm_count(self.arms), best=best, other=other)
+        set_fields(self, arms=as_arm_count(self.arms), best=best, other=other)
 
     @property
     def random(self) -> bool:
@@ -136,7 +136,7 @@ class FirstOrder:
         return Bernoulli([self.other] * (self.arms - 1) + [self.best])
 
 
-def flip(random: Random, means: Floats, span: Span) -> Floats:
+def flip_coins(random: Random, means: Floats, span: Span) -> Floats:
     """Losses of 0 and 1 with these means, the same or other ones in each round."""
     losses = random.random((span.count, means.shape[-1]))
     return np.less(losses, means, out=losses)
@@ -150,7 +150,7 @@ def _folded(path: Floats) -> Floats:
     return np.abs(folded, out=folded)
 
 
-def uncertain(means: Sequence[float]) -> bool:
+def coins_are_random(means: Sequence[float]) -> bool:
     """Whether flips with these means can come out in two ways."""
     return any(0.0 < mean < 1.0 for mean in means)
 

@@ -83,7 +83,7 @@ def fitting(numbers: NDArray[Entry], arms: int, name: str) -> NDArray[Entry]:
     return numbers
 
 
-def settle(process: object, **values: object) -> None:
+def set_fields(process: object, **values: object) -> None:
     """Put checked values into a frozen record that is just being made."""
     for name, value in values.items():
         object.__setattr__(process, name, value)

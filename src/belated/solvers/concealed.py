@@ -29,7 +29,7 @@ from belated.numerics.lanes import (
     store,
     whole,
 )
-from belated.solvers.concealed_safe import solve_concealed_plainly, wright_omega
+from belated.solvers.concealed_safe import solve_concealed_safely, wright_omega
 
 SLOPE, RESIDUAL, BASE = range(3)  # rows of working space
 WORK = 3
@@ -72,7 +72,7 @@ def solve_from_afar(
     losses: Floats, eta: float, gamma: float, guess: float, q: Floats, dual: Floats
 ) -> int:
     """The plain solver, and the y that belong to its weights."""
-    dual[0], passes = solve_concealed_plainly(losses, eta, gamma, guess, q)
+    dual[0], passes = solve_concealed_safely(losses, eta, gamma, guess, q)
     log_ratio = np.log(gamma / (4.0 * eta))
     for i in range(q.shape[0]):
         dual[1 + i] = log_ratio - 0.5 * math.log(q[i])

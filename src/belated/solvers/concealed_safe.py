@@ -32,7 +32,7 @@ def wright_omega(z: float) -> float:
 
 
 @compiled_apart
-def solve_concealed_plainly(
+def solve_concealed_safely(
     losses: Floats, eta: float, gamma: float, guess: float, q: Floats
 ) -> tuple[float, int]:
     """Fill q with the argmin; returns the multiplier c, the next `guess`, and the passes it took.

@@ -16,7 +16,7 @@ from belated.solvers.multiplier import MOST_STEPS, NOT_FOUND, exhausted, finer_a
 
 
 @compiled_apart
-def solve_full_information_plainly(
+def solve_full_information_safely(
     losses: Floats, log_prior: Floats, log_weight: Floats, rates: Floats, guess: float, p: Floats
 ) -> tuple[float, int]:
     """Fill p with the argmin; returns the multiplier c, the next `guess`, and the passes it took.

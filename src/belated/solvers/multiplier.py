@@ -48,7 +48,7 @@ def newton_step(
     return following, low, high
 
 
-class Search(NamedTuple):
+class MultiplierSearch(NamedTuple):
     """Where c is sought: the last c, the bracket, and S - 1 at the last c that was tried."""
 
     c: float
@@ -59,19 +59,19 @@ class Search(NamedTuple):
 
 
 @compiled
-def begin_search(guess: float, low: float, ceiling: float) -> Search:
+def begin_search(guess: float, low: float, ceiling: float) -> MultiplierSearch:
     """The search from a guess; nothing has been tried yet."""
-    return Search(max(low, min(guess, ceiling)), low, ceiling, ceiling, np.inf)
+    return MultiplierSearch(max(low, min(guess, ceiling)), low, ceiling, ceiling, np.inf)
 
 
 @compiled
-def advance(search: Search, total: float, slope: float) -> tuple[Search, bool]:
+def advance(search: MultiplierSearch, total: float, slope: float) -> tuple[MultiplierSearch, bool]:
     """The search after c was tried, where S = total with this slope; and whether it is over."""
     excess = total - 1.0
     if exhausted(excess, search.excess):
         return search, True
     c, low, high = newton_step(search.c, total, slope, search.low, search.high, search.ceiling)
-    return Search(c, low, high, search.ceiling, excess), settled(search.c, c)
+    return MultiplierSearch(c, low, high, search.ceiling, excess), settled(search.c, c)
 
 
 @compiled_apart

@@ -27,7 +27,7 @@ NEARLY = 1e-9  # one more Newton step squares it, beyond the last digit
 
 
 @compiled_apart
-def solve_partially_concealed_plainly(
+def solve_partially_concealed_safely(
     losses: Floats,
     log_prior: Floats,
     log_weight: Floats,
