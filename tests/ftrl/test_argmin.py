@@ -1,4 +1,4 @@
-"""The generic dual solver against the closed forms, on states that are not gentle."""
+"""The generic dual solver against the closed forms, with large losses and extreme rates."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from tests.solvers.test_safe_solvers import concealed, full_information, partial
 
 
 def random_problem(rng: np.random.Generator, largest: float) -> State:
-    """Losses up to the given size, rates over more than five decades."""
+    """A random argmin problem: losses up to the given size, rates over more than five decades."""
     arms, size = int(rng.integers(1, 7)), int(rng.integers(1, 6))
     prior = rng.dirichlet(np.ones(arms)) + 0.01
     return State(
@@ -32,7 +32,7 @@ def random_problem(rng: np.random.Generator, largest: float) -> State:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_the_generic_solver_agrees_with_the_closed_forms(seed: int) -> None:
-    """All three hybrids of the paper; losses up to 1e5, for the coupled barrier up to 1e3."""
+    """All three regularizers of the paper; losses up to 1e5, for the log barrier up to 1e3."""
     rng = np.random.default_rng([seed, 23])
     state = random_problem(rng, 1e5)
     arms, size = state.losses.shape
@@ -56,7 +56,7 @@ def test_the_generic_solver_agrees_with_the_closed_forms(seed: int) -> None:
 
 
 def test_fast_and_slow_rates_beside_large_losses() -> None:
-    """A state on which an earlier version returned a wrong answer without a word."""
+    """A case for which an earlier version silently returned a wrong result."""
     rates = np.array([1.6, 0.04])
     losses = np.array([[7304.0, 7449.0], [2403.0, 2831.0]])
     prior = np.full((2, 2), 0.25)

@@ -1,4 +1,4 @@
-"""Delay processes that change with the round or the loss; only a game and its losses decide."""
+"""Delay processes that depend on the round or on the loss; none of them is random."""
 
 import math
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from belated.environments.parameters import (
 
 @dataclass(frozen=True)
 class Batches:
-    """All that happened in a stretch of `every` rounds arrives together, at its end."""
+    """The losses of each batch of `every` rounds arrive together, at the end of the batch."""
 
     every: Whole
 
@@ -43,9 +43,9 @@ class Batches:
 
 @dataclass(frozen=True)
 class GrowingLate:
-    """No delay until the fraction `start` of the rounds is over, then a rise to `most` at the end.
+    """No delay for the fraction `start` of the rounds, then delays that rise linearly to `most`.
 
-    Round t of T has the delay most (t/T - start) / (1 - start), rounded, and 0 where that is below.
+    Round t of T has the delay max(0, most (t/T - start) / (1 - start)), rounded.
     """
 
     start: float
@@ -56,7 +56,7 @@ class GrowingLate:
     def __post_init__(self) -> None:
         start = as_chance(self.start, "start")
         if start == 1.0:
-            raise ValueError("start is 1; it must be below 1, or there is no time to rise")
+            raise ValueError("start is 1; it must be below 1, so that delays have time to rise")
         set_fields(self, start=start, most=one_or_each_arm(self.most, "most", as_size))
 
     def sampler(self, random: Random) -> Draw:
@@ -73,10 +73,10 @@ class GrowingLate:
 
 @dataclass(frozen=True)
 class Unbalanced:
-    """The first floor(sqrt(K T / ln K)) rounds arrive at the very end, all others at once.
+    """The losses of the first floor(sqrt(K T / ln K)) rounds arrive at the end, all others at once.
 
-    Few rounds make most of the total delay, so a learner that skips them gains much (Thune,
-    Cesa-Bianchi and Seldin, 2019). With one arm there are no such rounds.
+    Few rounds cause most of the total delay, so a learner that skips them gains much (Thune,
+    Cesa-Bianchi and Seldin, 2019). With one arm no loss is late.
     """
 
     random = False
@@ -93,7 +93,7 @@ class Unbalanced:
 
 @dataclass(frozen=True)
 class ProportionalToLoss:
-    """A loss of 1 takes `most` rounds and one of 0 takes none; not rising, the other way round."""
+    """Delay most * loss, rounded; with `rising=False` the delay is most * (1 - loss)."""
 
     most: Number
     rising: bool = True

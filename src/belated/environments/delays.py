@@ -1,7 +1,7 @@
-"""Delay processes, which like the losses do not depend on how the rounds are cut into spans.
+"""Delay processes. The delays drawn do not depend on how the rounds are cut into spans.
 
-Delays beyond the end of the game stay as they are. Where a parameter may be one number or one for
-each arm, how many arms there are is known, and checked, with the first span.
+Delays that reach beyond the end of the game are kept. A parameter may be one number, or a list of
+one number per arm, whose length is checked with the first span, when the number of arms is known.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ Draw = Callable[[Span, Floats], Counts]
 
 @dataclass(frozen=True)
 class Constant:
-    """The same delay for every round and arm; None, infinity and NEVER mean never."""
+    """One delay for all rounds and arms; None, infinity and NEVER mean that no loss arrives."""
 
     delay: int | float | None
 
@@ -48,7 +48,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class PerArm:
-    """A delay for each arm, the same in every round; None, infinity and NEVER mean never."""
+    """One delay per arm, in every round; None, infinity and NEVER mean that no loss arrives."""
 
     delays: Sequence[int | float | None]
 
@@ -63,7 +63,7 @@ class PerArm:
 
 @dataclass(frozen=True)
 class UniformDelays:
-    """Each whole number from low to high, both included, is as likely as any other."""
+    """Delays uniformly distributed over the whole numbers from low to high, both included."""
 
     low: Whole
     high: Whole
@@ -97,7 +97,7 @@ class UniformDelays:
 
 @dataclass(frozen=True)
 class Geometric:
-    """Delays 0, 1, 2, ... that end in each round with the same chance, 1/(1 + mean)."""
+    """Geometric delays 0, 1, 2, ...: a loss arrives with chance 1/(1 + mean) in each round."""
 
     mean: Number
 
@@ -109,7 +109,7 @@ class Geometric:
         return bool(np.any(self.mean))
 
     def sampler(self, random: Random) -> Draw:
-        with np.errstate(divide="ignore", over="ignore"):  # a mean of 0 has the scale 0
+        with np.errstate(divide="ignore", over="ignore"):  # a mean of 0 gives the scale 0
             scale = np.asarray(1.0 / np.log1p(1.0 / np.array(self.mean)))
 
         def draw(span: Span, losses: Floats) -> Counts:
@@ -122,10 +122,10 @@ class Geometric:
 
 @dataclass(frozen=True)
 class HalfNormal:
-    """The whole part of |mean + spread z|, with z a standard normal number.
+    """Delays |mean + spread z|, rounded down, where z is a standard normal number.
 
-    `spread` is the standard deviation, not the variance. With a mean of 0 this is the half-normal
-    law; with one of several spreads it is a normal one, and nothing has been folded.
+    `spread` is the standard deviation, not the variance. A mean of 0 gives the half-normal
+    distribution; a mean of several spreads practically a normal one.
     """
 
     mean: Number
@@ -169,7 +169,7 @@ class Pareto:
 
         def draw(span: Span, losses: Floats) -> Counts:
             values = random.standard_exponential(losses.shape)
-            with np.errstate(over="ignore"):  # what overflows is cut at LONGEST
+            with np.errstate(over="ignore"):  # an overflow is limited to LONGEST below
                 values /= fitting(index, losses.shape[1], "index")
                 np.exp(values, out=values)
                 values -= 1.0
@@ -181,7 +181,7 @@ class Pareto:
 
 @dataclass(frozen=True)
 class PacketLoss:
-    """The delays of another process, except that with this chance the loss never comes."""
+    """The delays of another process, except that each loss never arrives with this chance."""
 
     chance: Number
     delays: DelayProcess
@@ -213,12 +213,12 @@ def _repeat(row: Counts) -> Draw:
 
 
 def broadcast(values: Counts, losses: Floats) -> Counts:
-    """The values of a round, an arm or both, in an array of the shape of the losses."""
+    """An int64 array of the shape of the losses, with values given by round, arm or both."""
     delays = np.empty(losses.shape, dtype=np.int64)
     delays[:] = values
     return delays
 
 
 def rounded_down(values: Floats) -> Counts:
-    """The whole parts of numbers of at least 0, cut at LONGEST."""
+    """Numbers of at least 0, rounded down to whole rounds and limited to LONGEST."""
     return np.minimum(values, LONGEST, out=values).astype(np.int64)

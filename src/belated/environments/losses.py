@@ -1,7 +1,7 @@
-"""Loss processes. Each draws so that the losses do not depend on how the rounds are cut into spans.
+"""Loss processes. The losses drawn do not depend on how the rounds are cut into spans.
 
-That holds if every round takes its random numbers after those of the round before. A process that
-draws two kinds of numbers therefore has a stream for each.
+For this, every round must take its random numbers after those of the previous round. A process that
+draws two kinds of random numbers therefore has a random stream for each kind.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ Draw = Callable[[Span], Floats]
 
 @dataclass(frozen=True)
 class WithMeans:
-    """Losses with a mean for each arm."""
+    """The parameters of a loss process with one mean per arm."""
 
     means: Sequence[float]
 
@@ -37,7 +37,7 @@ class WithMeans:
 
 @dataclass(frozen=True)
 class Bernoulli(WithMeans):
-    """Losses of 0 and 1, independent, with a mean for each arm."""
+    """Independent losses of 0 and 1, with one mean per arm."""
 
     def sampler(self, random: Random) -> Draw:
         means = np.array(self.means)
@@ -46,9 +46,10 @@ class Bernoulli(WithMeans):
 
 @dataclass(frozen=True)
 class Beta(WithMeans):
-    """Beta-distributed losses; the higher the concentration, the nearer they are to their means.
+    """Independent beta-distributed losses; a high concentration keeps them near their means.
 
-    The losses of an arm of mean m are Beta(m c, (1-m) c), with variance m (1-m) / (1+c).
+    The losses of an arm with mean m are Beta(m c, (1-m) c), with variance m (1-m) / (1+c), where c
+    is the concentration.
     """
 
     concentration: float = 4.0
@@ -74,9 +75,10 @@ class Beta(WithMeans):
 
 @dataclass(frozen=True)
 class Drifting(WithMeans):
-    """Losses of 0 and 1 whose means walk at random, a normal step a round, reflected at 0 and 1.
+    """Losses of 0 and 1 whose means are random walks, reflected at 0 and 1.
 
-    The first round has the given means.
+    The first round has the given means. `step` is the standard deviation of the normal step that
+    each mean takes from one round to the next.
     """
 
     step: float = 0.01
@@ -95,7 +97,7 @@ class Drifting(WithMeans):
         return lambda span: flip_coins(coins, walk(span), span)
 
     def walk(self, random: Random) -> Draw:
-        """The means of each round: a free walk, folded into [0, 1] like a strip of paper."""
+        """A sampler of the means of each round: unbounded random walks, folded into [0, 1]."""
         here = np.array(self.means)
 
         def go_on(span: Span) -> Floats:
@@ -113,7 +115,10 @@ class Drifting(WithMeans):
 
 @dataclass(frozen=True)
 class FirstOrder:
-    """A best arm, the last, that loses hardly anything, where bounds in its loss L* are small."""
+    """Losses of 0 and 1 with a small mean `best` for the last arm, and `other` for all others.
+
+    Regret bounds in terms of the loss L* of the best arm are small here.
+    """
 
     arms: int
     best: float = 0.01
@@ -137,13 +142,13 @@ class FirstOrder:
 
 
 def flip_coins(random: Random, means: Floats, span: Span) -> Floats:
-    """Losses of 0 and 1 with these means, the same or other ones in each round."""
+    """Losses of 0 and 1 with these means, given by arm, or by round of the span and arm."""
     losses = random.random((span.count, means.shape[-1]))
     return np.less(losses, means, out=losses)
 
 
 def _folded(path: Floats) -> Floats:
-    """How far each number is from the nearest even one."""
+    """The distance of each number from the nearest even integer."""
     folded = np.rint(0.5 * path)
     folded *= -2.0
     folded += path
@@ -151,10 +156,10 @@ def _folded(path: Floats) -> Floats:
 
 
 def coins_are_random(means: Sequence[float]) -> bool:
-    """Whether flips with these means can come out in two ways."""
+    """Whether losses of 0 and 1 with these means are random: some mean is neither 0 nor 1."""
     return any(0.0 < mean < 1.0 for mean in means)
 
 
 def as_arm_count(arms: int) -> int:
-    """How many arms there are."""
+    """Check a number of arms."""
     return as_count(arms, "arms", 1, MOST_ARMS)
