@@ -15,7 +15,7 @@ from belated.arrays import Counts, Floats
 from belated.cli.console import say_faults
 from belated.comparison.compare import GAME, compare, repetition_seed
 from belated.comparison.result import Comparison
-from belated.environments.delays import Uniform
+from belated.environments.delays import UniformDelays
 from belated.environments.environment import Environment, branch
 from belated.environments.in_memory import GivenDelays, GivenLosses
 from belated.environments.losses import Bernoulli
@@ -107,7 +107,7 @@ def test_the_order_of_the_losses_in_memory_changes_nothing() -> None:
 
 def test_the_certificate_is_in_the_table_and_in_json() -> None:
     """The mean of all games, not below the regret; others have none."""
-    environment = Environment("coins", Bernoulli([0.3, 0.5, 0.6]), Uniform(0, 20), 60)
+    environment = Environment("coins", Bernoulli([0.3, 0.5, 0.6]), UniformDelays(0, 20), 60)
     result = compare(["practical-experts", "adahedge", "uniform"], environment, repetitions=2)
     seeds = [branch(repetition_seed(1, r), GAME) for r in range(2)]
     values = [from_all_predictions(PracticalExperts(3), Game(environment, s)) for s in seeds]

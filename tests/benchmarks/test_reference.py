@@ -7,11 +7,11 @@ import pytest
 
 from belated.ftrl.argmin import argmin
 from belated.ftrl.regularizers import (
-    Hybrid,
+    HybridRegularizer,
     LogBarrierOnMarginals,
     NegativeEntropy,
-    Nothing,
     Tsallis,
+    ZeroRegularizer,
 )
 from belated.learners.contract import Learner, Prediction
 from benchmarks.reference import CONDITIONS, relative_error
@@ -33,14 +33,16 @@ def readable(learner: Learner, state: Any, prediction: Prediction) -> np.ndarray
     uniform, losses, name = np.full((ARMS, 1), 1.0 / ARMS), learner.losses(state), learner.name
     if name == "concealed":
         parts = Tsallis(prediction.eta[0]), NegativeEntropy(prediction.gamma[0])
-        return argmin(Hybrid(*parts, uniform, uniform), losses).p[:, 0]
+        return argmin(HybridRegularizer(*parts, uniform, uniform), losses).p[:, 0]
     prior = np.exp(state.log_prior[:, None] + state.log_weight)
     centre = np.full(prior.shape, 1.0 / prior.size)
     if name == "full-information":
-        regularizer = Hybrid(NegativeEntropy(prediction.eta), Nothing(), prior, prior)
+        regularizer = HybridRegularizer(
+            NegativeEntropy(prediction.eta), ZeroRegularizer(), prior, prior
+        )
     else:
         barrier = LogBarrierOnMarginals(prediction.eta[0])
-        regularizer = Hybrid(barrier, NegativeEntropy(prediction.gamma), centre, prior)
+        regularizer = HybridRegularizer(barrier, NegativeEntropy(prediction.gamma), centre, prior)
     return argmin(regularizer, losses).p.sum(axis=1)
 
 

@@ -15,7 +15,7 @@ from belated.comparison.compare import compare
 from belated.comparison.contenders import Contender, contenders
 from belated.comparison.result import Comparison
 from belated.environments.changing_losses import BlockConstant
-from belated.environments.delays import Constant, PerArm, Uniform
+from belated.environments.delays import Constant, PerArm, UniformDelays
 from belated.environments.environment import Environment
 from belated.environments.files import environment_from_arrays
 from belated.environments.in_memory import GivenDelays
@@ -31,7 +31,7 @@ ALL = list(registered())
 
 def coins(rounds: int = 300, arms: int = 3) -> Environment:
     means = np.linspace(0.3, 0.7, arms)
-    return Environment("coins", Bernoulli(means), Uniform(0, 20), rounds)
+    return Environment("coins", Bernoulli(means), UniformDelays(0, 20), rounds)
 
 
 def digits(comparison: Comparison) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Whole games of a process, drawn in spans of any sizes."""
+"""Draw whole games of a loss or delay process, in spans of any sizes."""
 
 import inspect
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from belated.environments.environment import DelayProcess, LossProcess, Span
 
 
 def spans(rounds: int, sizes: tuple[int, ...]) -> Iterator[Span]:
-    """The rounds in spans of these sizes, over and over."""
+    """All rounds, cut into spans of these sizes, which are repeated as needed."""
     first = turn = 0
     while first < rounds:
         count = min(sizes[turn % len(sizes)], rounds - first)
@@ -23,7 +23,7 @@ def spans(rounds: int, sizes: tuple[int, ...]) -> Iterator[Span]:
 def draw_losses(
     process: LossProcess, rounds: int, seed: int = 0, sizes: tuple[int, ...] = (10**9,)
 ) -> Floats:
-    """All losses of a game; every span has the shape and type that the protocol asks for."""
+    """All losses of a game; asserts that every span has the shape and type of the protocol."""
     sampler = process.sampler(np.random.default_rng(seed))
     blocks = []
     for span in spans(rounds, sizes):
@@ -40,7 +40,7 @@ def draw_losses(
 def draw_delays(
     process: DelayProcess, losses: Floats, seed: int = 0, sizes: tuple[int, ...] = (10**9,)
 ) -> Counts:
-    """All delays of a game with these losses, which must stay as they are."""
+    """All delays of a game with these losses; asserts that the losses are not changed."""
     sampler = process.sampler(np.random.default_rng(seed))
     kept = losses.copy()
     blocks = []
@@ -57,7 +57,7 @@ def draw_delays(
 
 
 def processes_of(*modules: ModuleType) -> set[type]:
-    """The processes that these modules define."""
+    """The classes of loss and delay processes that these modules define."""
     return {
         kind
         for module in modules

@@ -1,4 +1,4 @@
-"""Delay processes: their definitions, their laws, and the same game for all ways to cut it."""
+"""Delay processes: definitions, distributions, and independence of the cut into spans."""
 
 import math
 from statistics import NormalDist
@@ -23,7 +23,7 @@ from belated.environments.delays import (
     PacketLoss,
     Pareto,
     PerArm,
-    Uniform,
+    UniformDelays,
 )
 from belated.environments.environment import DelayProcess, Environment
 from belated.environments.in_memory import GivenDelays
@@ -33,10 +33,10 @@ from belated.environments.parameters import LONGEST
 from tests.environments.drawing import draw_delays, processes_of
 
 RANDOM: list[DelayProcess] = [
-    Uniform(0, 9),
-    Uniform(3, [3, 5, 8]),
-    Uniform([0, 1, 2], 4),
-    Uniform(0, LONGEST),
+    UniformDelays(0, 9),
+    UniformDelays(3, [3, 5, 8]),
+    UniformDelays([0, 1, 2], 4),
+    UniformDelays(0, LONGEST),
     Geometric(5),
     Geometric([0, 0.1, 300]),
     HalfNormal(0, 10),
@@ -44,7 +44,7 @@ RANDOM: list[DelayProcess] = [
     Pareto(1.0),
     Pareto([0.02, 0.3, 2], [1, 10, 0.5]),
     PacketLoss(0.3, Constant(4)),
-    PacketLoss(0.3, Uniform(0, 9)),
+    PacketLoss(0.3, UniformDelays(0, 9)),
     PacketLoss([0.0, 0.5, 1.0], Batches(10)),
     PacketLoss(0.0, Geometric(3)),
     PacketLoss(0.2, PacketLoss(0.2, Pareto(0.5))),
@@ -54,7 +54,7 @@ FIXED: list[DelayProcess] = [
     Constant(0),
     Constant(None),
     PerArm([0, 7, None]),
-    Uniform(4, 4),
+    UniformDelays(4, 4),
     Geometric(0),
     HalfNormal([0, 7.5, 100], 0),
     PacketLoss(0.0, Constant(4)),
@@ -72,12 +72,12 @@ FIXED: list[DelayProcess] = [
 
 
 def some_losses(rounds: int, arms: int = 3) -> Floats:
-    """Any losses; most processes only look at their shape."""
+    """Arbitrary losses; most delay processes use only their shape."""
     return np.random.default_rng(99).random((rounds, arms))
 
 
 def test_every_process_is_tested() -> None:
-    """The lists above hold each process of the two modules."""
+    """The lists above contain every process of the two modules."""
     tested = {type(process) for process in RANDOM + FIXED}
     assert tested == processes_of(steady_delays, changing_delays)
 
@@ -85,7 +85,7 @@ def test_every_process_is_tested() -> None:
 @pytest.mark.parametrize("process", RANDOM + FIXED, ids=repr)
 @pytest.mark.parametrize("sizes", [(1,), (2, 1, 5), (19, 20, 21), (64, 3)], ids=str)
 def test_the_cut_into_spans_changes_nothing(process: DelayProcess, sizes: tuple[int, ...]) -> None:
-    """Spans of any sizes give the delays of one single span."""
+    """Spans of any sizes give the same delays as one single span."""
     losses = some_losses(203)
     whole = draw_delays(process, losses, seed=5)
     assert np.array_equal(draw_delays(process, losses, seed=5, sizes=sizes), whole)
@@ -93,7 +93,7 @@ def test_the_cut_into_spans_changes_nothing(process: DelayProcess, sizes: tuple[
 
 @pytest.mark.parametrize("process", RANDOM, ids=repr)
 def test_what_is_random_differs_with_the_seed(process: DelayProcess) -> None:
-    """`random` is True only where two seeds give two games, and a seed gives the same one again."""
+    """With `random` True, two seeds give two games, and one seed always the same game."""
     assert process.random is True
     losses = some_losses(100)
     first = draw_delays(process, losses, seed=1)
@@ -103,7 +103,7 @@ def test_what_is_random_differs_with_the_seed(process: DelayProcess) -> None:
 
 @pytest.mark.parametrize("process", FIXED, ids=repr)
 def test_what_is_not_random_is_the_same_for_every_seed(process: DelayProcess) -> None:
-    """`random` is False where the seed does not matter."""
+    """With `random` False, all seeds give the same delays."""
     assert process.random is False
     losses = some_losses(100)
     first = draw_delays(process, losses, seed=1)
@@ -112,7 +112,7 @@ def test_what_is_not_random_is_the_same_for_every_seed(process: DelayProcess) ->
 
 @pytest.mark.parametrize("process", RANDOM + FIXED, ids=repr)
 def test_every_process_makes_an_environment(process: DelayProcess) -> None:
-    """What is missing can be counted, however long the delays."""
+    """An environment can be built and missing losses counted, however long the delays are."""
     environment = Environment("any", Bernoulli([0.1, 0.5, 0.9]), process, rounds=50)
     (block,) = environment.blocks(np.random.SeedSequence(1))
     missing = missing_counts(block.delays)
@@ -120,7 +120,7 @@ def test_every_process_makes_an_environment(process: DelayProcess) -> None:
 
 
 def test_constant_and_per_arm() -> None:
-    """The delay itself; None, infinity and NEVER are the same."""
+    """The delays are those given; None, infinity and NEVER all mean never."""
     losses = some_losses(20)
     assert (draw_delays(Constant(6), losses) == 6).all()
     assert Constant(None) == Constant(math.inf) == Constant(NEVER)
@@ -129,7 +129,7 @@ def test_constant_and_per_arm() -> None:
 
 
 def tail_is(delays: Counts, exact: list[float]) -> None:
-    """P(d >= x), x = 0, 1, 2, ..., is within five standard errors of what it should be."""
+    """Assert that P(d >= x), x = 0, 1, 2, ..., is within five standard errors of `tail`."""
     for least, chance in enumerate(exact):
         share = (delays >= least).mean()
         error = 5.0 * math.sqrt(chance * (1.0 - chance) / delays.size)
@@ -137,9 +137,9 @@ def tail_is(delays: Counts, exact: list[float]) -> None:
 
 
 def test_uniform() -> None:
-    """Every whole number from low to high is as likely, for each arm with its own ends."""
+    """All whole numbers from low to high are equally likely, with separate limits per arm."""
     low, high = [0, 2, 5], [0, 3, 14]
-    delays = draw_delays(Uniform(low, high), some_losses(60_000))
+    delays = draw_delays(UniformDelays(low, high), some_losses(60_000))
     for arm in range(3):
         ends = low[arm], high[arm]
         tail = [min(1.0, max(0.0, (ends[1] + 1 - x) / (ends[1] + 1 - ends[0]))) for x in range(17)]
@@ -157,7 +157,7 @@ def test_geometric() -> None:
 
 
 def test_half_normal() -> None:
-    """P(d >= x) is that of |N| >= x; without a spread the delay is the whole part of the mean."""
+    """P(d >= x) = P(|N| >= x); with spread 0 the delay is the mean, rounded down."""
     parameters = [(0.0, 10.0), (12.5, 10.0), (100.0, 5.0)]
     mean, spread = zip(*parameters, strict=True)
     delays = draw_delays(HalfNormal(mean, spread), some_losses(60_000))
@@ -178,7 +178,7 @@ def test_pareto() -> None:
 
 
 def test_the_heaviest_tail_fits_an_integer() -> None:
-    """Delays that no integer holds are cut at LONGEST, and a round can be added to them."""
+    """Delays too large for an int64 are limited to LONGEST, to which a round can be added."""
     delays = draw_delays(Pareto([0.001, 1e-300, 1.0], [1.0, 1e300, 1e-300]), some_losses(1000))
     assert delays.max(axis=0).tolist() == [LONGEST, LONGEST, 0]
     assert (np.arange(1000)[:, None] + 1 + delays > 0).all()
@@ -186,7 +186,7 @@ def test_the_heaviest_tail_fits_an_integer() -> None:
 
 @pytest.mark.parametrize("every", [1, 2, 7, 100])
 def test_batches(every: int) -> None:
-    """All of a stretch arrives at the end of the stretch, and at no other time."""
+    """All losses of a batch arrive at its end, and none at any other time."""
     delays = draw_delays(Batches(every), some_losses(60), sizes=(11,))
     for t in range(60):
         assert (t + delays[t] == (t // every + 1) * every - 1).all()
@@ -196,20 +196,20 @@ def test_batches(every: int) -> None:
 
 
 def test_packet_loss() -> None:
-    """With its chance a loss never comes; the others come when the inner process says."""
+    """A loss never arrives with the given chance; the others have the inner process's delays."""
     chances = np.array([0.0, 0.3, 1.0])
     losses = some_losses(40_000)
-    delays = draw_delays(PacketLoss(chances, Uniform(0, 9)), losses, seed=2)
+    delays = draw_delays(PacketLoss(chances, UniformDelays(0, 9)), losses, seed=2)
     lost = delays == NEVER
     error = 5.0 * np.sqrt(chances * (1.0 - chances) / 40_000)
     assert (np.abs(lost.mean(axis=0) - chances) <= error).all()
     tail_is(delays[:, 1][~lost[:, 1]], [1.0 - x / 10.0 for x in range(11)])
-    inner = draw_delays(PacketLoss(0.0, Uniform(0, 9)), losses, seed=2)
+    inner = draw_delays(PacketLoss(0.0, UniformDelays(0, 9)), losses, seed=2)
     assert np.array_equal(delays[~lost], inner[~lost])
 
 
 def test_packet_loss_leaves_given_delays_alone() -> None:
-    """An inner process may hand out its own array: it is not written to."""
+    """The array of an inner process is not written to, as it may be the process's own."""
     given = GivenDelays(np.full((30, 3), 5))
     assert (draw_delays(PacketLoss(1.0, given), some_losses(30)) == NEVER).all()
     assert (given.values == 5).all()
@@ -217,7 +217,7 @@ def test_packet_loss_leaves_given_delays_alone() -> None:
 
 @pytest.mark.parametrize("start", [0.0, 0.25, 0.9])
 def test_growing_late(start: float) -> None:
-    """Prompt up to the fraction `start` of the rounds, then a straight line to the end."""
+    """Delay 0 up to the fraction `start` of the rounds, then a linear rise to the end."""
     rounds, most = 400, [0.0, 10.0, 1000.0]
     delays = draw_delays(GrowingLate(start, most), some_losses(rounds), sizes=(33,))
     for t in range(1, rounds + 1):
@@ -238,12 +238,12 @@ def test_unbalanced(arms: int, rounds: int) -> None:
 
 
 def test_unbalanced_with_one_arm() -> None:
-    """ln 1 = 0 makes no round late."""
+    """With one arm (ln 1 = 0) no round is late."""
     assert (draw_delays(Unbalanced(), some_losses(50, 1)) == 0).all()
 
 
 def test_proportional_to_loss() -> None:
-    """The delay is the share of `most` that the loss is, or that it leaves."""
+    """The delay is most * loss, or most * (1 - loss) if not rising."""
     losses = np.vstack([[0.0, 1.0, 0.5], some_losses(200)])
     most = [100, 7.0, 1e5]
     rising = draw_delays(ProportionalToLoss(most), losses)
@@ -265,16 +265,16 @@ BAD: list[tuple[type, dict[str, Any], str]] = [
         {"delays": [0, "1"]},
         f"the delay of arm 2 is '1'; it must be {WHOLE}, or None for never",
     ),
-    (Uniform, {"low": -1, "high": 3}, f"low is -1; it must be {WHOLE}"),
-    (Uniform, {"low": 0, "high": [3, None]}, f"high of arm 2 is None; it must be {WHOLE}"),
-    (Uniform, {"low": 4, "high": 3}, "low is 4 and high is 3; low must not be above high"),
+    (UniformDelays, {"low": -1, "high": 3}, f"low is -1; it must be {WHOLE}"),
+    (UniformDelays, {"low": 0, "high": [3, None]}, f"high of arm 2 is None; it must be {WHOLE}"),
+    (UniformDelays, {"low": 4, "high": 3}, "low is 4 and high is 3; low must not be above high"),
     (
-        Uniform,
+        UniformDelays,
         {"low": [0, 4], "high": 3},
         "low is (0, 4) and high is 3; low must not be above high",
     ),
     (
-        Uniform,
+        UniformDelays,
         {"low": [0, 0], "high": [1, 1, 1]},
         "low has 2 numbers; it must have one for each of 3 arms",
     ),
@@ -294,7 +294,7 @@ BAD: list[tuple[type, dict[str, Any], str]] = [
     (
         GrowingLate,
         {"start": 1, "most": 3},
-        "start is 1; it must be below 1, or there is no time to rise",
+        "start is 1; it must be below 1, so that delays have time to rise",
     ),
     (GrowingLate, {"start": -0.1, "most": 3}, "start is -0.1; it must be in [0, 1]"),
     (ProportionalToLoss, {"most": -1}, "most is -1; it must be in [0, 4.61169e+18]"),
@@ -305,7 +305,7 @@ BAD: list[tuple[type, dict[str, Any], str]] = [
 def test_bad_parameters_get_one_sentence(
     process: type, parameters: dict[str, Any], sentence: str
 ) -> None:
-    """The sentence names the value and the rule."""
+    """The error message names the value and the rule."""
     with pytest.raises(ValueError) as error:
         process(**parameters)
     assert str(error.value) == sentence
@@ -314,7 +314,7 @@ def test_bad_parameters_get_one_sentence(
 TWO_ARMS: list[tuple[DelayProcess, str]] = [
     (PerArm([1, 2]), "delays"),
     (PerArm([1]), "delays"),
-    (Uniform(0, [1, 2]), "low or high"),
+    (UniformDelays(0, [1, 2]), "low or high"),
     (Geometric([1, 2]), "mean"),
     (HalfNormal([1, 2], 1), "mean"),
     (HalfNormal(1, [1, 2]), "spread"),
@@ -333,7 +333,7 @@ TWO_ARMS: list[tuple[DelayProcess, str]] = [
 def test_parameters_for_another_number_of_arms_get_one_sentence(
     process: DelayProcess, name: str
 ) -> None:
-    """With the first span the number of arms is known, and a list must have as many numbers."""
+    """A list of the wrong length is refused with the first span, which tells the number of arms."""
     count = 1 if process == PerArm([1]) else 2
     rule = f"^{name} has {count} numbers; it must have one for each of 3 arms$"
     with pytest.raises(ValueError, match=rule):

@@ -69,7 +69,7 @@ def test_a_csv_file(tmp_path: Path) -> None:
     ids=["arrival", "any order, more columns, blank lines", "windows", "quotes", "fractions"],
 )
 def test_other_ways_to_write_it(tmp_path: Path, text: str) -> None:
-    """The same table all the same."""
+    """Column order, extra columns, quotes and line ends do not change the table that is read."""
     environment = environment_from_file(str(written(tmp_path, text, "mine.CSV")))
     where = [environment.labels.index("red"), environment.labels.index("blue")]
     losses, delays = drawn(environment)

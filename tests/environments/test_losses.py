@@ -1,4 +1,4 @@
-"""Loss processes: their definitions, their moments, and the same game for all ways to cut it."""
+"""Loss processes: definitions, moments, and independence of the cut into spans."""
 
 import math
 from typing import Any
@@ -46,13 +46,13 @@ FIXED: list[LossProcess] = [
 
 
 def near(sample: np.ndarray, mean: float | np.ndarray, deviation: float | np.ndarray) -> None:
-    """The means of the columns are within five standard errors of where they belong."""
+    """Assert that the means of the columns are within five standard errors of those expected."""
     error = np.abs(sample.mean(axis=0) - mean)
     assert (error <= 5.0 * np.asarray(deviation) / math.sqrt(len(sample)) + 1e-12).all(), error
 
 
 def test_every_process_is_tested() -> None:
-    """The lists above hold each process of the two modules."""
+    """The lists above contain every process of the two modules."""
     tested = {type(process) for process in RANDOM + FIXED}
     assert tested == processes_of(steady_losses, changing_losses)
 
@@ -60,14 +60,14 @@ def test_every_process_is_tested() -> None:
 @pytest.mark.parametrize("process", RANDOM + FIXED, ids=repr)
 @pytest.mark.parametrize("sizes", [(1,), (2, 1, 5), (19, 20, 21), (64, 3)], ids=str)
 def test_the_cut_into_spans_changes_nothing(process: LossProcess, sizes: tuple[int, ...]) -> None:
-    """Spans of any sizes give the losses of one single span, to the last bit."""
+    """Spans of any sizes give the same losses as one single span, bit for bit."""
     whole = draw_losses(process, 203, seed=5)
     assert np.array_equal(draw_losses(process, 203, seed=5, sizes=sizes), whole)
 
 
 @pytest.mark.parametrize("process", RANDOM, ids=repr)
 def test_what_is_random_differs_with_the_seed(process: LossProcess) -> None:
-    """`random` is True only where two seeds give two games, and a seed gives the same one again."""
+    """With `random` True, two seeds give two games, and one seed always the same game."""
     assert process.random is True
     first = draw_losses(process, 1500, seed=1)
     assert np.array_equal(first, draw_losses(process, 1500, seed=1))
@@ -76,14 +76,14 @@ def test_what_is_random_differs_with_the_seed(process: LossProcess) -> None:
 
 @pytest.mark.parametrize("process", FIXED, ids=repr)
 def test_what_is_not_random_is_the_same_for_every_seed(process: LossProcess) -> None:
-    """`random` is False where the seed does not matter."""
+    """With `random` False, all seeds give the same losses."""
     assert process.random is False
     first = draw_losses(process, 300, seed=1)
     assert all(np.array_equal(first, draw_losses(process, 300, seed=s)) for s in (2, 3, 4))
 
 
 def test_bernoulli() -> None:
-    """Zeros and ones, with the given means."""
+    """The losses are zeros and ones with the given means."""
     means = np.array([0.0, 0.05, 0.5, 0.9, 1.0])
     losses = draw_losses(Bernoulli(means), 40_000)
     assert set(np.unique(losses)) == {0.0, 1.0}
@@ -92,7 +92,7 @@ def test_bernoulli() -> None:
 
 @pytest.mark.parametrize("concentration", [0.001, 0.5, 4.0, 100.0, 1e9])
 def test_beta(concentration: float) -> None:
-    """The given means, the variance m (1-m) / (1+c), and constants at 0 and 1."""
+    """The losses have the given means, variance m (1-m) / (1+c), and are constant for m = 0, 1."""
     means = np.array([0.0, 0.1, 0.5, 0.8, 1.0])
     losses = draw_losses(Beta(means, concentration), 40_000)
     variance = means * (1 - means) / (1 + concentration)
@@ -104,7 +104,7 @@ def test_beta(concentration: float) -> None:
 
 
 def reflected(start: float, steps: list[float]) -> list[float]:
-    """A walk that turns around at 0 and 1, step by step."""
+    """A random walk reflected at 0 and 1, computed step by step."""
     here, direction, path = start, 1.0, [start]
     for step in steps:
         here += direction * step
@@ -117,7 +117,7 @@ def reflected(start: float, steps: list[float]) -> list[float]:
 
 @pytest.mark.parametrize("step", [0.0, 0.01, 0.2, 1.0])
 def test_drifting_means_are_a_reflected_walk(step: float) -> None:
-    """The folded walk is the literal one that turns around at the walls."""
+    """The folded walk equals the literal walk that is reflected at 0 and 1."""
     process = Drifting([0.0, 0.3, 1.0], step)
     walk = process.walk(np.random.default_rng(3))
     means = np.concatenate([walk(span) for span in spans(400, (50, 7))])
@@ -129,7 +129,7 @@ def test_drifting_means_are_a_reflected_walk(step: float) -> None:
 
 
 def test_drifting_losses_follow_their_means() -> None:
-    """Given the walk, losses are independent flips with its means."""
+    """Given the walk, losses are independent coin flips with its means."""
     process = Drifting([0.1, 0.5, 0.9], step=0.02)
     losses = draw_losses(process, 30_000, seed=8)
     steps, _ = np.random.default_rng(8).spawn(2)
@@ -142,7 +142,7 @@ def test_drifting_losses_follow_their_means() -> None:
 
 
 def test_switching() -> None:
-    """Phase after phase, and round again: exact for means of 0 and 1, in the mean for others."""
+    """Phases follow in turn, exactly for means of 0 and 1 and on average for others."""
     table = [[0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 0, 1]]
     literal = [table[t // 5 % 4] for t in range(103)]
     assert draw_losses(Switching(table, 5), 103, sizes=(8,)).tolist() == literal
@@ -152,7 +152,7 @@ def test_switching() -> None:
 
 
 def constrained_means(arms: int, gap: float, growth: float, rounds: int) -> list[list[float]]:
-    """The means of the stochastically constrained adversary, round by round."""
+    """The means of the stochastically constrained adversary, computed round by round."""
     means: list[list[float]] = []
     phase = 1
     while len(means) < rounds:
@@ -165,14 +165,14 @@ def constrained_means(arms: int, gap: float, growth: float, rounds: int) -> list
 @pytest.mark.parametrize("growth", [1.01, 1.6, 2.0, 7.5, 1000.0])
 @pytest.mark.parametrize("gap", [0.0, 1.0])
 def test_constrained_adversary_without_chance(growth: float, gap: float) -> None:
-    """With a gap of 0 or 1 the losses are the means, and show every phase."""
+    """With a gap of 0 or 1 the losses equal the means, so that every phase is visible."""
     process = ConstrainedAdversary(3, gap, growth)
     literal = constrained_means(3, gap, growth, 2500)
     assert draw_losses(process, 2500, sizes=(100, 37)).tolist() == literal
 
 
 def test_constrained_adversary_keeps_its_gap() -> None:
-    """Levels of 0 and 1 are exact, the others right in the mean, and so is the gap."""
+    """Levels of 0 and 1 are exact; the others and the gap are right on average."""
     rounds = 60_000
     means = np.array(constrained_means(4, 0.125, 1.6, rounds))
     losses = draw_losses(ConstrainedAdversary(4), rounds)
@@ -183,7 +183,7 @@ def test_constrained_adversary_keeps_its_gap() -> None:
 
 
 def test_block_constant_is_constant_in_blocks() -> None:
-    """One vector of fair flips in each block, also in the last and shorter one."""
+    """Each block has one vector of fair coin flips, also the last and shorter block."""
     losses = draw_losses(BlockConstant(3, 20), 20_011, sizes=(7, 64))
     for first in range(0, len(losses), 20):
         assert (losses[first : first + 20] == losses[first]).all()
@@ -209,20 +209,20 @@ def test_block_constant_has_the_regret_that_no_learner_escapes() -> None:
 
 
 def test_first_order() -> None:
-    """The last arm is the best."""
+    """The last arm is the best one."""
     means = np.array([0.5, 0.5, 0.5, 0.01])
     near(draw_losses(FirstOrder(4), 40_000), means, np.sqrt(means * (1 - means)))
 
 
 def test_rotating_leaders() -> None:
-    """Each arm leads in turn."""
+    """Each arm leads in turn for `length` rounds."""
     literal = [[0.0 if t // 7 % 3 == arm else 1.0 for arm in range(3)] for t in range(100)]
     assert draw_losses(RotatingLeaders(3, 7), 100, sizes=(9,)).tolist() == literal
     assert (draw_losses(RotatingLeaders(1, 7), 20) == 0.0).all()
 
 
 def test_records_of_the_same_parameters_are_equal() -> None:
-    """Lists, tuples and arrays make the same record."""
+    """Lists, tuples and arrays of parameters give equal processes with equal hashes."""
     assert Bernoulli([0.5, 1]) == Bernoulli(np.array([0.5, 1.0])) == Bernoulli((0.5, 1.0))
     assert Switching(np.eye(2), 3) == Switching([[1, 0], [0, 1]], length=3.0)  # type: ignore[arg-type]
     assert hash(Beta([0.5])) == hash(Beta(means=(0.5,), concentration=4))
@@ -249,7 +249,7 @@ BAD: list[tuple[type, dict[str, Any], str]] = [
     (
         Switching,
         {"phases": [[0.5], [0.5, 0.5]], "length": 1},
-        "phase 2 has 2 arms; it must have 1, as phase 1 has",
+        "phase 2 has 2 arms; it must have 1, like phase 1",
     ),
     (
         Switching,
@@ -290,7 +290,7 @@ BAD: list[tuple[type, dict[str, Any], str]] = [
 def test_bad_parameters_get_one_sentence(
     process: type, parameters: dict[str, Any], sentence: str
 ) -> None:
-    """The sentence names the value and the rule."""
+    """The error message names the value and the rule."""
     with pytest.raises(ValueError) as error:
         process(**parameters)
     assert str(error.value) == sentence

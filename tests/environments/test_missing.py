@@ -1,4 +1,4 @@
-"""rho against its definition."""
+"""The missing counts rho_t(i) against their definition."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def literal_missing(delays: list[list[int]], t: int, arm: int) -> int:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_missing_counts_are_the_definition(seed: int) -> None:
-    """Random delays, short and long, some far beyond the end and some without end."""
+    """Random delays, short and long; some end far after the game and some never."""
     rng = np.random.default_rng(seed)
     rounds, arms = int(rng.integers(1, 30)), int(rng.integers(1, 5))
     delays = rng.integers(0, int(rng.integers(1, 40)), (rounds, arms))
@@ -31,6 +31,6 @@ def test_missing_counts_are_the_definition(seed: int) -> None:
 
 
 def test_prompt_losses_are_never_missing_and_lost_ones_always() -> None:
-    """Delay 0 is known in the next round; what never comes is missing from then on."""
+    """A loss of delay 0 is never missing; one that never arrives is missing in all later rounds."""
     delays = np.array([[0, NEVER, 1]] * 6)
     assert missing_counts(delays).tolist() == [[0, t, min(t, 1)] for t in range(6)]

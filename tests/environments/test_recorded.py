@@ -1,4 +1,4 @@
-"""Scenarios from data that somebody measured: the numbers that docs/scenarios.md rests on."""
+"""Scenarios with measured data: the numbers that are quoted in docs/scenarios.md."""
 
 import math
 
@@ -16,12 +16,12 @@ from tests.environments.games import drawn
 
 
 def near(values: Floats, expected: ArrayLike) -> None:
-    """Equal to three digits after the point."""
+    """Equality up to three decimal places."""
     np.testing.assert_allclose(values, expected, rtol=0.0, atol=0.0005001)
 
 
 def followed(losses: Floats, delays: Counts) -> Floats:
-    """L + sqrt(ln K (L + L^rho)) of every arm: roughly what it costs to learn to follow it."""
+    """L + sqrt(ln K (L + L^rho)) of every arm: roughly its loss plus the regret against it."""
     total = losses.sum(axis=0)
     late = (missing_counts(delays) * losses).sum(axis=0)
     cost: Floats = total + np.sqrt(math.log(losses.shape[1]) * (total + late))
@@ -29,14 +29,14 @@ def followed(losses: Floats, delays: Counts) -> Floats:
 
 
 def best_and_balanced(environment: Environment) -> tuple[str, str]:
-    """The arm of the least loss, and the one that is cheapest to follow."""
+    """The arm with the smallest loss, and the arm with the smallest cost."""
     losses, delays = drawn(environment)
     labels = environment.labels
     return labels[losses.sum(axis=0).argmin()], labels[followed(losses, delays).argmin()]
 
 
 def test_limit_orders_of_ibm() -> None:
-    """The slowest limit is best, and it is known after 56 days on average."""
+    """The highest limit is best, and its outcome is known after 56 days on average."""
     environment = scenario("limit-orders")
     losses, delays = drawn(environment)
     assert losses.shape == (3210, 6)
@@ -61,12 +61,12 @@ def test_limit_orders_of_ibm() -> None:
 def test_patient_limits_are_best_but_not_always_worth_it(
     ticker: str, best: str, balanced: str
 ) -> None:
-    """All four shares rose."""
+    """For four rising shares a slow limit is best, but for three it is not the cheapest."""
     assert best_and_balanced(scenario("limit-orders", ticker=ticker)) == (best, balanced)
 
 
 def test_limit_orders_by_the_day() -> None:
-    """Walking through the days one by one gives the same sales."""
+    """A literal simulation, day by day, gives the same sales."""
     prices = all_prices()["GOOG"]
     returns, delays = sales(prices, 60)
     assert len(returns) == len(prices.close) - 60
@@ -84,7 +84,7 @@ def test_limit_orders_by_the_day() -> None:
 
 
 def test_limit_orders_in_a_falling_market() -> None:
-    """From peak to bottom every higher limit is worse, for IBM alone the highest is still best."""
+    """From peak to bottom each higher limit is worse; only for IBM the highest is still best."""
     environment = scenario("limit-orders-falling")
     losses, _ = drawn(environment)
     assert len(losses) == 356
@@ -95,7 +95,7 @@ def test_limit_orders_in_a_falling_market() -> None:
 
 
 def test_a_low_cap_flatters_the_patient() -> None:
-    """Cutting off the worst sales makes a slower limit of MSFT look best."""
+    """With a low cap, which clips the worst sales, a slower limit of MSFT looks best."""
     assert best_and_balanced(scenario("limit-orders", ticker="MSFT", cap=0.16))[0] == "+8%"
 
 
@@ -107,7 +107,7 @@ def test_hardly_any_loss_is_clipped() -> None:
 
 
 def test_network_width() -> None:
-    """The widest network is best, and a middling one is cheapest to follow."""
+    """The widest network is best, and one of medium width is cheapest to follow."""
     environment = scenario("network-width")
     losses, delays = drawn(environment)
     assert losses.shape == (3996, 10)
@@ -133,7 +133,7 @@ def test_network_width() -> None:
 
 
 def test_which_learner() -> None:
-    """Boosting and a random forest tie, but a tenth of boosting's results come too late."""
+    """Boosting and a random forest tie, but a tenth of boosting's results arrive too late."""
     environment = scenario("which-learner")
     losses, delays = drawn(environment)
     assert losses.shape == (5103, 8)
@@ -154,7 +154,7 @@ def test_which_learner() -> None:
 
 
 def test_patients_of_the_trial() -> None:
-    """Those whose outcome is known: 1941, dealt to the four treatments by lot."""
+    """1941 patients have a known outcome; the four treatments were assigned at random."""
     patients = trial.read_patients()
     assert np.bincount(patients.treatments).tolist() == [474, 478, 478, 511]
     assert np.bincount(patients.strata).tolist() == [0, 779, 367, 795]
@@ -163,7 +163,7 @@ def test_patients_of_the_trial() -> None:
 
 
 def test_the_outcome_of_the_treatment_given_is_the_real_one() -> None:
-    """The others are outcomes of patients of the same stratum, other ones for another seed."""
+    """The other outcomes are those of patients of the same stratum, and depend on the seed."""
     patients = trial.read_patients()
     losses, delays = drawn(scenario("clinical-trial"))
     days = trial.days_of(losses)
@@ -178,7 +178,7 @@ def test_the_outcome_of_the_treatment_given_is_the_real_one() -> None:
 
 
 def test_the_worst_treatment_is_plain_and_the_best_is_not() -> None:
-    """Over 100 seeds ZDV always loses most, and both combinations are the best at times."""
+    """In 100 seeds ZDV always has the largest loss, and either combination is best in some."""
     means = [drawn(scenario("clinical-trial"), seed)[0].mean(axis=0) for seed in range(100)]
     assert {int(mean.argmax()) for mean in means} == {0}
     assert {int(mean.argmin()) for mean in means} == {1, 2}

@@ -27,13 +27,13 @@ NAMES = [
 
 
 def test_the_registry_holds_every_scenario() -> None:
-    """Nothing is forgotten and nothing is there twice."""
+    """Every scenario is registered, and none of them twice."""
     assert [each.name for each in scenarios()] == NAMES
 
 
 @pytest.mark.parametrize("each", scenarios(), ids=lambda each: each.name)
 def test_every_scenario_builds(each: Scenario) -> None:
-    """With its defaults it is a game: losses in [0, 1], possible delays, a label for each arm."""
+    """With default options: losses in [0, 1], valid delays, one label per arm."""
     assert each.available, each.why_not
     environment = each.environment()
     assert (each.rounds, each.arms) == (environment.rounds, environment.arms)
@@ -51,7 +51,7 @@ def test_every_scenario_builds(each: Scenario) -> None:
 
 @pytest.mark.parametrize("each", scenarios(), ids=lambda each: each.name)
 def test_every_scenario_is_described(each: Scenario) -> None:
-    """One sentence on what one sees, and a row with all options in the document."""
+    """`shows` is one sentence, and the document has a row with all options."""
     assert re.fullmatch(r"[A-Z][^.!?]*(\d\.\d[^.!?]*)*\.", each.shows)
     row = re.search(rf"^\| `{each.name}` \|.*$", DOCUMENT.read_text(), re.MULTILINE)
     assert row, each.name
@@ -63,7 +63,7 @@ def test_every_scenario_is_described(each: Scenario) -> None:
 
 @pytest.mark.parametrize("name", ["late-best", "drifting", "ads", "clinical-trial"])
 def test_a_seed_gives_the_same_game_again(name: str) -> None:
-    """And another seed another game."""
+    """One seed always gives the same game, and another seed another game."""
     environment = scenario(name, rounds=50)
     again, other = drawn(environment, 1), drawn(environment, 2)
     assert all(map(np.array_equal, drawn(environment, 1), again))
@@ -72,7 +72,7 @@ def test_a_seed_gives_the_same_game_again(name: str) -> None:
 
 
 def test_options_change_the_game() -> None:
-    """Whole numbers, fractions and text reach the scenario."""
+    """Options that are whole numbers, fractions and text reach the scenario."""
     environment = scenario("late-best", rounds=1e3, arms=3, gap=0, delay=7)
     losses, delays = drawn(environment)
     assert losses.shape == (1000, 3)
@@ -113,13 +113,13 @@ def test_options_change_the_game() -> None:
     ],
 )
 def test_bad_names_and_options(name: str, options: dict[str, float], sentence: str) -> None:
-    """One sentence that names the value and the rule."""
+    """The error message names the value and the rule."""
     with pytest.raises(ValueError, match=sentence):
         scenario(name, **options)
 
 
 def test_listing_scenarios_needs_nothing_heavy() -> None:
-    """Neither the compiler nor the packages that some data comes from are imported."""
+    """Listing imports neither numba nor the packages that some data comes from."""
     code = (
         "import sys; from belated.environments.scenarios import scenarios;"
         "assert all(each.arms for each in scenarios());"
@@ -130,7 +130,7 @@ def test_listing_scenarios_needs_nothing_heavy() -> None:
 
 
 def test_a_scenario_without_its_data_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clinical trial stays in the list, but is not available without lifelines."""
+    """Without lifelines the clinical trial is listed, but not available."""
     monkeypatch.setattr(trial, "find_spec", lambda name: None)
     trial.read_patients.cache_clear()
     known = trial.clinical_trial
@@ -143,7 +143,7 @@ def test_a_scenario_without_its_data_says_what_to_install(monkeypatch: pytest.Mo
 
 
 def test_nobody_learns_from_constant_blocks() -> None:
-    """The regret that all learners share: 56.1269 on average with the default sizes."""
+    """On block-constant the expected regret is 56.1269 with the default options."""
     environment = scenario("block-constant")
     regrets = []
     for seed in range(2000):
@@ -155,7 +155,7 @@ def test_nobody_learns_from_constant_blocks() -> None:
 
 
 def test_late_silence_is_the_game_of_the_errata() -> None:
-    """Both arms lose until the first turns good; its first zeros never arrive."""
+    """Both arms have loss 1 until the first turns good; its first zeros never arrive."""
     environment = scenario("late-silence", first=20_000, second=300, most=16, kappa=2.0)
     losses, delays = drawn(environment)
     assert (losses[:20_000] == 1.0).all()
@@ -167,7 +167,7 @@ def test_late_silence_is_the_game_of_the_errata() -> None:
 
 
 def test_one_arm_of_many_is_good() -> None:
-    """Arm 1 never loses, all others always do, at once."""
+    """Arm 1 has loss 0 and all others loss 1, without delay."""
     block = next(scenario("many-arms").blocks(np.random.SeedSequence(1)))
     assert (block.losses[:, 0] == 0.0).all()
     assert (block.losses[:, 1:] == 1.0).all()
@@ -175,7 +175,7 @@ def test_one_arm_of_many_is_good() -> None:
 
 
 def test_impatience_prefers_the_worse_arm_under_heavy_tails() -> None:
-    """Successes known within some dozen rounds favour the worse arm, all successes the better."""
+    """Successes known within a few dozen rounds favour the worse arm, all successes the better."""
     losses, delays = drawn(scenario("heavy-tails"))
     successes = losses == 0.0
     worse, better = (successes & (delays < 36)).mean(axis=0)
@@ -185,7 +185,7 @@ def test_impatience_prefers_the_worse_arm_under_heavy_tails() -> None:
 
 
 def test_hours_to_a_sale_meet_their_quantiles() -> None:
-    """Median and 90 % quantile as calibrated; the means of the log, not used, within a fifth."""
+    """Median and 90 % quantile are those given; the means, not used, are right within a fifth."""
     levels = np.repeat(np.linspace(0.0, 1.0, 100_001)[:, None], len(ads.MEDIANS), axis=1)
     hours = ads.hours_to_sale(levels)
     np.testing.assert_allclose(np.median(hours, axis=0), ads.MEDIANS, rtol=1e-9)
@@ -195,7 +195,7 @@ def test_hours_to_a_sale_meet_their_quantiles() -> None:
 
 
 def test_the_best_ad_looks_worst_after_a_day() -> None:
-    """A click that sells is known at its sale, one that does not only after 30 days."""
+    """A click with a sale is known at the sale, a click without one only after 30 days."""
     environment = scenario("ads", rounds=100_000, clicks_per_hour=10)
     losses, delays = drawn(environment)
     sold = losses == 0.0

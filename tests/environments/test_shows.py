@@ -1,4 +1,4 @@
-"""What the scenarios say one sees: the learners of the paper, played on them."""
+"""What the `shows` texts of scenarios claim, tested with the learners of the paper."""
 
 import numba
 import numpy as np
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="slow wit
 
 
 def played(learner: FullInformation | Concealed, game: Game) -> Trace:
-    """The learner's whole run."""
+    """The trace of a whole run of the learner."""
     run = EngineRun(learner, game, np.random.SeedSequence(1))
     for stretch in game.stretches():
         run.play(stretch)
@@ -31,7 +31,7 @@ def game_of(environment: Environment) -> Game:
 
 
 def experts(environment: Environment, variant: Variant = "paper") -> Trace:
-    """The run of the full-information learner."""
+    """The trace of the full-information learner on the environment."""
     prior = environment.prior
     learner = FullInformation(
         arms=environment.arms, variant=variant, horizon=environment.rounds, prior=prior
@@ -40,21 +40,21 @@ def experts(environment: Environment, variant: Variant = "paper") -> Trace:
 
 
 def bandit(environment: Environment, variant: Variant = "paper") -> Trace:
-    """The run of the concealed learner, which is told the largest missing count."""
+    """The trace of the concealed learner, with max_missing at the true largest count."""
     game = game_of(environment)
     most = max(int(stretch.missing.max()) for stretch in game.stretches())
     return played(Concealed(arms=environment.arms, variant=variant, max_missing=most), game)
 
 
 def weights(trace: Trace) -> Floats:
-    """The mean weights of each stretch between checkpoints."""
+    """The mean weights between consecutive checkpoints."""
     sums = np.diff(trace.weight_at, axis=0, prepend=np.zeros((1, trace.weight_at.shape[1])))
     shares: Floats = sums / np.diff(trace.checkpoints, prepend=0)[:, None]
     return shares
 
 
 def test_experts_settle_for_the_prompt_arm_unless_the_delay_is_short() -> None:
-    """late-best: the same learner ends on the prompt arm or, with delay 3, on the late one."""
+    """late-best: the learner ends on the prompt arm or, with a delay of 3, on the late one."""
     assert experts(scenario("late-best")).last[1] > 0.99
     assert experts(scenario("late-best", delay=3)).last[0] > 0.99
     late, prompt = bandit(scenario("late-best")).last[:2]
@@ -69,27 +69,27 @@ def test_growing_delays_make_learners_give_up_what_they_knew() -> None:
 
 
 def test_lost_reports_make_learners_more_cautious() -> None:
-    """packet-loss: experts know the best arm if nothing gets lost, and nothing if a fifth does."""
+    """packet-loss: experts find the best arm if all losses arrive, and learn nothing otherwise."""
     assert experts(scenario("packet-loss", chance=0)).last[0] > 0.99
     lossy = experts(scenario("packet-loss"))
     assert lossy.last.max() < 0.25
 
 
 def test_experts_that_trust_the_past_lose_to_every_rotating_leader() -> None:
-    """rotating-leaders: they lose more than any single arm."""
+    """rotating-leaders: experts lose more than any single arm."""
     environment = scenario("rotating-leaders")
     assert experts(environment).loss > 1.05 * drawn(environment)[0].sum(axis=0).max()
 
 
 def test_learners_of_the_trial_have_just_begun() -> None:
-    """clinical-trial: at the end the worst treatment has less than an even share, not much less."""
+    """clinical-trial: the worst treatment ends slightly below an even share of the weight."""
     for trace in (experts(scenario("clinical-trial")), bandit(scenario("clinical-trial"))):
         assert 0.15 < trace.last[0] < 0.24
         assert trace.last.argmin() == 0
 
 
 def test_the_repaired_experts_find_the_silent_arm_sooner() -> None:
-    """late-silence: the regret of the paper's learner is more than 1.5 times theirs."""
+    """late-silence: the paper's learner has more than 1.5 times the regret of the repaired one."""
     environment = scenario("late-silence")
     least = drawn(environment)[0].sum(axis=0).min()
     paper, repaired = (experts(environment, each).loss - least for each in ("paper", "repaired"))

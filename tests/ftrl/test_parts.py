@@ -1,4 +1,4 @@
-"""The parts of Algorithm 1 can be exchanged: hints, and regularizers of a user's own."""
+"""The optional hint of DelayedFTRL, and the records of the ledger."""
 
 from dataclasses import replace
 from typing import Any
@@ -15,7 +15,7 @@ from tests.games import random_game
 
 @pytest.mark.parametrize("setting", ["full", "concealed"])
 def test_a_zero_hint_is_no_hint(setting: str) -> None:
-    """The paper has no hint; one that is zero changes nothing."""
+    """A hint of zero gives the same predictions as no hint, which is the paper's algorithm."""
     case = parse_case(random_game(np.random.default_rng(4), setting, "paper"))
     build = ftrl.full_information if setting == "full" else ftrl.concealed
     plain = build(**case.options)
@@ -24,7 +24,7 @@ def test_a_zero_hint_is_no_hint(setting: str) -> None:
 
 
 def test_a_hint_counts_for_the_prediction_only() -> None:
-    """It moves weight away from the arm it speaks against, and leaves the losses as they are."""
+    """A hint moves weight away from the arm it is large for, and does not change the losses."""
     plain = ftrl.concealed(arms=3, max_missing=1)
 
     def against_the_first(ledger: Ledger) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
@@ -38,7 +38,7 @@ def test_a_hint_counts_for_the_prediction_only() -> None:
 
 
 def test_a_loss_is_received_once() -> None:
-    """The readable layer refuses a loss that is not pending."""
+    """A loss that is not pending, for example one already observed, is refused."""
     learner = ftrl.concealed(arms=2, max_missing=1)
     state = learner.start()
     (play,) = learner.commit(state, learner.predict(state), arm=1)
@@ -49,7 +49,7 @@ def test_a_loss_is_received_once() -> None:
 
 @pytest.mark.parametrize("keep", [1.0, 0.4])
 def test_some_rounds_as_a_game_of_their_own(keep: float) -> None:
-    """They are recorded as if there had been no others; all rounds are the game itself."""
+    """`restricted_to` some rounds gives the ledger of a game of these rounds alone."""
     random, learner = np.random.default_rng(8), ftrl.concealed(arms=3, max_missing=9)
     both, due = (learner.start(), learner.start()), dict[int, list[tuple[Any, Any]]]()
     rounds = [t for t in range(1, 61) if random.random() < keep]
@@ -64,7 +64,7 @@ def test_some_rounds_as_a_game_of_their_own(keep: float) -> None:
                 else:
                     learner.observe(state, play, play.arm, loss)
     whole, alone = both[0].ledger, both[1].ledger
-    own = whole.only(rounds)
+    own = whole.restricted_to(rounds)
     assert (own.pending, own.arrived, own.ended) == (alone.pending, alone.arrived, alone.ended)
     assert own.pending
     for found, wanted in zip(own.plays, alone.plays, strict=True):

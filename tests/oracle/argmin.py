@@ -176,7 +176,7 @@ def log_barrier(L: Vector, eta: Number) -> Vector:
 
 
 class Solved:
-    """ln q_i at the multipliers c solved so far: as it increases in c, they enclose later ones."""
+    """ln q_i at the multipliers c solved so far; it increases in c, so they bracket later roots."""
 
     def __init__(self) -> None:
         self.roots: list[tuple[Number, Number]] = []

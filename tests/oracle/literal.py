@@ -1,9 +1,9 @@
-"""eq:frameworkprediction once more, from its Bregman divergences instead of closed forms.
+"""The objective of eq:frameworkprediction, from its Bregman divergences instead of closed forms.
 
 At the minimum of <p, L> + B_Psi(p, p_1^Psi) + B_Phi(p, p_1^Phi) over the simplex all partial
 derivatives are equal, so the spread of a claimed minimum, the largest minus the smallest of them,
-must vanish. Each regularizer is written as printed, next to its gradient; the tests hold the two
-together by differentiating the objective numerically.
+must vanish. Each regularizer is written as the paper prints it, next to its gradient; the tests
+compare the two by differentiating the objective numerically.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ DIGITS = 120
 
 
 class Regularizer(NamedTuple):
-    """A function of a K x J p with its gradient, and the centre of its divergence."""
+    """A function of a K x J array p with its gradient, and the centre of its Bregman divergence."""
 
     value: Callable[[Matrix], Number]
     gradient: Callable[[Matrix], Matrix]
@@ -25,7 +25,7 @@ class Regularizer(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """The argmin of eq:frameworkprediction: cumulative losses and the parts of R_t."""
+    """An argmin problem of eq:frameworkprediction: cumulative losses and the parts of R_t."""
 
     L: Matrix
     parts: list[Regularizer]

@@ -37,14 +37,14 @@ def flat(x: Any) -> list[Any]:
 
 
 def close(found: Any, expected: Any, tolerance: float = 1e-14) -> bool:
-    """Entry by entry; infinities, in the worked cases the string "inf", must match exactly."""
+    """Whether all entries agree; infinities ("inf" in the worked cases) must match exactly."""
     with mp.workdps(DIGITS):
         pairs = zip(flat(found), map(mp.mpf, flat(expected)), strict=True)
         return all(x == y or abs(x - y) <= tolerance for x, y in pairs)
 
 
 def problem_of(case: dict[str, Any], played: Round) -> Problem:
-    """The argmin that a round of a replay solved, restated for the literal objective."""
+    """The argmin problem of one round of a replay, with the literal objective."""
     K, J = case["K"], len(played.L[0])
     with mp.workdps(DIGITS):
         prior, weights = case.get("prior") or [mp.mpf(1) / K] * K, grid_prior(J)
@@ -58,7 +58,7 @@ def problem_of(case: dict[str, Any], played: Round) -> Problem:
 
 
 def small_case(setting: str, **changes: Any) -> dict[str, Any]:
-    """Three arms and six rounds, with one loss that never arrives."""
+    """A case of three arms and six rounds, in which some losses never arrive."""
     case = {
         "setting": setting,
         "K": 3,
@@ -172,7 +172,7 @@ def test_partial_without_missing_losses_is_a_log_barrier() -> None:
 
 
 def test_concealed_gamma_is_infinite_while_nothing_is_outstanding() -> None:
-    """E10, rho* = 0; the second play of arm 0 finds the first outstanding, and counts after."""
+    """E10, rho* = 0: at the second play of arm 0 the first is outstanding; it counts afterwards."""
     late = small_case("concealed", rho_star=0, arms=[0, 0, 1, 2, 1, 2], delays=[[2] * 3] * 6)
     gamma = predictions(late).gamma
     assert gamma is not None

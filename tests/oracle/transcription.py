@@ -55,7 +55,7 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True)
 class Game:
-    """A replay case with exact numbers; an absent delay is infinite."""
+    """A replay case with exact numbers; a delay of None is infinite."""
 
     K: int
     T: int

@@ -10,11 +10,11 @@ import pytest
 CODE = """
 import re
 import belated
-from belated.environments.delays import Uniform
+from belated.environments.delays import UniformDelays
 from belated.environments.losses import Bernoulli
 
 means = [0.3 + 0.03 * i for i in range(10)]
-environment = belated.Environment("long", Bernoulli(means), Uniform(0, 50), {rounds})
+environment = belated.Environment("long", Bernoulli(means), UniformDelays(0, 50), {rounds})
 result = belated.compare(["{learner}"], environment, repetitions=1)
 assert result.traces[0][0].plays.sum() == {rounds}
 print(re.search("VmHWM: *([0-9]+)", open("/proc/self/status").read().replace("\\t", " "))[1])

@@ -13,7 +13,13 @@ import numpy as np
 from belated.ftrl.argmin import argmin
 from belated.ftrl.ledger import Ledger
 from belated.ftrl.ledger import Play as LedgerPlay
-from belated.ftrl.regularizers import Hybrid, NegativeEntropy, Nothing, Regularizer, Tsallis
+from belated.ftrl.regularizers import (
+    HybridRegularizer,
+    NegativeEntropy,
+    Regularizer,
+    Tsallis,
+    ZeroRegularizer,
+)
 from tests.twins.practical_imputation import SLOW, History, Told, renewals
 
 Arm = tuple[str, int]  # its name, and how many of that name were before it
@@ -153,9 +159,9 @@ class NamedConcealed(NamedLeader):
         cost = self.max_missing / self.epsilon()
         cost += math.fsum(each.waiting for each in self.plays.values())
         gamma = math.sqrt(math.log(len(self.present)) / cost)
-        entropy: Regularizer = NegativeEntropy(gamma) if gamma > 0.0 else Nothing()
+        entropy: Regularizer = NegativeEntropy(gamma) if gamma > 0.0 else ZeroRegularizer()
         centre = np.full((len(self.present), 1), 1.0 / len(self.present))
-        leader = Hybrid(Tsallis(0.5 / math.sqrt(self.round)), entropy, centre, centre)
+        leader = HybridRegularizer(Tsallis(0.5 / math.sqrt(self.round)), entropy, centre, centre)
         losses = np.array(list(self.losses().values()))[:, None]
         return dict(zip(self.present, argmin(leader, losses).p[:, 0].tolist(), strict=True))
 
@@ -177,7 +183,7 @@ class NamedPractical(NamedLearner):
 
     def frozen(self, play: Played) -> Played:
         nothing = np.zeros(0)
-        centre = Hybrid(Nothing(), Nothing(), nothing, nothing)
+        centre = HybridRegularizer(ZeroRegularizer(), ZeroRegularizer(), nothing, nothing)
         counts = np.zeros(0, dtype=np.int64)
         place = self.ever.index(play.arm)
         self.ledger.record(
@@ -229,7 +235,7 @@ class NamedPractical(NamedLearner):
         self.history.standing(t - 1)
         worth = np.array([t * self.worth(arm) for arm in self.present])
         centre = np.full((arms, 1), 1.0 / arms)
-        leader = Hybrid(Tsallis(6.0 / math.sqrt(t)), Nothing(), centre, centre)
+        leader = HybridRegularizer(Tsallis(6.0 / math.sqrt(t)), ZeroRegularizer(), centre, centre)
         q = argmin(leader, worth[:, None]).p[:, 0]
         checked, last = 0.5, max([0, *renewals(t - 1)])
         if last > 0:

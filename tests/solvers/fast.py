@@ -9,10 +9,10 @@ import numpy as np
 from belated.arrays import Floats
 from belated.solvers import concealed as fast_concealed
 from belated.solvers import partially_concealed as fast_partially_concealed
-from belated.solvers.concealed_safe import solve_concealed_plainly
+from belated.solvers.concealed_safe import solve_concealed_safely
 from belated.solvers.full_information import carry_full_information, solve_full_information
-from belated.solvers.full_information_safe import solve_full_information_plainly
-from belated.solvers.partially_concealed_safe import solve_partially_concealed_plainly
+from belated.solvers.full_information_safe import solve_full_information_safely
+from belated.solvers.partially_concealed_safe import solve_partially_concealed_safely
 from belated.solvers.rate_columns import chain, equal_rates, merge
 from tests.solvers.states import State
 
@@ -62,10 +62,10 @@ def full_information(state: State, guess: Floats) -> Answer:
     return Answer(q, np.array([c]), passes)
 
 
-def full_information_plainly(state: State, guess: Floats) -> Answer:
+def full_information_safely(state: State, guess: Floats) -> Answer:
     """The plain full-information argmin."""
     p = np.empty_like(state.losses)
-    c, passes = solve_full_information_plainly(
+    c, passes = solve_full_information_safely(
         state.losses, *logs(state), state.rates, float(guess[0]), p
     )
     return Answer(p.sum(axis=1), np.array([c]), passes)
@@ -92,7 +92,7 @@ def carried(weights: Floats, arrived: Floats, rates: Floats) -> Carried:
 def weights_by_rate(state: State) -> tuple[Floats, float]:
     """p of the plain full-information argmin by rate, equal rates as one, and its multiplier."""
     p = np.empty_like(state.losses)
-    c, _ = solve_full_information_plainly(state.losses, *logs(state), state.rates, np.inf, p)
+    c, _ = solve_full_information_safely(state.losses, *logs(state), state.rates, np.inf, p)
     merged = equal_rates(state.rates)
     by_rate = np.vstack([p[:, :merged].sum(axis=1), p[:, merged:].T])
     return np.ascontiguousarray(by_rate), c
@@ -118,12 +118,12 @@ def partially_concealed(state: State, guess: Floats) -> Answer:
     return Answer(q, dual, passes)
 
 
-def partially_concealed_plainly(state: State, guess: Floats) -> Answer:
+def partially_concealed_safely(state: State, guess: Floats) -> Answer:
     """The plain partially concealed argmin; x_i instead of ln x_i in the dual."""
     arms = len(state.losses)
     p, q, dual = np.empty_like(state.losses), np.empty(arms), np.empty(arms + 1)
     start = np.concatenate([guess[:1], np.log(guess[1:])])
-    passes = solve_partially_concealed_plainly(
+    passes = solve_partially_concealed_safely(
         state.losses, *logs(state), state.rates, state.eta, start, p, q, dual
     )
     return Answer(q, np.concatenate([dual[:1], np.exp(dual[1:])]), passes)
@@ -146,19 +146,19 @@ def concealed_of(state: State, guess: Floats, copies: Floats, grouped: bool) -> 
     return Answer(q, dual, passes)
 
 
-def concealed_plainly(state: State, guess: Floats) -> Answer:
+def concealed_safely(state: State, guess: Floats) -> Answer:
     """The plain concealed argmin, and ln w of every arm."""
     q = np.empty(len(state.losses))
     losses = np.ascontiguousarray(state.losses[:, 0])
-    c, passes = solve_concealed_plainly(losses, state.eta, state.gamma, float(guess[0]), q)
+    c, passes = solve_concealed_safely(losses, state.eta, state.gamma, float(guess[0]), q)
     ratio = state.gamma / (4.0 * state.eta)
     return Answer(q, np.concatenate([[c], math.log(ratio) - 0.5 * np.log(q)]), passes)
 
 
 PLAIN: dict[Solve, Solve] = {
-    full_information: full_information_plainly,
-    partially_concealed: partially_concealed_plainly,
-    concealed: concealed_plainly,
+    full_information: full_information_safely,
+    partially_concealed: partially_concealed_safely,
+    concealed: concealed_safely,
 }
 
 

@@ -17,7 +17,7 @@ from tests.solvers.fast import (
     cold,
     concealed,
     concealed_of,
-    concealed_plainly,
+    concealed_safely,
     full_information,
     partially_concealed,
     sorted_by_rate,
@@ -169,7 +169,7 @@ def test_equal_arms_as_a_group(arms: int) -> None:
             continue
         later = dataclasses.replace(few, losses=losses.copy(), eta=0.999 * state.eta)
         later.losses[0] += 1.0 / state.gamma * rng.random()
-        dual = concealed_plainly(many, cold(many)).dual
+        dual = concealed_safely(many, cold(many)).dual
         first = np.concatenate([[0], np.cumsum(copies[:-1])]).astype(int)  # of each group
         guess = np.concatenate([dual[:1], dual[1:][first]])
         grouped = concealed_of(later, guess, copies, grouped=True)
@@ -178,7 +178,7 @@ def test_equal_arms_as_a_group(arms: int) -> None:
         corrected += 1
         each = np.repeat(grouped.q, copies.astype(int))
         ungrouped = concealed(spread_out(later, copies), dual)
-        truth = concealed_plainly(spread_out(later, copies), cold(many)).q
+        truth = concealed_safely(spread_out(later, copies), cold(many)).q
         assert abs(grouped.q @ copies - 1.0) <= SAME
         assert relative_error(each, truth) <= SAME
         assert ungrouped.passes == 0 or relative_error(each, ungrouped.q) <= SAME

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from belated.arrays import Floats
-from belated.solvers.concealed_safe import solve_concealed_plainly, wright_omega
-from belated.solvers.full_information_safe import solve_full_information_plainly
+from belated.solvers.concealed_safe import solve_concealed_safely, wright_omega
+from belated.solvers.full_information_safe import solve_full_information_safely
 from belated.solvers.multiplier import MOST_STEPS
 from belated.solvers.partially_concealed_safe import (
     solve_log_barrier,
-    solve_partially_concealed_plainly,
+    solve_partially_concealed_safely,
 )
 from tests.oracle import transcription as oracle
 from tests.solvers.states import State, random_state
@@ -27,7 +27,7 @@ def full_information(state: State, guess: Floats | None = None) -> tuple[Floats,
     p = np.empty_like(state.losses)
     start = math.inf if guess is None else float(guess[0])
     logs = np.log(state.prior), np.log(state.weights)
-    c, passes = solve_full_information_plainly(state.losses, *logs, state.rates, start, p)
+    c, passes = solve_full_information_safely(state.losses, *logs, state.rates, start, p)
     assert 1 <= passes < 2 * MOST_STEPS
     return p.sum(axis=1), np.array([c])
 
@@ -39,7 +39,7 @@ def partially_concealed(state: State, guess: Floats | None = None) -> tuple[Floa
     start = np.full(arms + 1, np.inf) if guess is None else guess
     logs = np.log(state.prior), np.log(state.weights)
     parts = state.losses, *logs, state.rates, state.eta
-    passes = solve_partially_concealed_plainly(*parts, start, p, q, dual)
+    passes = solve_partially_concealed_safely(*parts, start, p, q, dual)
     assert (1 if arms > 1 else 0) <= passes < 2 * MOST_STEPS
     np.testing.assert_allclose(p.sum(axis=1), q, rtol=1e-12)
     return q, dual
@@ -50,7 +50,7 @@ def concealed(state: State, guess: Floats | None = None) -> tuple[Floats, Floats
     q = np.empty(len(state.losses))
     start = math.inf if guess is None else float(guess[0])
     losses = np.ascontiguousarray(state.losses[:, 0])
-    c, passes = solve_concealed_plainly(losses, state.eta, state.gamma, start, q)
+    c, passes = solve_concealed_safely(losses, state.eta, state.gamma, start, q)
     assert (1 if len(q) > 1 else 0) <= passes < MOST_STEPS
     return q, np.array([c])
 

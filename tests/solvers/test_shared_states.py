@@ -17,12 +17,12 @@ from belated.learners.paper.full_information import FullInformation
 from belated.learners.paper.partially_concealed import PartiallyConcealed
 from belated.numerics.random_stream import draw, seeded
 from belated.solvers import concealed as concealed_kernel
-from belated.solvers.concealed_safe import solve_concealed_plainly
-from belated.solvers.full_information_safe import solve_full_information_plainly
+from belated.solvers.concealed_safe import solve_concealed_safely
+from belated.solvers.full_information_safe import solve_full_information_safely
 from belated.solvers.multiplier import MOST_STEPS
 from belated.solvers.partially_concealed_safe import (
     solve_log_barrier,
-    solve_partially_concealed_plainly,
+    solve_partially_concealed_safely,
 )
 from belated.types import VARIANTS, Setting
 from tests.numerics.test_lanes import jitted
@@ -90,13 +90,13 @@ def plainly(learner: Any, state: Any, prediction: Any) -> Floats:
     q, arms = np.empty(learner.arms), learner.arms
     if isinstance(learner, Concealed):
         rates = prediction.eta[0], prediction.gamma[0]
-        solve_concealed_plainly(state.losses, *rates, np.inf, q)
+        solve_concealed_safely(state.losses, *rates, np.inf, q)
         return q
     logs = state.log_prior, state.log_weight
     if isinstance(learner, FullInformation):
         losses = full_information.losses_now(state)
         p = np.empty(losses.shape)
-        solve_full_information_plainly(losses, *logs, prediction.eta, np.inf, p)
+        solve_full_information_safely(losses, *logs, prediction.eta, np.inf, p)
         return p.sum(axis=1)
     losses = partially_concealed.losses_now(state)
     if state.max_missing[0] == 0:
@@ -104,7 +104,7 @@ def plainly(learner: Any, state: Any, prediction: Any) -> Floats:
         return q
     rates = prediction.gamma, prediction.eta[0]
     guess, dual = np.full((2, arms + 1), np.inf)
-    solve_partially_concealed_plainly(losses, *logs, *rates, guess, np.empty(losses.shape), q, dual)
+    solve_partially_concealed_safely(losses, *logs, *rates, guess, np.empty(losses.shape), q, dual)
     return q
 
 

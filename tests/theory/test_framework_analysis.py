@@ -16,12 +16,12 @@ from belated.arrays import Floats
 from belated.environments.missing import missing_counts
 from belated.ftrl import (
     DelayedFTRL,
-    Hybrid,
+    HybridRegularizer,
     LogBarrierOnMarginals,
     NegativeEntropy,
-    Nothing,
     Regularizer,
     Tsallis,
+    ZeroRegularizer,
     argmin,
     corrections,
     estimators,
@@ -231,8 +231,10 @@ REGULARIZERS: dict[str, Regularizer] = {
     "entropy at one rate": NegativeEntropy(0.3),
     "log barrier on marginals": LogBarrierOnMarginals(0.2),
     "Tsallis": Tsallis(0.4),
-    "nothing": Nothing(),
-    "hybrid": Hybrid(LogBarrierOnMarginals(0.2), NegativeEntropy(RATES), interior(1), interior(2)),
+    "nothing": ZeroRegularizer(),
+    "hybrid": HybridRegularizer(
+        LogBarrierOnMarginals(0.2), NegativeEntropy(RATES), interior(1), interior(2)
+    ),
     "inverse barrier": InverseBarrier(RATES),
     "coupling": COUPLING,
 }
@@ -279,7 +281,7 @@ def test_the_inverse_of_a_block_is_the_papers(seed: int) -> None:
 
 PAIRS = {
     "inverse barrier and entropy": (InverseBarrier(RATES), NegativeEntropy(RATES[::-1])),
-    "inverse barrier alone": (InverseBarrier(RATES), Nothing()),
+    "inverse barrier alone": (InverseBarrier(RATES), ZeroRegularizer()),
     "Tsallis and inverse barrier": (Tsallis(0.1), InverseBarrier(100.0 * RATES)),
     "coupling and entropy": (COUPLING, NegativeEntropy(RATES)),
 }
@@ -290,7 +292,7 @@ PAIRS = {
 def test_any_legendre_pair_is_minimised(name: str, seed: int) -> None:
     """eq:frameworkprediction for regularizers of a user, stationary and as scipy finds it."""
     random = np.random.default_rng(seed)
-    regularizer = Hybrid(*PAIRS[name], interior(seed + 10), interior(seed + 20))
+    regularizer = HybridRegularizer(*PAIRS[name], interior(seed + 10), interior(seed + 20))
     losses = random.exponential(20.0, (3, 4))
     solution = argmin(regularizer, losses)
     residual = regularizer.gradient(solution.p) + losses - solution.c

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from belated.ftrl import DelayedFTRL, Nothing, Regularizer, Tsallis, concealed
+from belated.ftrl import DelayedFTRL, Regularizer, Tsallis, ZeroRegularizer, concealed
 from belated.ftrl.ledger import Ledger, Play
 from belated.ftrl.regularizers import Floats
 from tests.twins.practical_hints import Imputing, without_trust
@@ -40,7 +40,11 @@ def practical_bandit(
         return repaired.psi(without_trust(ledger))
 
     def phi(ledger: Ledger) -> Regularizer:
-        return Nothing() if imputing.is_trusted(ledger) else repaired.phi(without_trust(ledger))
+        return (
+            ZeroRegularizer()
+            if imputing.is_trusted(ledger)
+            else repaired.phi(without_trust(ledger))
+        )
 
     def own_rates(ledger: Ledger) -> Floats:
         trusted = imputing.is_trusted(ledger)

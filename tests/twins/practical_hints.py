@@ -106,4 +106,4 @@ def without_trust(ledger: Ledger) -> Ledger:
 
     They are known by the entropy's rate: with trust there is none.
     """
-    return ledger.only([play.round for play in ledger.plays if play.rates.size > 0])
+    return ledger.restricted_to([play.round for play in ledger.plays if play.rates.size > 0])

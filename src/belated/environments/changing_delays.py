@@ -1,4 +1,4 @@
-"""Delay processes that change with the round or the loss; only a game and its losses decide."""
+"""Delay processes that depend on the round or on the loss; none of them is random."""
 
 import math
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.checks import MOST_ROUNDS, as_count
-from belated.environments.delays import Draw, spread
+from belated.environments.delays import Draw, broadcast
 from belated.environments.environment import Random, Span
 from belated.environments.parameters import (
     Number,
@@ -16,36 +16,36 @@ from belated.environments.parameters import (
     as_size,
     fitting,
     one_or_each_arm,
-    settle,
+    set_fields,
 )
 
 
 @dataclass(frozen=True)
 class Batches:
-    """All that happened in a stretch of `every` rounds arrives together, at its end."""
+    """The losses of each batch of `every` rounds arrive together, at the end of the batch."""
 
     every: Whole
 
     random = False
 
     def __post_init__(self) -> None:
-        settle(self, every=one_or_each_arm(self.every, "every", _as_stretch))
+        set_fields(self, every=one_or_each_arm(self.every, "every", _as_stretch))
 
     def sampler(self, random: Random) -> Draw:
         every = np.array(self.every)
 
         def draw(span: Span, losses: Floats) -> Counts:
             sizes = np.atleast_1d(fitting(every, losses.shape[1], "every"))
-            return spread(sizes - 1 - span.index[:, None] % sizes, losses)
+            return broadcast(sizes - 1 - span.index[:, None] % sizes, losses)
 
         return draw
 
 
 @dataclass(frozen=True)
 class GrowingLate:
-    """No delay until the fraction `start` of the rounds is over, then a rise to `most` at the end.
+    """No delay for the fraction `start` of the rounds, then delays that rise linearly to `most`.
 
-    Round t of T has the delay most (t/T - start) / (1 - start), rounded, and 0 where that is below.
+    Round t of T has the delay max(0, most (t/T - start) / (1 - start)), rounded.
     """
 
     start: float
@@ -56,8 +56,8 @@ class GrowingLate:
     def __post_init__(self) -> None:
         start = as_chance(self.start, "start")
         if start == 1.0:
-            raise ValueError("start is 1; it must be below 1, or there is no time to rise")
-        settle(self, start=start, most=one_or_each_arm(self.most, "most", as_size))
+            raise ValueError("start is 1; it must be below 1, so that delays have time to rise")
+        set_fields(self, start=start, most=one_or_each_arm(self.most, "most", as_size))
 
     def sampler(self, random: Random) -> Draw:
         most = np.array(self.most)
@@ -66,17 +66,17 @@ class GrowingLate:
             over = (span.index[:, None] + 1.0) / span.rounds
             risen = np.maximum(0.0, (over - self.start) / (1.0 - self.start))
             highest = fitting(most, losses.shape[1], "most")
-            return spread(np.rint(highest * risen).astype(np.int64), losses)
+            return broadcast(np.rint(highest * risen).astype(np.int64), losses)
 
         return draw
 
 
 @dataclass(frozen=True)
 class Unbalanced:
-    """The first floor(sqrt(K T / ln K)) rounds arrive at the very end, all others at once.
+    """The losses of the first floor(sqrt(K T / ln K)) rounds arrive at the end, all others at once.
 
-    Few rounds make most of the total delay, so a learner that skips them gains much (Thune,
-    Cesa-Bianchi and Seldin, 2019). With one arm there are no such rounds.
+    Few rounds cause most of the total delay, so a learner that skips them gains much (Thune,
+    Cesa-Bianchi and Seldin, 2019). With one arm no loss is late.
     """
 
     random = False
@@ -86,14 +86,14 @@ class Unbalanced:
             arms, rounds = losses.shape[1], span.rounds
             late = math.isqrt(int(arms * rounds / math.log(arms))) if arms > 1 else 0
             index = span.index[:, None]
-            return spread(np.where(index < late, rounds - 1 - index, 0), losses)
+            return broadcast(np.where(index < late, rounds - 1 - index, 0), losses)
 
         return draw
 
 
 @dataclass(frozen=True)
 class ProportionalToLoss:
-    """A loss of 1 takes `most` rounds and one of 0 takes none; not rising, the other way round."""
+    """Delay most * loss, rounded; with `rising=False` the delay is most * (1 - loss)."""
 
     most: Number
     rising: bool = True
@@ -101,7 +101,7 @@ class ProportionalToLoss:
     random = False
 
     def __post_init__(self) -> None:
-        settle(self, most=one_or_each_arm(self.most, "most", as_size))
+        set_fields(self, most=one_or_each_arm(self.most, "most", as_size))
 
     def sampler(self, random: Random) -> Draw:
         most = np.array(self.most)

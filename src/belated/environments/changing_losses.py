@@ -9,15 +9,16 @@ import numpy as np
 from belated.arrays import Floats
 from belated.checks import MOST_ROUNDS, as_count, in_order
 from belated.environments.environment import Random, Span
-from belated.environments.losses import Draw, as_arm_count, flip, uncertain
-from belated.environments.parameters import as_chance, between, each_arm, settle
+from belated.environments.losses import Draw, as_arm_count, coins_are_random, flip_coins
+from belated.environments.parameters import as_chance, between, each_arm, set_fields
 
 
 @dataclass(frozen=True)
 class Switching:
-    """Losses of 0 and 1 whose means change every `length` rounds: a row of `phases` each, in turn.
+    """Losses of 0 and 1 whose means change every `length` rounds.
 
-    After the last row comes the first again.
+    Each row of `phases` has the mean of every arm in one phase. The phases follow one another, and
+    the last is followed by the first.
     """
 
     phases: Sequence[Sequence[float]]
@@ -36,9 +37,9 @@ class Switching:
         for n, row in enumerate(phases, 1):
             if len(row) != len(phases[0]):
                 raise ValueError(
-                    f"phase {n} has {len(row)} arms; it must have {len(phases[0])}, as phase 1 has"
+                    f"phase {n} has {len(row)} arms; it must have {len(phases[0])}, like phase 1"
                 )
-        settle(self, phases=phases, length=as_length(self.length))
+        set_fields(self, phases=phases, length=as_length(self.length))
 
     @property
     def arms(self) -> int:
@@ -46,14 +47,14 @@ class Switching:
 
     @property
     def random(self) -> bool:
-        return any(map(uncertain, self.phases))
+        return any(map(coins_are_random, self.phases))
 
     def sampler(self, random: Random) -> Draw:
         phases = np.array(self.phases)
 
         def draw(span: Span) -> Floats:
             phase = span.index // self.length % len(phases)
-            return flip(random, phases.take(phase, axis=0), span)
+            return flip_coins(random, phases.take(phase, axis=0), span)
 
         return draw
 
@@ -62,8 +63,8 @@ class Switching:
 class ConstrainedAdversary:
     """The stochastically constrained adversary of Zimmert and Seldin (2021).
 
-    The gap between the best arm, the last, and the others is always the same, but the level is not:
-    (best, other) have means (1 - gap, 1) in one phase and (0, gap) in the next, and phase n takes
+    The gap between the best arm (the last one) and the others is constant, but the level is not:
+    (best, other) have means (1 - gap, 1) in one phase and (0, gap) in the next. Phase n takes
     floor(growth^n) rounds, n = 1, 2, ...
     """
 
@@ -73,11 +74,11 @@ class ConstrainedAdversary:
 
     def __post_init__(self) -> None:
         gap, growth = as_chance(self.gap, "gap"), between(1.01, 1000.0)(self.growth, "growth")
-        settle(self, arms=as_arm_count(self.arms), gap=gap, growth=growth)
+        set_fields(self, arms=as_arm_count(self.arms), gap=gap, growth=growth)
 
     @property
     def random(self) -> bool:
-        return uncertain((self.gap,))
+        return coins_are_random((self.gap,))
 
     def sampler(self, random: Random) -> Draw:
         levels = np.array([[1.0] * self.arms, [self.gap] * self.arms])
@@ -86,7 +87,7 @@ class ConstrainedAdversary:
 
         def draw(span: Span) -> Floats:
             phase = np.searchsorted(ends, span.index, side="right")
-            return flip(random, levels.take(phase % 2, axis=0), span)
+            return flip_coins(random, levels.take(phase % 2, axis=0), span)
 
         return draw
 
@@ -99,11 +100,11 @@ class ConstrainedAdversary:
 
 @dataclass(frozen=True)
 class BlockConstant:
-    """Blocks of `length` rounds, each with one vector of fair coin flips for losses.
+    """Blocks of `length` rounds with equal losses, which are fair coin flips of 0 and 1.
 
-    With a constant delay of length - 1 nobody learns anything of use, and the expected regret of
-    every learner is the same: length (n/2 - E min of K Bin(n, 1/2)) over n whole blocks. A learner
-    that does better looks ahead.
+    With a constant delay of length - 1 no learner can learn anything useful, and all have the same
+    expected regret: length (n/2 - E min of K Bin(n, 1/2)) over n whole blocks. A learner that does
+    better uses losses before they have arrived.
     """
 
     arms: int
@@ -112,7 +113,7 @@ class BlockConstant:
     random = True
 
     def __post_init__(self) -> None:
-        settle(self, arms=as_arm_count(self.arms), length=as_length(self.length))
+        set_fields(self, arms=as_arm_count(self.arms), length=as_length(self.length))
 
     def sampler(self, random: Random) -> Draw:
         last = np.zeros((1, self.arms))
@@ -131,7 +132,7 @@ class BlockConstant:
 
 @dataclass(frozen=True)
 class RotatingLeaders:
-    """Each arm in turn loses 0 for `length` rounds, while all others lose 1."""
+    """Each arm in turn has loss 0 for `length` rounds, while all others have loss 1."""
 
     arms: int
     length: int
@@ -139,7 +140,7 @@ class RotatingLeaders:
     random = False
 
     def __post_init__(self) -> None:
-        settle(self, arms=as_arm_count(self.arms), length=as_length(self.length))
+        set_fields(self, arms=as_arm_count(self.arms), length=as_length(self.length))
 
     def sampler(self, random: Random) -> Draw:
         def draw(span: Span) -> Floats:
@@ -152,5 +153,5 @@ class RotatingLeaders:
 
 
 def as_length(length: int) -> int:
-    """How many rounds a phase or block takes."""
+    """Check the number of rounds of a phase or block."""
     return as_count(length, "length", 1, MOST_ROUNDS)

@@ -1,7 +1,7 @@
-"""A clinical trial: the better a treatment, the later one knows how a patient fared.
+"""A clinical trial: the better a treatment works, the later its outcome is known.
 
-The ACTG 175 trial gave each of its patients one of four treatments at random. Its table is read
-from the installed package lifelines, which is not imported; belated has no copy of it.
+The HIV trial ACTG 175 gave each of its patients one of four treatments at random. Its table is read
+from the files of the installed package lifelines, which is not imported; belated has no copy.
 """
 
 import csv
@@ -19,13 +19,13 @@ from belated.environments.packaged_data import as_rounds
 from belated.environments.scenarios import Parts, scenario_named
 
 TREATMENTS = ("ZDV", "ZDV+ddI", "ZDV+zal", "ddI")
-FOLLOWED = 730  # days
+FOLLOWED = 730  # days that a patient is followed
 DAYS_PER_ROUND = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Patients:
-    """One patient a round, with the arm of the treatment and the days until an event."""
+    """The patients, one per round: stratum, treatment (an arm), and days until an event."""
 
     strata: Counts
     treatments: Counts
@@ -34,10 +34,10 @@ class Patients:
 
 @dataclass(frozen=True, eq=False)
 class EventFreeTimeLost:
-    """Loss 1 - days/730: how much of two years without an event a patient lost.
+    """Loss 1 - days/730: the fraction of two years that was not free of an event.
 
-    The outcome of the treatment a patient had is the real one. For each other treatment it is that
-    of a patient of the same stratum who had it, drawn anew for each seed.
+    For the treatment that a patient had, the outcome is the real one. For every other treatment it
+    is the outcome of a random patient of the same stratum who had it, drawn anew for each seed.
     """
 
     patients: Patients
@@ -60,7 +60,7 @@ class EventFreeTimeLost:
         return draw
 
     def _peers(self) -> tuple[Counts, Counts]:
-        """The days of all patients by stratum and treatment, and how many those are."""
+        """The days of all patients by stratum and treatment, and the number of these patients."""
         kinds = self.patients.strata.max() + 1
         sizes = np.zeros((kinds, self.arms), dtype=np.int64)
         np.add.at(sizes, (self.patients.strata, self.patients.treatments), 1)
@@ -73,7 +73,7 @@ class EventFreeTimeLost:
 
 @dataclass(frozen=True)
 class KnownAtEvent:
-    """An outcome is known at the event, or when the patient has been followed to the end."""
+    """Delays of outcomes: known at the event, or after two years without one."""
 
     random = False
 
@@ -82,18 +82,18 @@ class KnownAtEvent:
 
 
 def days_of(losses: Floats) -> Counts:
-    """The days without an event that a loss stands for."""
+    """The days without an event, computed back from the loss."""
     return np.rint((1.0 - losses) * FOLLOWED).astype(np.int64)
 
 
 @scenario_named(
     "clinical-trial",
-    shows="Failures show early and successes only by lasting for 365 rounds: when the last "
-    "patient comes, cautious learners have just begun to leave the worst of four treatments.",
+    shows="Failures are known early, but a success only after 365 rounds: when the last patient "
+    "arrives, cautious learners have just begun to avoid the worst of four treatments.",
     real=True,
 )
 def clinical_trial(rounds: int | None = None) -> Parts:
-    """ACTG 175, a patient every two days; patients lost within two years are left out."""
+    """ACTG 175, one patient every two days, without those who dropped out within two years."""
     patients = read_patients()
     count = as_rounds(rounds, len(patients.days))
     return Parts(EventFreeTimeLost(patients), KnownAtEvent(), count, TREATMENTS)

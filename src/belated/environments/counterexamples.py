@@ -1,4 +1,4 @@
-"""The games that break two theorems of the paper (docs/errata.md), in sizes that play at once."""
+"""Small versions of the games that break two theorems of the paper (docs/errata.md, E1 and E2)."""
 
 import math
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from belated.environments.scenarios import Parts, scenario_named
 
 @dataclass(frozen=True)
 class LateTurn:
-    """Two arms that always lose 1, but the first stops losing after `first` rounds."""
+    """Two arms with loss 1, except that arm 1 has loss 0 after the first `first` rounds."""
 
     first: int
 
@@ -36,7 +36,7 @@ class LateTurn:
 
 @dataclass(frozen=True)
 class LateSilence:
-    """No delay, but after `first` rounds the next `silent` losses of the first arm never come."""
+    """No delay, except that arm 1's losses of `silent` rounds after round `first` never arrive."""
 
     first: int
     silent: int
@@ -55,15 +55,15 @@ class LateSilence:
 
 @scenario_named(
     "late-silence",
-    shows="An arm that nobody believes in turns good and falls silent at the same moment: the "
-    "full-information learner of the paper finds it later than the repaired one does.",
+    shows="An arm of tiny prior weight turns good, and at that moment its losses stop arriving: "
+    "the full-information learner of the paper finds it later than the repaired one does.",
 )
 def late_silence(
     first: int = 20_000, second: int = 5_000, most: int = 16, kappa: float = 10.0
 ) -> Parts:
     """Erratum E1 of th:fullinfobound, with T1 = first, T2 = second, M = most.
 
-    The prior is e^-kappa on the arm that turns good. M - 1 of its zeros never arrive.
+    The prior weight of the arm that turns good is e^-kappa. M - 1 of its zero losses never arrive.
     """
     as_count(most, "most", 1)
     rounds = as_count(first + second, "first + second", 1, MOST_ROUNDS)
@@ -75,10 +75,10 @@ def late_silence(
 
 @scenario_named(
     "many-arms",
-    shows="One arm of thousands never loses, and nothing is late: the concealed learner of the "
-    "paper explores so much that it finds the arm later than the repaired one does.",
+    shows="One arm of thousands always has loss 0, and nothing is late: the concealed learner of "
+    "the paper explores so much that it finds the arm later than the repaired one does.",
 )
 def many_arms(rounds: int = 20_000, arms: int = 2000) -> Parts:
-    """Erratum E2 of th:concealed: the first arm loses 0 and all others 1, at once."""
+    """Erratum E2 of th:concealed: the first arm has loss 0, all others loss 1, without delay."""
     as_count(arms, "arms", 1, MOST_ARMS)
     return Parts(Bernoulli([0.0] + [1.0] * (arms - 1)), Constant(0), rounds)

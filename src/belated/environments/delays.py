@@ -1,7 +1,7 @@
-"""Delay processes, which like the losses do not depend on how the rounds are cut into spans.
+"""Delay processes. The delays drawn do not depend on how the rounds are cut into spans.
 
-Delays beyond the end of the game stay as they are. Where a parameter may be one number or one for
-each arm, how many arms there are is known, and checked, with the first span.
+Delays that reach beyond the end of the game are kept. A parameter may be one number, or a list of
+one number per arm, whose length is checked with the first span, when the number of arms is known.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ from belated.environments.parameters import (
     each_arm,
     fitting,
     one_or_each_arm,
-    settle,
+    set_fields,
 )
 
 Draw = Callable[[Span, Floats], Counts]
@@ -33,14 +33,14 @@ Draw = Callable[[Span, Floats], Counts]
 
 @dataclass(frozen=True)
 class Constant:
-    """The same delay for every round and arm; None, infinity and NEVER mean never."""
+    """One delay for all rounds and arms; None, infinity and NEVER mean that no loss arrives."""
 
     delay: int | float | None
 
     random = False
 
     def __post_init__(self) -> None:
-        settle(self, delay=as_delay(self.delay, "delay"))
+        set_fields(self, delay=as_delay(self.delay, "delay"))
 
     def sampler(self, random: Random) -> Draw:
         return _repeat(np.array(self.delay))
@@ -48,22 +48,22 @@ class Constant:
 
 @dataclass(frozen=True)
 class PerArm:
-    """A delay for each arm, the same in every round; None, infinity and NEVER mean never."""
+    """One delay per arm, in every round; None, infinity and NEVER mean that no loss arrives."""
 
     delays: Sequence[int | float | None]
 
     random = False
 
     def __post_init__(self) -> None:
-        settle(self, delays=each_arm(self.delays, "the delay", as_delay))
+        set_fields(self, delays=each_arm(self.delays, "the delay", as_delay))
 
     def sampler(self, random: Random) -> Draw:
         return _repeat(np.array(self.delays))
 
 
 @dataclass(frozen=True)
-class Uniform:
-    """Each whole number from low to high, both included, is as likely as any other."""
+class UniformDelays:
+    """Delays uniformly distributed over the whole numbers from low to high, both included."""
 
     low: Whole
     high: Whole
@@ -75,7 +75,7 @@ class Uniform:
             fitting(np.array(low), np.size(high), "low")
         if np.greater(low, high).any():
             raise ValueError(f"low is {low} and high is {high}; low must not be above high")
-        settle(self, low=low, high=high)
+        set_fields(self, low=low, high=high)
 
     @property
     def random(self) -> bool:
@@ -97,35 +97,35 @@ class Uniform:
 
 @dataclass(frozen=True)
 class Geometric:
-    """Delays 0, 1, 2, ... that end in each round with the same chance, 1/(1 + mean)."""
+    """Geometric delays 0, 1, 2, ...: a loss arrives with chance 1/(1 + mean) in each round."""
 
     mean: Number
 
     def __post_init__(self) -> None:
-        settle(self, mean=one_or_each_arm(self.mean, "mean", as_size))
+        set_fields(self, mean=one_or_each_arm(self.mean, "mean", as_size))
 
     @property
     def random(self) -> bool:
         return bool(np.any(self.mean))
 
     def sampler(self, random: Random) -> Draw:
-        with np.errstate(divide="ignore", over="ignore"):  # a mean of 0 has the scale 0
+        with np.errstate(divide="ignore", over="ignore"):  # a mean of 0 gives the scale 0
             scale = np.asarray(1.0 / np.log1p(1.0 / np.array(self.mean)))
 
         def draw(span: Span, losses: Floats) -> Counts:
             values = random.standard_exponential(losses.shape)
             values *= fitting(scale, losses.shape[1], "mean")
-            return whole(values)
+            return rounded_down(values)
 
         return draw
 
 
 @dataclass(frozen=True)
 class HalfNormal:
-    """The whole part of |mean + spread z|, with z a standard normal number.
+    """Delays |mean + spread z|, rounded down, where z is a standard normal number.
 
-    `spread` is the standard deviation, not the variance. With a mean of 0 this is the half-normal
-    law; with one of several spreads it is a normal one, and nothing has been folded.
+    `spread` is the standard deviation, not the variance. A mean of 0 gives the half-normal
+    distribution; a mean of several spreads practically a normal one.
     """
 
     mean: Number
@@ -133,7 +133,7 @@ class HalfNormal:
 
     def __post_init__(self) -> None:
         mean = one_or_each_arm(self.mean, "mean", as_size)
-        settle(self, mean=mean, spread=one_or_each_arm(self.spread, "spread", as_size))
+        set_fields(self, mean=mean, spread=one_or_each_arm(self.spread, "spread", as_size))
 
     @property
     def random(self) -> bool:
@@ -146,7 +146,7 @@ class HalfNormal:
             values = random.standard_normal(losses.shape)
             values *= fitting(spread, losses.shape[1], "spread")
             values += fitting(mean, losses.shape[1], "mean")
-            return whole(np.abs(values, out=values))
+            return rounded_down(np.abs(values, out=values))
 
         return draw
 
@@ -162,26 +162,26 @@ class Pareto:
 
     def __post_init__(self) -> None:
         index = one_or_each_arm(self.index, "index", as_positive)
-        settle(self, index=index, scale=one_or_each_arm(self.scale, "scale", as_positive))
+        set_fields(self, index=index, scale=one_or_each_arm(self.scale, "scale", as_positive))
 
     def sampler(self, random: Random) -> Draw:
         index, scale = np.array(self.index), np.array(self.scale)
 
         def draw(span: Span, losses: Floats) -> Counts:
             values = random.standard_exponential(losses.shape)
-            with np.errstate(over="ignore"):  # what overflows is cut at LONGEST
+            with np.errstate(over="ignore"):  # an overflow is limited to LONGEST below
                 values /= fitting(index, losses.shape[1], "index")
                 np.exp(values, out=values)
                 values -= 1.0
                 values *= fitting(scale, losses.shape[1], "scale")
-            return whole(values)
+            return rounded_down(values)
 
         return draw
 
 
 @dataclass(frozen=True)
 class PacketLoss:
-    """The delays of another process, except that with this chance the loss never comes."""
+    """The delays of another process, except that each loss never arrives with this chance."""
 
     chance: Number
     delays: DelayProcess
@@ -189,7 +189,7 @@ class PacketLoss:
     def __post_init__(self) -> None:
         if not callable(getattr(self.delays, "sampler", None)):
             raise ValueError(f"delays is {self.delays!r}; it must be a delay process")
-        settle(self, chance=one_or_each_arm(self.chance, "chance", as_chance))
+        set_fields(self, chance=one_or_each_arm(self.chance, "chance", as_chance))
 
     @property
     def random(self) -> bool:
@@ -209,16 +209,16 @@ class PacketLoss:
 
 
 def _repeat(row: Counts) -> Draw:
-    return lambda span, losses: spread(fitting(row, losses.shape[1], "delays"), losses)
+    return lambda span, losses: broadcast(fitting(row, losses.shape[1], "delays"), losses)
 
 
-def spread(values: Counts, losses: Floats) -> Counts:
-    """The values of a round, an arm or both, in an array of the shape of the losses."""
+def broadcast(values: Counts, losses: Floats) -> Counts:
+    """An int64 array of the shape of the losses, with values given by round, arm or both."""
     delays = np.empty(losses.shape, dtype=np.int64)
     delays[:] = values
     return delays
 
 
-def whole(values: Floats) -> Counts:
-    """The whole parts of numbers of at least 0, cut at LONGEST."""
+def rounded_down(values: Floats) -> Counts:
+    """Numbers of at least 0, rounded down to whole rounds and limited to LONGEST."""
     return np.minimum(values, LONGEST, out=values).astype(np.int64)

@@ -1,8 +1,8 @@
-"""The environment: the oblivious adversary, which fixes every loss and delay before the game.
+"""The environment: an oblivious adversary, which fixes every loss and delay before the game.
 
-An environment is a loss process and a delay process over the same rounds and arms. It delivers them
-in blocks of consecutive rounds, each drawn when it is needed, so that no array of all rounds and
-arms is ever held. The same seed gives the same game, however many learners play it.
+An environment combines a loss process and a delay process over the same rounds and arms. It draws
+them in blocks of consecutive rounds, each when it is needed, so that no array of all rounds and
+arms need fit in memory. A seed always gives the same game, to all learners that play it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,13 +17,15 @@ from belated.environments.missing import NEVER
 
 Random = np.random.Generator
 
-BLOCK_ENTRIES = 2**17  # about a megabyte of losses: much for Python, little for a cache
+BLOCK_ENTRIES = (
+    2**17
+)  # a megabyte of losses: it fits a processor's cache, and few blocks are needed
 BLOCK_ROUNDS = 2**14
 
 
 @dataclass(frozen=True)
 class Span:
-    """A stretch of consecutive rounds: `first` counts from 0, and the game has `rounds` in all."""
+    """Consecutive rounds: `count` of them from the 0-based round `first`, in a game of `rounds`."""
 
     first: int
     count: int
@@ -31,15 +33,15 @@ class Span:
 
     @property
     def index(self) -> Counts:
-        """The 0-based rounds of the span."""
+        """The 0-based numbers of the rounds in the span."""
         return np.arange(self.first, self.first + self.count)
 
 
 class LossProcess(Protocol):
-    """Losses in [0, 1] of all arms; `random` is False if they are the same for every seed.
+    """A source of losses in [0, 1]; `random` is False if the losses do not depend on the seed.
 
-    A sampler is called with the spans of one game in order, from the first round on, and answers
-    each with an array of shape (count, arms).
+    `sampler` starts a new game. The function it returns is called with the spans of the game in
+    order, from the first round on, and returns their losses as arrays of shape (count, arms).
     """
 
     @property
@@ -52,7 +54,11 @@ class LossProcess(Protocol):
 
 
 class DelayProcess(Protocol):
-    """Delays of at least 0, or NEVER. Its sampler is called with each span and its losses."""
+    """A source of delays, each at least 0 or NEVER.
+
+    The function that `sampler` returns is called with each span of a game and the losses of the
+    span, in order, and returns an array of shape (count, arms).
+    """
 
     @property
     def random(self) -> bool: ...
@@ -61,7 +67,7 @@ class DelayProcess(Protocol):
 
 
 class Block(NamedTuple):
-    """The losses and delays of a span, arrays of shape (count, arms)."""
+    """A span with its losses and delays, which are arrays of shape (count, arms)."""
 
     span: Span
     losses: Floats
@@ -70,10 +76,10 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Environment:
-    """Losses and delays of `rounds` rounds for labelled arms.
+    """A game: a loss process and a delay process, the number of rounds, and labels of the arms.
 
-    `shows` says in one sentence what one sees by playing it. `prior` is the pi that learners with
-    a prior start from, uniform if None.
+    `shows` says in one sentence what the game demonstrates. `prior` is the prior pi of learners
+    that use one; None means uniform.
     """
 
     name: str
@@ -97,22 +103,22 @@ class Environment:
 
     @property
     def arms(self) -> int:
-        """K."""
+        """K, the number of arms."""
         return self.losses.arms
 
     @property
     def random(self) -> bool:
-        """Whether two seeds can give two different games."""
+        """Whether the game depends on the seed."""
         return self.losses.random or self.delays.random
 
     def spans(self) -> Iterator[Span]:
-        """The rounds in stretches whose losses fit a cache."""
+        """All rounds, cut into spans whose losses fit a processor's cache."""
         size = max(1, min(BLOCK_ROUNDS, BLOCK_ENTRIES // self.arms))
         for first in range(0, self.rounds, size):
             yield Span(first, min(size, self.rounds - first), self.rounds)
 
     def blocks(self, seed: np.random.SeedSequence) -> Iterator[Block]:
-        """The whole game that this seed gives, block after block."""
+        """The game of this seed, block by block."""
         draw_losses = self.losses.sampler(np.random.default_rng(branch(seed, 0)))
         draw_delays = self.delays.sampler(np.random.default_rng(branch(seed, 1)))
         for span in self.spans():
@@ -122,7 +128,7 @@ class Environment:
             yield block
 
     def _check(self, block: Block) -> None:
-        """Compiled code trusts these shapes and values, whoever wrote the processes."""
+        """Check what compiled code relies on, since a user may have written the processes."""
         span, shape = block.span, (block.span.count, self.arms)
         for name, table in (("losses", block.losses), ("delays", block.delays)):
             if table.shape != shape:
@@ -137,5 +143,5 @@ class Environment:
 
 
 def branch(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence:
-    """A seed of its own for one purpose; unlike `spawn`, the same however often it is asked for."""
+    """The child seed with this number; unlike `spawn`, repeated calls return the same child."""
     return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, number))

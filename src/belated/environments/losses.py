@@ -1,7 +1,7 @@
-"""Loss processes. Each draws so that the losses do not depend on how the rounds are cut into spans.
+"""Loss processes. The losses drawn do not depend on how the rounds are cut into spans.
 
-That holds if every round takes its random numbers after those of the round before. A process that
-draws two kinds of numbers therefore has a stream for each.
+For this, every round must take its random numbers after those of the previous round. A process that
+draws two kinds of random numbers therefore has a random stream for each kind.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,19 +12,19 @@ import numpy as np
 from belated.arrays import Floats
 from belated.checks import MOST_ARMS, as_count
 from belated.environments.environment import Random, Span
-from belated.environments.parameters import as_chance, between, each_arm, settle
+from belated.environments.parameters import as_chance, between, each_arm, set_fields
 
 Draw = Callable[[Span], Floats]
 
 
 @dataclass(frozen=True)
 class WithMeans:
-    """Losses with a mean for each arm."""
+    """The parameters of a loss process with one mean per arm."""
 
     means: Sequence[float]
 
     def __post_init__(self) -> None:
-        settle(self, means=each_arm(self.means, "the mean", as_chance))
+        set_fields(self, means=each_arm(self.means, "the mean", as_chance))
 
     @property
     def arms(self) -> int:
@@ -32,30 +32,31 @@ class WithMeans:
 
     @property
     def random(self) -> bool:
-        return uncertain(self.means)
+        return coins_are_random(self.means)
 
 
 @dataclass(frozen=True)
 class Bernoulli(WithMeans):
-    """Losses of 0 and 1, independent, with a mean for each arm."""
+    """Independent losses of 0 and 1, with one mean per arm."""
 
     def sampler(self, random: Random) -> Draw:
         means = np.array(self.means)
-        return lambda span: flip(random, means, span)
+        return lambda span: flip_coins(random, means, span)
 
 
 @dataclass(frozen=True)
 class Beta(WithMeans):
-    """Beta-distributed losses; the higher the concentration, the nearer they are to their means.
+    """Independent beta-distributed losses; a high concentration keeps them near their means.
 
-    The losses of an arm of mean m are Beta(m c, (1-m) c), with variance m (1-m) / (1+c).
+    The losses of an arm with mean m are Beta(m c, (1-m) c), with variance m (1-m) / (1+c), where c
+    is the concentration.
     """
 
     concentration: float = 4.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        settle(self, concentration=between(0.001, 1e9)(self.concentration, "concentration"))
+        set_fields(self, concentration=between(0.001, 1e9)(self.concentration, "concentration"))
 
     def sampler(self, random: Random) -> Draw:
         means = np.array(self.means)
@@ -74,16 +75,17 @@ class Beta(WithMeans):
 
 @dataclass(frozen=True)
 class Drifting(WithMeans):
-    """Losses of 0 and 1 whose means walk at random, a normal step a round, reflected at 0 and 1.
+    """Losses of 0 and 1 whose means are random walks, reflected at 0 and 1.
 
-    The first round has the given means.
+    The first round has the given means. `step` is the standard deviation of the normal step that
+    each mean takes from one round to the next.
     """
 
     step: float = 0.01
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        settle(self, step=between(0.0, 1.0)(self.step, "step"))
+        set_fields(self, step=between(0.0, 1.0)(self.step, "step"))
 
     @property
     def random(self) -> bool:
@@ -92,10 +94,10 @@ class Drifting(WithMeans):
     def sampler(self, random: Random) -> Draw:
         steps, coins = random.spawn(2)
         walk = self.walk(steps)
-        return lambda span: flip(coins, walk(span), span)
+        return lambda span: flip_coins(coins, walk(span), span)
 
     def walk(self, random: Random) -> Draw:
-        """The means of each round: a free walk, folded into [0, 1] like a strip of paper."""
+        """A sampler of the means of each round: unbounded random walks, folded into [0, 1]."""
         here = np.array(self.means)
 
         def go_on(span: Span) -> Floats:
@@ -113,7 +115,10 @@ class Drifting(WithMeans):
 
 @dataclass(frozen=True)
 class FirstOrder:
-    """A best arm, the last, that loses hardly anything, where bounds in its loss L* are small."""
+    """Losses of 0 and 1 with a small mean `best` for the last arm, and `other` for all others.
+
+    Regret bounds in terms of the loss L* of the best arm are small here.
+    """
 
     arms: int
     best: float = 0.01
@@ -123,7 +128,7 @@ class FirstOrder:
         best, other = as_chance(self.best, "best"), as_chance(self.other, "other")
         if best > other:
             raise ValueError(f"best is {best} and other is {other}; best must not be above other")
-        settle(self, arms=as_arm_count(self.arms), best=best, other=other)
+        set_fields(self, arms=as_arm_count(self.arms), best=best, other=other)
 
     @property
     def random(self) -> bool:
@@ -136,25 +141,25 @@ class FirstOrder:
         return Bernoulli([self.other] * (self.arms - 1) + [self.best])
 
 
-def flip(random: Random, means: Floats, span: Span) -> Floats:
-    """Losses of 0 and 1 with these means, the same or other ones in each round."""
+def flip_coins(random: Random, means: Floats, span: Span) -> Floats:
+    """Losses of 0 and 1 with these means, given by arm, or by round of the span and arm."""
     losses = random.random((span.count, means.shape[-1]))
     return np.less(losses, means, out=losses)
 
 
 def _folded(path: Floats) -> Floats:
-    """How far each number is from the nearest even one."""
+    """The distance of each number from the nearest even integer."""
     folded = np.rint(0.5 * path)
     folded *= -2.0
     folded += path
     return np.abs(folded, out=folded)
 
 
-def uncertain(means: Sequence[float]) -> bool:
-    """Whether flips with these means can come out in two ways."""
+def coins_are_random(means: Sequence[float]) -> bool:
+    """Whether losses of 0 and 1 with these means are random: some mean is neither 0 nor 1."""
     return any(0.0 < mean < 1.0 for mean in means)
 
 
 def as_arm_count(arms: int) -> int:
-    """How many arms there are."""
+    """Check a number of arms."""
     return as_count(arms, "arms", 1, MOST_ARMS)

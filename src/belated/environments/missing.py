@@ -1,4 +1,4 @@
-"""What is missing: row t-1, column i of a delay array is d_t(i), and NEVER means it never comes."""
+"""Missing counts. Row t-1, column i of a delay array is d_t(i); NEVER stands for infinity."""
 
 import numpy as np
 
@@ -8,9 +8,10 @@ NEVER = -1
 
 
 def missing_counts(delays: Counts) -> Counts:
-    """rho_t(i) = |{s < t : s + d_s(i) >= t}| for every round and arm, in O(TK).
+    """rho_t(i) = |{s < t : s + d_s(i) >= t}| for every round and arm, in O(TK) time.
 
-    The loss of (s, i) is missing in the rounds s+1 .. s+d_s(i): one step up, one step down.
+    The loss of (s, i) is missing in the rounds s+1 .. s+d_s(i). So each loss adds 1 to the changes
+    of rho at s+1 and -1 after s+d_s(i), and rho is their cumulative sum.
     """
     rounds, arms = delays.shape
     changes = np.zeros((rounds + 1, arms), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Data that comes with the package; `data/ORIGIN.md` says from where and under which licence."""
+"""Access to the data files in the package; `data/ORIGIN.md` has their origins and licences."""
 
 from importlib.resources import files
 from typing import IO
@@ -7,10 +7,10 @@ from belated.checks import as_count
 
 
 def packaged(name: str) -> IO[bytes]:
-    """A file of the package's data, opened."""
+    """Open a data file of the package for reading, in binary."""
     return (files("belated.environments") / "data" / name).open("rb")
 
 
 def as_rounds(rounds: int | None, most: int) -> int:
-    """How many rounds of recorded data to play; None means all."""
+    """Check a number of rounds against the `most` that the data has; None means all of them."""
     return most if rounds is None else as_count(rounds, "rounds", 1, most)

@@ -1,4 +1,4 @@
-"""Parameters of losses and delays: a number or one for each arm, with a sentence on bad ones."""
+"""Checks of the parameters of loss and delay processes: one number, or one number per arm."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from belated.checks import as_count, as_number, in_order
 from belated.environments.missing import NEVER
 
-LONGEST = 2**62  # a round plus a delay still fits an int64
+LONGEST = 2**62  # a round plus such a delay fits an int64
 
 Value = TypeVar("Value", int, float)
 Entry = TypeVar("Entry", np.int64, np.float64)
-Number = float | Sequence[float]
+Number = float | Sequence[float]  # one number for all arms, or one per arm
 Whole = int | Sequence[int]
 
 
 def between(low: float, high: float) -> Callable[[Any, str], float]:
-    """A check that a number lies in [low, high]."""
+    """A function that checks that a number is in [low, high], and returns it as a float."""
 
     def check(value: Any, name: str) -> float:
         number = as_number(value, name)
@@ -35,7 +35,7 @@ as_size = between(0.0, LONGEST)
 
 
 def as_positive(value: Any, name: str) -> float:
-    """A finite number above 0."""
+    """Check that a value is a finite number above 0."""
     number = as_number(value, name)
     if number <= 0.0:
         raise ValueError(f"{name} is {value!r}; it must be above 0")
@@ -43,12 +43,12 @@ def as_positive(value: Any, name: str) -> float:
 
 
 def as_wait(value: Any, name: str) -> int:
-    """A delay that ends."""
+    """Check a finite delay, in rounds."""
     return as_count(value, name, 0, LONGEST)
 
 
 def as_delay(value: Any, name: str) -> int:
-    """A delay; None, infinity and NEVER all mean never."""
+    """Check a delay in rounds; None, infinity and NEVER all become NEVER."""
     if value is None or (isinstance(value, float) and value == math.inf):
         return NEVER
     try:
@@ -60,7 +60,7 @@ def as_delay(value: Any, name: str) -> int:
 
 
 def each_arm(values: Any, name: str, check: Callable[[Any, str], Value]) -> tuple[Value, ...]:
-    """A checked number for each arm."""
+    """Check a list of one number per arm."""
     numbers = in_order(values)
     if not numbers:
         raise ValueError(f"{name} is {values!r}; it must be a list with a number for each arm")
@@ -70,12 +70,12 @@ def each_arm(values: Any, name: str, check: Callable[[Any, str], Value]) -> tupl
 def one_or_each_arm(
     value: Any, name: str, check: Callable[[Any, str], Value]
 ) -> Value | tuple[Value, ...]:
-    """One checked number for all arms, or one for each."""
+    """Check one number for all arms, or a list of one number per arm."""
     return check(value, name) if in_order(value) is None else each_arm(value, name, check)
 
 
 def fitting(numbers: NDArray[Entry], arms: int, name: str) -> NDArray[Entry]:
-    """One number for all arms, or one for each of so many arms."""
+    """Return the numbers if there is one for all arms or one per arm; else raise ValueError."""
     if numbers.ndim and numbers.size != arms:
         raise ValueError(
             f"{name} has {numbers.size} numbers; it must have one for each of {arms} arms"
@@ -83,7 +83,7 @@ def fitting(numbers: NDArray[Entry], arms: int, name: str) -> NDArray[Entry]:
     return numbers
 
 
-def settle(process: object, **values: object) -> None:
-    """Put checked values into a frozen record that is just being made."""
+def set_fields(process: object, **values: object) -> None:
+    """Set fields of a frozen dataclass to checked values, in its `__post_init__`."""
     for name, value in values.items():
         object.__setattr__(process, name, value)

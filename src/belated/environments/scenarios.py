@@ -1,4 +1,4 @@
-"""Scenarios: environments with a name, options, and a sentence on what one sees by playing them."""
+"""Scenarios: named environments with options, and a sentence on what each demonstrates."""
 
 import functools
 import importlib
@@ -17,7 +17,7 @@ Option = int | float | str
 
 
 class Parts(NamedTuple):
-    """What a scenario is made of: an environment that has no name yet."""
+    """What a scenario function returns: the parts of an environment, without its name."""
 
     losses: LossProcess
     delays: DelayProcess
@@ -28,9 +28,10 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True)
 class Scenario:
-    """A way to make environments. The keyword parameters of `parts` are its options.
+    """A named recipe for environments. The keyword parameters of `parts` are its options.
 
-    `real` says whether losses and delays come from data that somebody measured.
+    `shows` says in one sentence what the scenario demonstrates; `real` says whether losses and
+    delays come from measured data.
     """
 
     name: str
@@ -40,35 +41,35 @@ class Scenario:
 
     @functools.cached_property
     def options(self) -> Mapping[str, Option | None]:
-        """The options with their defaults; None stands for all rounds that the data has."""
+        """The options with their defaults; None means all rounds of the data."""
         return {name: option.default for name, option in self._parameters.items()}
 
     def environment(self, **options: Option) -> Environment:
-        """The environment with these options, which are part of its name."""
+        """The environment with these options, which become part of its name."""
         checked = {name: self._checked(name, value) for name, value in options.items()}
         parts = self.parts(**checked)
-        said = ",".join(f"{name}={value}" for name, value in checked.items())
-        name = f"{self.name}:{said}" if said else self.name
+        suffix = ",".join(f"{name}={value}" for name, value in checked.items())
+        name = f"{self.name}:{suffix}" if suffix else self.name
         return Environment(name, shows=self.shows, **parts._asdict())
 
     @property
     def available(self) -> bool:
-        """Whether it can be played on this machine."""
+        """Whether the scenario can be played on this machine."""
         return self.why_not is None
 
     @property
     def why_not(self) -> str | None:
-        """What is missing to play it; None if nothing is."""
+        """Why the scenario cannot be played on this machine; None if it can."""
         return self._default if isinstance(self._default, str) else None
 
     @property
     def rounds(self) -> int | None:
-        """T with the default options; None if it is not available."""
+        """T, the rounds with the default options; None if the scenario is not available."""
         return None if isinstance(self._default, str) else self._default.rounds
 
     @property
     def arms(self) -> int | None:
-        """K with the default options; None if it is not available."""
+        """K, the arms with the default options; None if the scenario is not available."""
         return None if isinstance(self._default, str) else self._default.arms
 
     @functools.cached_property
@@ -96,12 +97,12 @@ class Scenario:
 def scenario_named(
     name: str, shows: str, real: bool = False
 ) -> Callable[[Callable[..., Parts]], Scenario]:
-    """Make a scenario of a function whose keyword parameters are int, float or str."""
+    """A decorator that makes a scenario of a function; its parameters must be int, float or str."""
     return lambda parts: Scenario(name, shows, parts, real)
 
 
 def scenario(name: str, /, **options: Option) -> Environment:
-    """The environment of a scenario, its options changed as said."""
+    """The environment of the named scenario, with these options in place of the defaults."""
     known = _registered()
     if name not in known:
         raise ValueError(f"scenario is {name!r}; it must be one of {listed(known, name)}")
@@ -109,7 +110,7 @@ def scenario(name: str, /, **options: Option) -> Environment:
 
 
 def scenarios() -> list[Scenario]:
-    """All scenarios, also those that are not available on this machine."""
+    """All scenarios, including those whose data is not available on this machine."""
     return list(_registered().values())
 
 

@@ -1,4 +1,4 @@
-"""Selling a share by a limit order: the higher the limit, the later one knows what it brought."""
+"""Selling a share by a limit order: the higher the limit, the later its outcome is known."""
 
 import csv
 import functools
@@ -17,11 +17,11 @@ from belated.environments.packaged_data import as_rounds, packaged
 from belated.environments.parameters import between
 from belated.environments.scenarios import Parts, scenario_named
 
-OFFSETS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.16)
+OFFSETS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.16)  # of the limit above the close, one per arm
 
 
 class Prices(NamedTuple):
-    """Highest and last price of each trading day."""
+    """The highest and the last price of each trading day."""
 
     dates: list[str]
     high: Floats
@@ -30,8 +30,8 @@ class Prices(NamedTuple):
 
 @scenario_named(
     "limit-orders",
-    shows="With real prices, patient limits sell best in a rising market but are known weeks "
-    "later, while selling at once is known at once.",
+    shows="With real prices, high limits earn most in a rising market, but their outcomes are "
+    "known weeks later, while the outcome of selling at once is known at once.",
     real=True,
 )
 def limit_orders(
@@ -42,14 +42,14 @@ def limit_orders(
     cap: float = 0.4,
     rounds: int | None = None,
 ) -> Parts:
-    """Every trading day sell one share; see `sales`."""
+    """Every trading day one share is sold at one of six limits, as in `sales`."""
     return _limit_orders(ticker, (start, end), days, cap, rounds)
 
 
 @scenario_named(
     "limit-orders-falling",
-    shows="The same orders in a falling market: selling at once is best and known at once, and the "
-    "slowest limit is the worst.",
+    shows="Limit orders in a falling market: selling at once is best, and its outcome is known at "
+    "once; the highest limit is the slowest and the worst.",
     real=True,
 )
 def limit_orders_falling(
@@ -60,9 +60,9 @@ def limit_orders_falling(
     cap: float = 0.4,
     rounds: int | None = None,
 ) -> Parts:
-    """From the peak of the S&P 500 in 2007 to its bottom in 2009.
+    """Limit orders from the peak of the S&P 500 in 2007 to its bottom in 2009.
 
-    Chosen after looking at four shares and eleven periods, because it shows the opposite of
+    The case was chosen among four shares and eleven periods because it shows the opposite of
     limit-orders. In the same months the slowest limit was still the best one for IBM.
     """
     return _limit_orders(ticker, (start, end), days, cap, rounds)
@@ -80,8 +80,8 @@ def _limit_orders(
     inside = [t for t, day in enumerate(prices.dates[: len(losses)]) if first <= day <= last]
     if not inside:
         raise ValueError(
-            f"from {first} to {last} {ticker} has no day with {days} more days after it; its first "
-            f"is {prices.dates[0]} and its last {prices.dates[len(losses) - 1]}"
+            f"from {first} to {last} {ticker} has no day with {days} more days after it; the first "
+            f"such day is {prices.dates[0]} and the last {prices.dates[len(losses) - 1]}"
         )
     kept = slice(inside[0], inside[0] + as_rounds(rounds, len(inside)))
     labels = [f"+{offset:.0%}" for offset in OFFSETS]
@@ -90,11 +90,11 @@ def _limit_orders(
 
 
 def sales(prices: Prices, days: int) -> tuple[Floats, Counts]:
-    """What each limit brought, relative to that day's close, and after how many days it was known.
+    """The return of each limit, relative to that day's close, and the days until it was known.
 
-    The limit close (1 + offset) is reached on the first later day whose high is not below it; after
-    `days` days without, the share is sold at the close. An offset of 0 sells at once. Rounds are
-    the days that have so many days after them.
+    The limit close (1 + offset) is filled on the first later day whose high is not below it; after
+    `days` days without a fill, the share is sold at the close. An offset of 0 sells at once. The
+    rounds are the days with at least `days` days after them. Both arrays have shape (round, arm).
     """
     count = len(prices.close) - days
     now, then = prices.close[:count], prices.close[days:]
@@ -110,7 +110,7 @@ def sales(prices: Prices, days: int) -> tuple[Floats, Counts]:
 
 @functools.cache
 def all_prices() -> dict[str, Prices]:
-    """The prices by ticker, adjusted for splits and dividends."""
+    """The prices of all shares by ticker, adjusted for splits and dividends."""
     rows: dict[str, list[tuple[str, float, float]]] = {}
     with packaged("stocks_daily.csv.gz") as packed, gzip.open(packed) as file:
         for row in csv.DictReader(io.TextIOWrapper(file, encoding="ascii", newline="")):

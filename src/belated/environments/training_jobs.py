@@ -1,4 +1,4 @@
-"""Which model to train: losses and training times that others have measured, a job a round."""
+"""Which model to train: measured losses and training times, one training job per round."""
 
 import numpy as np
 
@@ -10,15 +10,15 @@ from belated.environments.scenarios import Parts, scenario_named
 
 @scenario_named(
     "network-width",
-    shows="Wider networks are better and train a hundred times longer: the widest is best if you "
-    "wait, a middling one if you count what waiting costs.",
+    shows="Wider networks are better and train up to a hundred times longer: the widest has the "
+    "smallest loss, but with the cost of waiting a medium one is best.",
     real=True,
 )
 def network_width(rounds: int | None = None) -> Parts:
-    """HPOBench: validation error of ten widths; a round is 10 seconds.
+    """HPOBench: the loss is the validation error of ten network widths; a round lasts 10 seconds.
 
-    In a round every width has the same data set and other settings. Data sets come one after the
-    other. Width was chosen among five settings because it shows the trade-off.
+    In a round all widths have the same data set and hyper-parameters. The data sets follow one
+    another. Width was chosen among five hyper-parameters because it shows the trade-off.
     """
     with packaged("hpobench_width.npz") as file:
         data = np.load(file)
@@ -30,14 +30,14 @@ def network_width(rounds: int | None = None) -> Parts:
 @scenario_named(
     "which-learner",
     shows="Boosting and a random forest are equally good, but boosting takes so much longer that a "
-    "tenth of its results come after the game.",
+    "tenth of its results arrive after the game.",
     real=True,
 )
 def which_learner(seconds: float = 0.05, rounds: int | None = None) -> Parts:
-    """LCDB: test error of eight learners; a round lasts so many seconds.
+    """LCDB: the loss is the test error of eight classifiers; a round lasts `seconds`.
 
-    A round is a data set and a split of it, at the largest training size up to 2048 that all eight
-    were run with. Data sets come one after the other.
+    A round is a data set and a split of it, at the largest training size up to 2048 with results of
+    all eight. The data sets follow one another.
     """
     as_positive(seconds, "seconds")
     with packaged("lcdb_learners.npz") as file:

@@ -1,6 +1,17 @@
-"""Algorithm 1 (alg:framework) as the paper writes it: delayed FTRL with corrections, from parts.
+"""Algorithm 1 of the paper (alg:framework): delayed FTRL with corrections, built from parts.
 
-Slow, general and readable; the compiled learners are checked against it.
+This package is written to be read next to the paper. It is plain numpy, slow and general; the
+compiled learners in `belated.learners.paper` are tested against it round by round.
+
+- `framework`: `DelayedFTRL`, the algorithm line for line, and its `State`
+- `instances`: the paper's three learners, each a choice of parts for `DelayedFTRL`
+- `ledger`: the record of every play and every loss that has arrived
+- `regularizers`: Psi, Phi and their sum R_t, each with value, gradient and Hessian
+- `argmin`: the prediction eq:frameworkprediction for any regularizer
+- `rates`: grids and schedules of learning rates, and the prior over a grid
+- `estimators`: the loss estimates ltil of the three settings
+- `corrections`: the corrections a that are added to the estimates
+- `analysis`: the terms of the paper's regret analysis, computed for a finished run
 """
 
 from belated.ftrl.argmin import Solution, argmin
@@ -11,25 +22,25 @@ from belated.ftrl.instances import (
     partially_concealed,
 )
 from belated.ftrl.regularizers import (
-    Hybrid,
+    HybridRegularizer,
     LogBarrierOnMarginals,
     NegativeEntropy,
-    Nothing,
     Regularizer,
     Tsallis,
+    ZeroRegularizer,
     bregman,
 )
 
 __all__ = [
     "DelayedFTRL",
-    "Hybrid",
+    "HybridRegularizer",
     "LogBarrierOnMarginals",
     "NegativeEntropy",
-    "Nothing",
     "Regularizer",
     "Solution",
     "State",
     "Tsallis",
+    "ZeroRegularizer",
     "argmin",
     "bregman",
     "concealed",

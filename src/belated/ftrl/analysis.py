@@ -1,7 +1,8 @@
-"""The paper's analysis, computed: look-ahead, cheating regret, drift, and the bound they give.
+"""Terms of the paper's regret analysis, computed for a finished run of `DelayedFTRL`.
 
-All of it looks at losses that the learner may never have seen, so it takes a finished run of a
-DelayedFTRL together with the losses and missing counts of every round and arm.
+These are the look-ahead prediction, the cheating regret, the drift and the bound that follows from
+them. They depend on losses that the learner may never have observed, so every function needs the
+losses and the missing counts of all rounds and arms.
 """
 
 from collections.abc import Sequence
@@ -14,15 +15,15 @@ from belated.arrays import Floats
 from belated.ftrl.argmin import argmin
 from belated.ftrl.framework import DelayedFTRL
 from belated.ftrl.ledger import Play
-from belated.ftrl.regularizers import Hybrid
+from belated.ftrl.regularizers import HybridRegularizer
 
 
 @dataclass(frozen=True)
 class Round:
-    """One round of a run with all that its analysis needs, arrays of shape (arm, rate)."""
+    """One round of a run with the quantities of its analysis; arrays have shape (arm, rate)."""
 
     p: Floats  # p_t^av
-    regularizer: Hybrid  # R_t
+    regularizer: HybridRegularizer  # R_t
     available: Floats  # Lhat_t^av
     estimate: Floats  # ltil_t
     correction: Floats  # a_t
@@ -46,7 +47,7 @@ class Decomposition:
 
     @property
     def total(self) -> float:
-        """The right-hand side of eq:decomp, equal to the regret."""
+        """The right-hand side of eq:decomp, which equals the regret."""
         given = self.comparator_corrections + self.cheating_regret + self.drift
         return given - self.learner_corrections
 
@@ -54,7 +55,10 @@ class Decomposition:
 def analysed(
     ftrl: DelayedFTRL, plays: Sequence[Play], losses: Floats, missing: NDArray[np.int64]
 ) -> list[Round]:
-    """The rounds of a run; losses and missing have a row for each of its rounds."""
+    """The quantities of every round of a run, from its plays and the losses of all arms.
+
+    `losses` and `missing` have shape (round, arm), with one row for each play.
+    """
     rounds = []
     total = np.zeros_like(ftrl.prior_psi)
     for play in plays:
@@ -68,12 +72,12 @@ def analysed(
 
 
 def look_ahead(round_: Round) -> Floats:
-    """p_{t+1} of eq:lookahead: the argmin of R_t with every loss up to round t known."""
+    """p_{t+1} of eq:lookahead: argmin of <p, Lhat_t> + R_t(p), with all losses of rounds <= t."""
     return argmin(round_.regularizer, round_.total).p
 
 
 def drift(round_: Round) -> float:
-    """<p_t^av - p_{t+1}, lhat_t>, one term of the drift in eq:driftcheating."""
+    """<p_t^av - p_{t+1}, lhat_t>, the term of round t in the drift of eq:driftcheating."""
     return _inner(round_.p - look_ahead(round_), round_.charged)
 
 
@@ -85,7 +89,7 @@ def drift_bound(round_: Round) -> float:
 
 
 def decompose(rounds: Sequence[Round], u: Floats) -> Decomposition:
-    """eq:driftcheating and eq:decomp against a comparator u over (arm, rate)."""
+    """The sums in eq:driftcheating and eq:decomp, for a comparator u of shape (arm, rate)."""
     ahead = [look_ahead(round_) for round_ in rounds]
     pairs = list(zip(rounds, ahead, strict=True))
     return Decomposition(
@@ -98,7 +102,7 @@ def decompose(rounds: Sequence[Round], u: Floats) -> Decomposition:
 
 
 def framework_bound(rounds: Sequence[Round], u: Floats) -> float:
-    """The right-hand side of lem:frameworkregret."""
+    """The right-hand side of lem:frameworkregret: an upper bound on the regret against u."""
     corrections = sum(_inner(u, r.correction) for r in rounds)
     drifts = sum(drift_bound(r) - _inner(r.p, r.correction) for r in rounds)
     return corrections + rounds[-1].regularizer.value(u) + drifts

@@ -1,10 +1,11 @@
 """eq:frameworkprediction for any regularizer: argmin over the simplex of <p, L> + R(p).
 
-A dual method. For a multiplier c let p(c) minimise <p, L - c 1> + R(p) over 0 < p <= 1; the sum of
-p(c) grows with c, and the c at which it is one gives the argmin (lem:conjugateproperties3). The cap
-p <= 1 changes no solution but keeps p(c) defined for every c, also where grad R cannot reach
-c - L. Inner problem: projected Newton in the logarithms of p, with a line search. Outer problem:
-Newton inside a bracket. An answer that is not stationary is never returned.
+This is a dual method. For a multiplier c let p(c) minimise <p, L - c 1> + R(p) over 0 < p <= 1. The
+sum of p(c) grows with c, and p(c) is the argmin at the c where the sum is one
+(lem:conjugateproperties3). The cap p <= 1 changes no solution but keeps p(c) defined for every c,
+also where grad R cannot reach c - L. The inner problem, p(c), is solved by a projected Newton
+method in ln p with a line search; the outer problem, c, by Newton's method inside a bracket. If the
+result is not stationary, `argmin` raises an ArithmeticError.
 """
 
 from dataclasses import dataclass
@@ -12,27 +13,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from belated.arrays import Floats
-from belated.ftrl.regularizers import Hybrid
+from belated.ftrl.regularizers import HybridRegularizer
 
 MOST_STEPS = 300
 EXACT = 1e-14
-SMALLEST_LOG = -200.0  # weights below e^-200 are as good as zero, and their squares are doubles
-
-
+SMALLEST_LOG = -200.0  # e^-200 is negligible as a weight, and its square does not underflow
 LONGEST_LOG_STEP = 4.0
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The argmin p, and the multiplier c with grad R(p) = c 1 - L."""
+    """The argmin p and its multiplier c, with grad R(p) = c 1 - L."""
 
     p: Floats
     c: float
 
 
 @dataclass(frozen=True)
-class Inner:
-    """p(c), its sum less one, the slope of that in c, and the last Newton step in ln p."""
+class InnerSolution:
+    """p(c), excess = sum p(c) - 1, the derivative of the sum in c, and the last step in ln p."""
 
     p: Floats
     excess: float
@@ -40,14 +39,14 @@ class Inner:
     step: float
 
 
-def argmin(regularizer: Hybrid, losses: Floats) -> Solution:
-    """The minimiser of <p, losses> + R(p) over the simplex."""
+def argmin(regularizer: HybridRegularizer, losses: Floats) -> Solution:
+    """The minimiser of <p, losses> + R(p) over the simplex (eq:frameworkprediction)."""
     least = float(losses.min())
     relative = losses - least
     start = np.full(losses.shape, 1.0 / losses.size)
     c = float(regularizer.gradient(start).mean())
     if not np.isfinite(c):
-        raise ArithmeticError("the gradient is not finite: every weight of a prior must be above 0")
+        raise ArithmeticError("the gradient is not finite: every prior weight must be above 0")
     inner = minimise_at(regularizer, relative, c, start)
     low, high, width = (c, np.inf, 1.0) if inner.excess < 0.0 else (-np.inf, c, 1.0)
     for _ in range(MOST_STEPS):
@@ -56,7 +55,7 @@ def argmin(regularizer: Hybrid, losses: Floats) -> Solution:
         total = 1.0 + inner.excess
         newton = np.log(total) * total / inner.slope if inner.slope > 0.0 else inner.excess * np.inf
         before, c = c, c - newton
-        if np.isinf(low) or np.isinf(high):  # widen until the root is enclosed
+        if np.isinf(low) or np.isinf(high):  # widen the bracket until it encloses the root
             c = max(c, high - width) if np.isinf(low) else min(c, low + width)
             width *= 4.0
         elif not low < c < high:
@@ -72,8 +71,10 @@ def argmin(regularizer: Hybrid, losses: Floats) -> Solution:
     return Solution(inner.p / inner.p.sum(), c + least)
 
 
-def minimise_at(regularizer: Hybrid, losses: Floats, c: float, start: Floats) -> Inner:
-    """p(c) by projected Newton in ln p, between e^-200 and 1."""
+def minimise_at(
+    regularizer: HybridRegularizer, losses: Floats, c: float, start: Floats
+) -> InnerSolution:
+    """p(c), computed by a projected Newton method in ln p with e^-200 <= p <= 1."""
     logs = np.clip(np.log(start).ravel(), SMALLEST_LOG, 0.0)
     slope = longest = 0.0
     for _ in range(MOST_STEPS):
@@ -97,18 +98,20 @@ def minimise_at(regularizer: Hybrid, losses: Floats, c: float, start: Floats) ->
         if longest <= EXACT or moved == 0.0:
             break
     p = np.exp(logs).reshape(losses.shape)
-    return Inner(p, float(p.sum()) - 1.0, slope, longest)
+    return InnerSolution(p, float(p.sum()) - 1.0, slope, longest)
 
 
 def line_search(
-    regularizer: Hybrid, losses: Floats, c: float, logs: Floats, step: Floats
+    regularizer: HybridRegularizer, losses: Floats, c: float, logs: Floats, step: Floats
 ) -> Floats:
-    """The longest tried part of the step that lowers the inner objective; a short one whole."""
+    """ln p after the step, which is halved until the objective decreases unless it is short."""
     whole = np.clip(logs + step, SMALLEST_LOG, 0.0)
     if float(np.abs(step).max()) <= 1e-4:
         return whole
     before = _objective(regularizer, losses, c, logs)
-    rounding = 1e-13 * (1.0 + abs(before))  # tiny weights move without a trace in the objective
+    rounding = 1e-13 * (
+        1.0 + abs(before)
+    )  # moving tiny weights does not change the objective in double precision
     scale = min(1.0, LONGEST_LOG_STEP / float(np.abs(step).max()))
     for _ in range(60):
         candidate = np.clip(logs + scale * step, SMALLEST_LOG, 0.0)
@@ -118,6 +121,6 @@ def line_search(
     return logs
 
 
-def _objective(regularizer: Hybrid, losses: Floats, c: float, logs: Floats) -> float:
+def _objective(regularizer: HybridRegularizer, losses: Floats, c: float, logs: Floats) -> float:
     p = np.exp(logs).reshape(losses.shape)
     return float((p * (losses - c)).sum()) + regularizer.value(p)

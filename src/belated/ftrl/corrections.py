@@ -1,4 +1,4 @@
-"""Corrections a_s(i, j): what is added to an estimate to pay for the losses that were missing."""
+"""Corrections a_s(i, j): added to a loss estimate to account for the losses missing in round s."""
 
 from collections.abc import Callable
 
@@ -11,15 +11,15 @@ Correction = Callable[[Play, int, float, int], Floats]
 
 
 def for_known_missing(play: Play, arm: int, estimate: float, missing: int) -> Floats:
-    """eq:fullinfocorr: 4 eta_s ltil (1 + rho_s(i)); the learner counted rho_s(i) itself."""
+    """eq:fullinfocorr, for every rate: 4 eta_s ltil (1 + rho_s(i)), by the learner's own count."""
     return play.rates * (4.0 * estimate * (1.0 + int(play.missing[arm])))
 
 
-def for_told_missing(play: Play, arm: int, estimate: float, missing: int) -> Floats:
-    """eq:correctionbandit: 4 gamma ltil rho_s(i_s); rho_s(i_s) was told with the loss."""
+def for_reported_missing(play: Play, arm: int, estimate: float, missing: int) -> Floats:
+    """eq:correctionbandit, for every rate: 4 gamma ltil rho_s(i_s), reported with the loss."""
     return 4.0 * play.rates * estimate * missing
 
 
-def none(play: Play, arm: int, estimate: float, missing: int) -> Floats:
-    """a = 0 in the concealed setting (th:concealed)."""
+def no_correction(play: Play, arm: int, estimate: float, missing: int) -> Floats:
+    """a = 0: the concealed setting has no correction (th:concealed)."""
     return np.zeros(play.p.shape[1])

@@ -1,4 +1,4 @@
-"""Loss estimates ltil_s(i): what stands in for a loss, given the play it belongs to."""
+"""Loss estimates ltil_s(i), computed from an observed loss and the play that it belongs to."""
 
 from collections.abc import Callable
 
@@ -9,17 +9,17 @@ Estimator = Callable[[Play, int, float], float]
 
 
 def as_observed(play: Play, arm: int, loss: float) -> float:
-    """ltil = l in the full-information setting."""
+    """ltil = l: the loss itself, in the full-information setting."""
     return loss
 
 
 def importance_weighted(play: Play, arm: int, loss: float) -> float:
-    """ltil = l / q_s(i_s), with the probability of the round played (section "sec:partcon")."""
+    """ltil = l / q_s(i_s), with the probability at the time of the play (section "sec:partcon")."""
     return loss / float(play.q[arm])
 
 
 def implicit_exploration(spread: int = 1) -> Estimator:
-    """ltil = l / (q_s(i_s) + epsilon_s) of th:concealed."""
+    """ltil = l / (q_s(i_s) + epsilon_s) of th:concealed, with epsilon_s = 1/sqrt(spread s)."""
 
     def estimate(play: Play, arm: int, loss: float) -> float:
         return loss / (float(play.q[arm]) + exploration(play.round, spread))

@@ -11,7 +11,7 @@ from belated.ftrl.corrections import Correction
 from belated.ftrl.estimators import Estimator
 from belated.ftrl.ledger import Ledger, Play
 from belated.ftrl.rates import Grid
-from belated.ftrl.regularizers import Hybrid, Regularizer
+from belated.ftrl.regularizers import HybridRegularizer, Regularizer
 from belated.types import Setting
 
 Hint = Callable[[Ledger], Floats]
@@ -20,7 +20,7 @@ Explore = Callable[[Ledger, Floats], Floats]
 
 @dataclass
 class State:
-    """Lhat_t^av and the ledger of what was played and what has arrived."""
+    """The state of the algorithm: `losses` is Lhat_t^av; the ledger records plays and arrivals."""
 
     losses: Floats
     ledger: Ledger
@@ -28,23 +28,24 @@ class State:
 
 @dataclass(frozen=True)
 class Forecast:
-    """One round's answer: p_t^av, its marginals q_t, and the regularizer and rates behind it."""
+    """The prediction of one round: p_t^av, its marginals q_t, the regularizer R_t and the rates."""
 
     p: Floats
     q: Floats
-    regularizer: Hybrid
+    regularizer: HybridRegularizer
     rates: Floats
 
 
 @dataclass(frozen=True)
 class DelayedFTRL:
-    """Algorithm 1 from its parts; all that changes lives in the State.
+    """Algorithm 1 (alg:framework), composed of its parts; everything that changes is in `State`.
 
-    psi and phi give the regularizers Psi_t and Phi_t from what is known before round t; `rates` are
-    those of the pseudo-experts, frozen with each play for its correction. The hint is added to
-    Lhat_t^av for the prediction only, and `explore` changes the argmin before it is played; the
-    paper has neither. A regularizer may be any convex function
-    with value, gradient and Hessian, as long as Psi_t + Phi_t is Legendre on the positive cone.
+    `psi` and `phi` return the regularizers Psi_t and Phi_t, given the ledger before round t. They
+    may be any convex functions with value, gradient and Hessian, as long as Psi_t + Phi_t is
+    Legendre on the positive cone. `rates` returns the rates of the pseudo-experts, which are stored
+    with each play because its correction uses them. Two optional parts are not in the paper:
+    `hint` is added to Lhat_t^av for the prediction only, and `explore` changes the argmin before it
+    is played. The practical bandit that the tests build from these parts uses both.
     """
 
     setting: Setting
@@ -62,13 +63,13 @@ class DelayedFTRL:
         """The state before the first round."""
         return State(np.zeros_like(self.prior_psi), Ledger(arms=self.prior_psi.shape[0]))
 
-    def regularizer(self, state: State) -> Hybrid:
+    def regularizer(self, state: State) -> HybridRegularizer:
         """R_t (eq:FTRLregularizer)."""
         psi, phi = self.psi(state.ledger), self.phi(state.ledger)
-        return Hybrid(psi, phi, self.prior_psi, self.prior_phi)
+        return HybridRegularizer(psi, phi, self.prior_psi, self.prior_phi)
 
     def predict(self, state: State) -> Forecast:
-        """eq:frameworkprediction: p_t^av = argmin <p, Lhat_t^av> + R_t(p), and its marginals."""
+        """eq:frameworkprediction: p_t^av = argmin <p, Lhat_t^av> + R_t(p), and marginals q_t."""
         regularizer = self.regularizer(state)
         hint = self.hint(state.ledger) if self.hint else 0.0
         p = argmin(regularizer, state.losses + hint).p
@@ -77,7 +78,7 @@ class DelayedFTRL:
         return Forecast(p, p.sum(axis=1), regularizer, self.rates(state.ledger))
 
     def commit(self, state: State, forecast: Forecast, arm: int = -1) -> list[Play]:
-        """Play the round; returns what was in force, once for each loss that will be told."""
+        """Record that the round was played; returns its `Play` once per loss to be observed."""
         ledger = state.ledger
         bandit = self.setting is not Setting.FULL_INFORMATION
         play = Play(
@@ -95,15 +96,15 @@ class DelayedFTRL:
         return [play for _ in play.due(ledger.arms)]
 
     def observe(self, state: State, play: Play, arm: int, loss: float, missing: int = -1) -> None:
-        """A loss arrives: Lhat^av(i') grows by lhat_s(i') = ltil_s(i') + a_s(i')."""
+        """Add an arrived loss: Lhat^av(i') grows by lhat_s(i') = ltil_s(i') + a_s(i')."""
         state.ledger.receive(play, arm, loss)
         state.losses[arm] += sum(self.charge(play, arm, loss, missing))
 
     def withdraw(self, state: State, play: Play, arm: int) -> None:
-        """The loss is not waited for any longer, and nothing is learned from it."""
+        """Stop waiting for a loss: it is no longer pending, and Lhat^av does not change."""
         state.ledger.withdraw(play, arm)
 
     def charge(self, play: Play, arm: int, loss: float, missing: int) -> tuple[float, Floats]:
-        """ltil_s(i) and the corrections a_s(i, .), whose sum is lhat_s(i, .)."""
+        """The estimate ltil_s(i) and the corrections a_s(i, .); their sum is lhat_s(i, .)."""
         estimate = self.estimate(play, arm, loss)
         return estimate, self.correct(play, arm, estimate, missing)

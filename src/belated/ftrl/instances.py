@@ -11,9 +11,9 @@ from belated.ftrl.ledger import Ledger, Play
 from belated.ftrl.regularizers import (
     LogBarrierOnMarginals,
     NegativeEntropy,
-    Nothing,
     Regularizer,
     Tsallis,
+    ZeroRegularizer,
 )
 from belated.types import Setting, Variant
 
@@ -21,7 +21,10 @@ from belated.types import Setting, Variant
 def full_information(
     arms: int, horizon: int, prior: Sequence[float] | None = None, variant: Variant = "paper"
 ) -> DelayedFTRL:
-    """th:fullinfobound: eq:fullinforeg to eq:fullinfoprior; repaired, the grid without the root."""
+    """The full-information learner of th:fullinfobound, with eq:fullinforeg to eq:fullinfoprior.
+
+    The repaired variant has a longer grid, without the root sqrt(1 + rho_t^max) (erratum E1).
+    """
     size = rates.grid_size(horizon, base=4 if variant == "paper" else 2)
     grid = rates.full_information_grid(arms, horizon, size, damped=variant == "paper")
     start = rates.grid_prior(given_or_uniform(prior, arms), size)
@@ -30,7 +33,7 @@ def full_information(
         prior_psi=start,
         prior_phi=start,
         psi=lambda ledger: NegativeEntropy(grid(ledger)),
-        phi=lambda ledger: Nothing(),
+        phi=lambda ledger: ZeroRegularizer(),
         rates=grid,
         estimate=estimators.as_observed,
         correct=corrections.for_known_missing,
@@ -44,11 +47,12 @@ def partially_concealed(
     prior: Sequence[float] | None = None,
     variant: Variant = "paper",
 ) -> DelayedFTRL:
-    """th:banditbound: eq:banditreg1 to eq:banditeta; repaired, outstanding plays guard the rate.
+    """The partially concealed learner of th:banditbound, with eq:banditreg1 to eq:banditeta.
 
-    If nothing can be missing (max_missing = 0) there is neither entropy nor correction, and one
-    coordinate for each arm is left. A horizon of 1 makes the barrier infinitely strong (ln T = 0),
-    which any fixed rate does as well, since no loss is ever used.
+    The repaired variant puts the largest number of outstanding plays so far in the place of
+    `max_missing` in the barrier's rate (erratum E3). If nothing can be missing (max_missing = 0),
+    there is neither entropy nor correction, and each arm has one coordinate. A horizon of 1 gives
+    an infinitely strong barrier (ln T = 0); any rate has the same effect then, as no loss is used.
     """
     barrier = rates.barrier_schedule(arms, max(horizon, 2), max_missing, variant == "repaired")
     no_delay = max_missing == 0 or horizon == 1
@@ -64,10 +68,10 @@ def partially_concealed(
         prior_psi=centre,
         prior_phi=centre if no_delay else rates.grid_prior(given_or_uniform(prior, arms), size),
         psi=lambda ledger: LogBarrierOnMarginals(barrier(ledger)),
-        phi=lambda ledger: Nothing() if no_delay else NegativeEntropy(grid(ledger)),
+        phi=lambda ledger: ZeroRegularizer() if no_delay else NegativeEntropy(grid(ledger)),
         rates=grid,
         estimate=estimators.importance_weighted,
-        correct=corrections.for_told_missing,
+        correct=corrections.for_reported_missing,
     )
 
 
@@ -77,9 +81,12 @@ def concealed(
     gamma_weight: str | None = None,
     variant: Variant = "paper",
 ) -> DelayedFTRL:
-    """th:concealed: eq:regunknown1 to eq:censoredgamma; repaired, it explores less.
+    """The concealed learner of th:concealed, with eq:regunknown1 to eq:censoredgamma.
 
-    max_missing may be learned from the ledger.
+    `max_missing` is rho*, a number or a function of the ledger. `gamma_weight` chooses the weight
+    of an outstanding play in eq:censoredgamma: "q" for 1/q_s, "q+eps" for 1/(q_s + epsilon_s); the
+    default is "q" for the paper and "q+eps" for the repaired variant (erratum E5). The repaired
+    variant explores less, with epsilon_t = 1/sqrt(K t) (erratum E2).
     """
     spread = 1 if variant == "paper" else arms
     plain = (gamma_weight or ("q" if variant == "paper" else "q+eps")) == "q"
@@ -94,7 +101,7 @@ def concealed(
 
     def entropy(ledger: Ledger) -> Regularizer:
         rate = gamma(ledger)
-        return Nothing() if rate in (0.0, math.inf) else NegativeEntropy(rate)
+        return ZeroRegularizer() if rate in (0.0, math.inf) else NegativeEntropy(rate)
 
     centre = np.full((arms, 1), 1.0 / arms)
     return DelayedFTRL(
@@ -105,10 +112,10 @@ def concealed(
         phi=entropy,
         rates=lambda ledger: np.array([gamma(ledger)]),
         estimate=estimators.implicit_exploration(spread),
-        correct=corrections.none,
+        correct=corrections.no_correction,
     )
 
 
 def given_or_uniform(prior: Sequence[float] | None, arms: int) -> Sequence[float]:
-    """The prior pi, uniform if None."""
+    """The prior pi over the arms; uniform if `prior` is None."""
     return [1.0 / arms] * arms if prior is None else prior

@@ -1,7 +1,7 @@
-"""The ledger: what has been played, what has arrived, and so what the learner may know.
+"""The ledger: every play so far and every loss that has arrived, which is all a learner may use.
 
-In the full-information setting a loss of every arm is due for every round; in a bandit setting only
-that of the arm played. Nothing here is kept incrementally: each count is taken from the records.
+In the full-information setting each round produces one loss for every arm; in the bandit settings
+only one, that of the arm played. No count is kept incrementally: each is computed from the records.
 """
 
 from collections.abc import Sequence
@@ -11,33 +11,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.arrays import Floats
-from belated.ftrl.regularizers import Hybrid
+from belated.ftrl.regularizers import HybridRegularizer
 
 
 @dataclass(frozen=True)
 class Play:
-    """One round as it was played: everything in force then, frozen."""
+    """One round as it was played, with the prediction, rates and regularizer used in it."""
 
     round: int
     arm: int | None
     q: Floats
     p: Floats
     rates: Floats
-    regularizer: Hybrid
-    available: Floats  # Lhat_t^av, what the prediction was made from
-    missing: NDArray[np.int64]  # rho_t(i) (bandits: the learner's own plays only)
+    regularizer: HybridRegularizer
+    available: Floats  # Lhat_t^av, from which the prediction was made
+    missing: NDArray[np.int64]  # rho_t(i) (bandits: counts the learner's own plays only)
     waiting: tuple[int, ...]  # outstanding rounds of the arm played: m_t(i_t) with i_s = i_t
 
     def due(self, arms: int) -> range | tuple[int]:
-        """The arms whose loss of this round will be told."""
+        """The arms whose loss of this round the learner will observe."""
         return range(arms) if self.arm is None else (self.arm,)
 
 
 @dataclass(eq=False)
 class Ledger:
-    """All plays so far, and the losses that have arrived, by (round, arm).
+    """All plays so far, and the pending and arrived losses by (round, arm).
 
-    `ended` has the last round played when a loss arrived or was withdrawn.
+    `ended` maps a loss that arrived or was withdrawn to the last round played before that.
     """
 
     arms: int
@@ -48,18 +48,18 @@ class Ledger:
 
     @property
     def round(self) -> int:
-        """t, the round to be predicted next."""
+        """t, the number of the round to be predicted next, from 1."""
         return len(self.plays) + 1
 
     def missing(self) -> NDArray[np.int64]:
-        """rho_t(i): how many losses of each arm are due and have not arrived."""
+        """rho_t(i): the number of pending losses of each arm."""
         counts = np.zeros(self.arms, dtype=np.int64)
         for _, arm in self.pending:
             counts[arm] += 1
         return counts
 
     def most_missing(self) -> int:
-        """rho_t^max, the largest rho_s(i) of all arms and rounds s <= t."""
+        """rho_t^max: the largest rho_s(i) over all arms and rounds s <= t."""
         return max(int(m.max()) for m in [self.missing(), *(play.missing for play in self.plays)])
 
     def most_outstanding(self) -> int:
@@ -67,21 +67,21 @@ class Ledger:
         return max(int(m.sum()) for m in [self.missing(), *(play.missing for play in self.plays)])
 
     def most_waiting(self) -> int:
-        """The largest number of pending plays of one arm, right after any of the plays."""
+        """The largest number of pending plays of one arm so far, counted right after each play."""
         return max((1 + len(play.waiting) for play in self.plays), default=0)
 
     def observed_loss(self) -> float:
-        """The sum of the losses that have arrived, as they are (in eq:banditeta)."""
+        """The sum of the arrived losses, neither weighted nor corrected (used in eq:banditeta)."""
         return float(sum(self.arrived.values()))
 
     def outstanding_rounds(self, arm: int) -> tuple[int, ...]:
-        """The rounds in which this arm's loss became due and has not arrived."""
+        """The rounds whose loss of this arm is pending, in increasing order."""
         return tuple(sorted(s for s, i in self.pending if i == arm))
 
-    def only(self, rounds: Sequence[int]) -> "Ledger":
-        """These rounds as a game of their own: the first of them is round 1, and so on.
+    def restricted_to(self, rounds: Sequence[int]) -> "Ledger":
+        """A ledger of these rounds only, renumbered from 1, as if no other had been played.
 
-        What was available to their predictions stays as it was.
+        Missing counts and waiting rounds are counted anew; q, p and `available` are kept.
         """
         number, own = {s: k for k, s in enumerate(rounds, 1)}, Ledger(self.arms)
         ended_after: dict[int, list[tuple[int, int]]] = {}
@@ -101,18 +101,18 @@ class Ledger:
         return own
 
     def record(self, play: Play) -> None:
-        """A round was played; its losses are due from now on."""
+        """Add a play; its losses are pending from now on."""
         self.plays.append(play)
         self.pending.update((play.round, arm) for arm in play.due(self.arms))
 
     def withdraw(self, play: Play, arm: int) -> None:
-        """The loss is not waited for any longer."""
+        """Remove a loss from the pending ones without a value."""
         if (play.round, arm) not in self.pending:
             raise ValueError(f"the loss of arm {arm} in round {play.round} is not pending")
         self.pending.remove((play.round, arm))
         self.ended[play.round, arm] = len(self.plays)
 
     def receive(self, play: Play, arm: int, loss: float) -> None:
-        """A loss has arrived."""
+        """Record the value of a pending loss that has arrived."""
         self.withdraw(play, arm)
         self.arrived[play.round, arm] = loss

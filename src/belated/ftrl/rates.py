@@ -1,6 +1,6 @@
-"""Learning rates: grids (many at once), schedules (one over time), and the prior over a grid.
+"""Learning rates: grids (many rates at once), schedules (one over time), the prior over a grid.
 
-Grids and schedules are plain functions of the ledger, which holds what the learner may know.
+Grids and schedules are functions of the ledger, which holds all that a learner may use.
 """
 
 import math
@@ -16,7 +16,10 @@ Schedule = Callable[[Ledger], float]
 
 
 def grid_size(horizon: int, base: int = 4) -> int:
-    """J, the smallest j >= 1 with base^j >= T: ceil(log2(sqrt(T))) for the paper's base 4."""
+    """J, the number of rates: the smallest j >= 1 with base^j >= T.
+
+    With the paper's base 4 this is ceil(log2(sqrt(T))).
+    """
     size = 1
     while base**size < horizon:
         size += 1
@@ -24,26 +27,29 @@ def grid_size(horizon: int, base: int = 4) -> int:
 
 
 def halvings(size: int) -> Floats:
-    """2^-j for j = 1..J."""
+    """The array 2^-j for j = 1..J, where J is the size."""
     return np.ldexp(1.0, -np.arange(1, size + 1))
 
 
 def grid_weights(size: int) -> Floats:
-    """The prior weights of the rates in eq:fullinfoprior: 4^-j, normalised."""
+    """The prior weights w_j of the rates in eq:fullinfoprior: 4^-j, normalised to sum to one."""
     weights: Floats = halvings(size) ** 2
     weights /= weights.sum()
     return weights
 
 
 def grid_prior(prior: Sequence[float], size: int) -> Floats:
-    """p_1(i, j) = w_j pi(i) of eq:fullinfoprior."""
+    """The prior p_1(i, j) = w_j pi(i) of eq:fullinfoprior, of shape (arm, rate)."""
     return np.outer(np.asarray(prior, dtype=np.float64), grid_weights(size))
 
 
 def full_information_rates(
     arms: int, horizon: int, size: int, damped: bool, most_missing: Floats
 ) -> Floats:
-    """eq:fullinfoeta for each rho_t^max given (row); not damped, the repaired grid."""
+    """The rates of eq:fullinfoeta, one row of J rates for each value of rho_t^max given.
+
+    `damped=False` leaves out the root sqrt(1 + rho_t^max): the grid of the repaired variant.
+    """
     steps = math.sqrt(math.log(arms) + 2.0 * (math.log(horizon) + 1.0)) / 4.0 * halvings(size)
     present = 1.0 + most_missing[:, None]
     rates: Floats = np.minimum(0.25 / present, steps / np.sqrt(present) if damped else steps)
@@ -51,7 +57,7 @@ def full_information_rates(
 
 
 def full_information_grid(arms: int, horizon: int, size: int, damped: bool = True) -> Grid:
-    """eq:fullinfoeta; not damped, the grid that repairs th:fullinfobound."""
+    """The grid eq:fullinfoeta; with `damped=False` the grid that repairs th:fullinfobound."""
 
     def rates(ledger: Ledger) -> Floats:
         most = np.array([float(ledger.most_missing())])
@@ -62,14 +68,17 @@ def full_information_grid(arms: int, horizon: int, size: int, damped: bool = Tru
 
 
 def bandit_grid(arms: int, horizon: int, size: int, max_missing: int) -> Grid:
-    """eq:banditgamma, the same in every round."""
+    """The grid eq:banditgamma, which is constant over the rounds."""
     steps = math.sqrt(math.log(arms) + math.log(horizon) + 1.0) / 4.0 * halvings(size)
     rates = np.minimum(0.25 / max_missing, steps / math.sqrt(max_missing))
     return lambda ledger: rates
 
 
 def barrier_schedule(arms: int, horizon: int, max_missing: int, guarded: bool = False) -> Schedule:
-    """eq:banditeta; guarded, the plays outstanding take the place of max_missing."""
+    """The schedule eq:banditeta of the log barrier's rate.
+
+    `guarded` replaces `max_missing` by the largest number of outstanding plays so far.
+    """
 
     def rate(ledger: Ledger) -> float:
         absent = ledger.most_outstanding() if guarded else max_missing
@@ -80,19 +89,22 @@ def barrier_schedule(arms: int, horizon: int, max_missing: int, guarded: bool = 
 
 
 def tsallis_schedule(ledger: Ledger) -> float:
-    """eta_t = 1/sqrt(4 t) of th:concealed."""
+    """The rate eta_t = 1/sqrt(4 t) of th:concealed."""
     return 1.0 / math.sqrt(4.0 * ledger.round)
 
 
 def exploration(round_: int, spread: int = 1) -> float:
-    """epsilon_t = 1/sqrt(t) of th:concealed; repaired, 1/sqrt(K t) with spread = K."""
+    """epsilon_t = 1/sqrt(spread t): spread 1 in th:concealed, spread K in the repaired variant."""
     return 1.0 / math.sqrt(spread * round_)
 
 
 def entropy_schedule(
     arms: int, max_missing: Callable[[Ledger], int], spread: int, weight: Callable[[Play], float]
 ) -> Schedule:
-    """eq:censoredgamma, with the weight of an outstanding play; infinite if its cost is zero."""
+    """The schedule eq:censoredgamma; `weight` gives the cost of one outstanding play.
+
+    The rate is infinite while the total cost is zero.
+    """
 
     def rate(ledger: Ledger) -> float:
         cost = max_missing(ledger) / exploration(ledger.round, spread)

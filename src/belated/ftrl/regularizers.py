@@ -1,7 +1,7 @@
-"""Regularizers Psi and Phi, and R_t made of two of them (eq:FTRLregularizer).
+"""Regularizers Psi and Phi, and R_t composed of two of them (eq:FTRLregularizer).
 
-All act on arrays p of shape (arm, rate). A user's own regularizer needs the same three methods: a
-value, a gradient of the shape of p, and a Hessian as a square matrix over the flattened p.
+All are functions of an array p of shape (arm, rate). A regularizer of your own needs three methods:
+`value`, `gradient` with the shape of p, and `hessian`, a square matrix over the flattened p.
 """
 
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ class Regularizer(Protocol):
 
 @dataclass(frozen=True)
 class NegativeEntropy:
-    """sum p ln(p) / rate with a rate for each column.
+    """The negative entropy sum p ln(p) / rate, with one rate for each column of p.
 
-    eq:fullinforeg, eq:banditreg2, and eq:regunknown2 with its one column.
+    It is eq:fullinforeg, eq:banditreg2, and eq:regunknown2, which has a single column.
     """
 
     rates: Floats | float
@@ -44,7 +44,7 @@ class NegativeEntropy:
 
 @dataclass(frozen=True)
 class LogBarrierOnMarginals:
-    """-(1/rate) sum_i ln(q_i), with q_i the sum of row i of p (eq:banditreg1)."""
+    """The log barrier -(1/rate) sum_i ln(q_i), with q_i the sum of row i of p (eq:banditreg1)."""
 
     rate: float
 
@@ -57,7 +57,7 @@ class LogBarrierOnMarginals:
         return np.full(p.shape, -1.0 / (self.rate * marginals))
 
     def hessian(self, p: Floats) -> Floats:
-        """Blocks 1 1^T / (rate q_i^2) on the diagonal, one for each arm."""
+        """A block-diagonal matrix with one block 1 1^T / (rate q_i^2) for each arm."""
         same_arm = np.repeat(np.eye(p.shape[0]), p.shape[1], axis=1).T
         blocks: Floats = (same_arm / (self.rate * p.sum(axis=1) ** 2)) @ same_arm.T
         return blocks
@@ -65,7 +65,7 @@ class LogBarrierOnMarginals:
 
 @dataclass(frozen=True)
 class Tsallis:
-    """-(1/rate) sum sqrt(p) (eq:regunknown1)."""
+    """The Tsallis entropy with power 1/2: -(1/rate) sum sqrt(p) (eq:regunknown1)."""
 
     rate: float
 
@@ -76,13 +76,13 @@ class Tsallis:
         return -0.5 / (self.rate * np.sqrt(p))
 
     def hessian(self, p: Floats) -> Floats:
-        """1/(4 rate p^(3/2)) on the diagonal: the paper prints it with a minus sign, a misprint."""
+        """The diagonal matrix of 1/(4 rate p^(3/2)); the minus sign in the paper is a misprint."""
         return np.diag((0.25 / (self.rate * p**1.5)).ravel())
 
 
 @dataclass(frozen=True)
-class Nothing:
-    """The regularizer that is zero everywhere: Phi in the full-information setting."""
+class ZeroRegularizer:
+    """The zero function, which is Phi in the full-information setting."""
 
     def value(self, p: Floats) -> float:
         return 0.0
@@ -95,14 +95,14 @@ class Nothing:
 
 
 def bregman(function: Regularizer, x: Floats, y: Floats) -> float:
-    """B_F(x, y) = F(x) - F(y) - <grad F(y), x - y>."""
+    """The Bregman divergence B_F(x, y) = F(x) - F(y) - <grad F(y), x - y>."""
     slope = float((function.gradient(y) * (x - y)).sum())
     return function.value(x) - function.value(y) - slope
 
 
 @dataclass(frozen=True)
-class Hybrid:
-    """R_t of eq:FTRLregularizer: Bregman divergences of Psi and Phi, each from its own prior."""
+class HybridRegularizer:
+    """R_t of eq:FTRLregularizer: B_Psi(p, prior_psi) + B_Phi(p, prior_phi)."""
 
     psi: Regularizer
     phi: Regularizer

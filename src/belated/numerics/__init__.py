@@ -1,1 +1,13 @@
-"""Arithmetic that the kernels share: exact sums, vector lanes, the random stream, weights."""
+"""Arithmetic shared by the compiled kernels; it knows nothing about learners or delays.
+
+Sums and exponentials have a fixed order of operations, so that a compiled result does not depend on
+the machine's vector width or mathematical library.
+
+- `lanes`: vectors of four doubles, with loads, stores, sums and an exponential of fixed rounding
+- `exact_sums`: running sums that carry their rounding error along
+- `exponential_weights`: q proportional to exp(-eta L)
+- `softmin`: q proportional to exp(-value/temperature), down to temperature 0
+- `tie_breaking`: all weight on the largest value, shared evenly among ties
+- `importance_weights`: the divisor of an importance-weighted loss
+- `random_stream`: the seeded random numbers from which arms are drawn
+"""

@@ -1,4 +1,7 @@
-"""Sums that do not depend on the order of what is added up: a sum, and what its rounding lost."""
+"""Running sums that carry their rounding error, so that the order of the terms does not matter.
+
+Each sum is a pair of doubles: the rounded sum and the rounding errors made so far (TwoSum).
+"""
 
 from belated.arrays import Floats
 from belated.compiled.jit import compiled, inlined
@@ -7,7 +10,7 @@ from belated.numerics.lanes import LANES, Lanes, load_whole, store_whole
 
 @compiled
 def add_exactly(sums: Floats, arm: int, value: float) -> None:
-    """Add to the two-row sum of an arm, keeping in the second row what the first rounds away."""
+    """Add a value to the sum of an arm; row 0 holds the sums, row 1 their rounding errors."""
     before = sums[0, arm]
     after = before + value
     seen = after - before
@@ -17,7 +20,10 @@ def add_exactly(sums: Floats, arm: int, value: float) -> None:
 
 @inlined
 def add_lanes_exactly(sums: Floats, place: int, values: Lanes) -> None:
-    """The same for lanes, whose sums and what these round away lie one behind the other."""
+    """Add four values to four sums at once.
+
+    The sums are at `place`, their rounding errors in the next four places.
+    """
     before = load_whole(sums, place)
     after = before + values
     seen = after - before
@@ -28,5 +34,5 @@ def add_lanes_exactly(sums: Floats, place: int, values: Lanes) -> None:
 
 @inlined
 def lanes_sum(sums: Floats, place: int) -> Lanes:
-    """Such sums, rounded once."""
+    """Four sums kept by `add_lanes_exactly` at `place`, each with its rounding error added."""
     return load_whole(sums, place) + load_whole(sums, place + LANES)

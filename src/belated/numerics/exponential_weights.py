@@ -1,4 +1,4 @@
-"""Exponential weights: q in proportion to exp(-eta L), in one pass of vectorised exponentials."""
+"""Exponential weights: q proportional to exp(-eta L), with one vectorised exponential per arm."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from belated.numerics.lanes import LANES, Lanes, across, exponential, load, spre
 
 @compiled
 def weigh_exponentially(losses: Floats, eta: float, q: Floats) -> None:
-    """Fill q; eta must be finite."""
+    """Fill q with the weights exp(-eta L), normalised to sum to one; eta must be finite."""
     least = losses.min()
     sum_, end = spread(0.0), whole(losses.shape[0])
     for i in range(0, end, LANES):
@@ -23,7 +23,7 @@ def weigh_exponentially(losses: Floats, eta: float, q: Floats) -> None:
 
 @compiled
 def weigh(losses: Floats, eta: float, least: float, q: Floats, i: int, part: bool) -> Lanes:
-    """The weights of the arms from i on, before they are made to sum to one."""
+    """Store and return the unnormalised weights exp(eta (least - L)) of the four arms from i on."""
     weight = exponential(eta * (least - load(losses, i, np.inf, part)))
     store(q, i, weight, part)
     return weight

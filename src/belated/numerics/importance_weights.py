@@ -1,4 +1,4 @@
-"""Importance weighting: what the loss of a play is divided by."""
+"""Importance weighting: the probability by which the loss of a play is divided."""
 
 from belated.compiled.jit import compiled
 
@@ -7,9 +7,9 @@ LEAST = 1e-100
 
 @compiled
 def divisor(q: float) -> float:
-    """q, the probability of the play, at least 1e-100.
+    """The probability q of a play, or 1e-100 if q is smaller.
 
-    Nobody draws an arm of smaller probability; a replay that plays one all the same, again and
-    again, would divide by zero.
+    No arm of so small a probability is ever drawn. But a replay can prescribe such a play, and
+    without the limit it would divide by zero.
     """
     return max(q, LEAST)

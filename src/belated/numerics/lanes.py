@@ -1,9 +1,10 @@
-"""Lanes: several numbers that are worked on by one instruction, with the same digits everywhere.
+"""Lanes: vectors of four doubles that one instruction works on, with the same digits everywhere.
 
-A compiler vectorises a loop only if it can prove that it may, and never a sum, whose order it must
-keep. Here the lanes are written out: a `Lanes` is one vector register in compiled code and a small
-numpy array in plain Python, with the arithmetic of a float. Sums have as many lanes in a fixed
-order, and the exponential is a polynomial, so that a result does not depend on the machine.
+A compiler vectorises a loop only if it can prove that the result stays the same, so it never
+vectorises a sum, whose order it must keep. Here vectors are explicit: a `Lanes` value is one vector
+register in compiled code and a numpy array of four in plain Python, and supports the arithmetic of
+a float. Sums are added up in a fixed order and the exponential is a polynomial, so that results do
+not depend on the machine's vector width or mathematical library.
 """
 
 import operator
@@ -19,18 +20,18 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 from belated.arrays import Floats
 from belated.compiled.jit import config, inlined
 
-Lanes = Any  # a float, as far as its arithmetic goes
+Lanes = Any  # supports the arithmetic of a float
 Builder = Any
 Generated = tuple[Any, Callable[..., Any]]
 
 LANES = 4
 DOUBLE, WORD = ir.DoubleType(), ir.IntType(64)
 VECTOR, WORDS = ir.VectorType(DOUBLE, LANES), ir.VectorType(WORD, LANES)
-FIRST = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)  # the first lane, everywhere
+FIRST = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)  # shuffle mask: lane 0 four times
 
 
 class LanesType(types.Type):
-    """The type of lanes in compiled code."""
+    """The numba type of a `Lanes` value."""
 
     def __init__(self) -> None:
         super().__init__(name="Lanes")
@@ -46,7 +47,7 @@ class _LanesModel(models.PrimitiveModel):
 
 
 def _vector(builder: Builder, value: Any) -> Any:
-    """The value as a vector; a number goes into every lane."""
+    """The value as an LLVM vector; a scalar is copied into every lane."""
     if isinstance(value.type, ir.VectorType):
         return value
     one = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), value, _index(0))
@@ -58,7 +59,7 @@ def _index(k: int) -> Any:
 
 
 def _arithmetic(operation: Any, instruction: str) -> None:
-    """Teach numba one operation on lanes, and on lanes and a number."""
+    """Register an operation with numba for two lanes, and for lanes and a number."""
 
     @infer_global(operation)
     class Template(AbstractTemplate):
@@ -88,7 +89,7 @@ for _operation, _instruction in (
 
 
 def _in_python(plain: Callable[..., Any]) -> Callable[[Any], Any]:
-    """Where kernels run as plain Python, what `plain` says instead of generated code."""
+    """A decorator: `plain` replaces the intrinsic where kernels run as plain Python."""
 
     def choose(generator: Any) -> Any:
         return plain if config.DISABLE_JIT else intrinsic(generator)
@@ -97,7 +98,7 @@ def _in_python(plain: Callable[..., Any]) -> Callable[[Any], Any]:
 
 
 def _call(builder: Builder, name: str, *arguments: Any) -> Any:
-    """Call an intrinsic of LLVM on vectors."""
+    """Emit a call of an LLVM intrinsic on vectors."""
     kind = ir.FunctionType(VECTOR, [VECTOR] * len(arguments))
     function = cgutils.get_or_insert_function(builder.module, kind, f"{name}.v{LANES}f64")
     return builder.call(function, [_vector(builder, argument) for argument in arguments])
@@ -105,7 +106,7 @@ def _call(builder: Builder, name: str, *arguments: Any) -> Any:
 
 @_in_python(lambda x: np.full(LANES, x))
 def spread(context: Any, x: Any) -> Generated:
-    """The number in every lane."""
+    """A vector with x in every lane."""
 
     def generate(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         return _vector(builder, arguments[0])
@@ -115,7 +116,7 @@ def spread(context: Any, x: Any) -> Generated:
 
 @_in_python(lambda a, b, c, d: np.array([a, b, c, d], dtype=np.float64))
 def side_by_side(context: Any, a: Any, b: Any, c: Any, d: Any) -> Generated:
-    """Four numbers, one in each lane."""
+    """The vector (a, b, c, d)."""
 
     def generate(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         lanes = ir.Constant(VECTOR, ir.Undefined)
@@ -128,7 +129,7 @@ def side_by_side(context: Any, a: Any, b: Any, c: Any, d: Any) -> Generated:
 
 @_in_python(lambda a, b, c: a * b + c)
 def fused(context: Any, a: Any, b: Any, c: Any) -> Generated:
-    """a * b + c, rounded once (in plain Python twice); at least one of them lanes."""
+    """a * b + c, rounded once (twice in plain Python); at least one argument must be lanes."""
 
     def generate(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         return _call(builder, "llvm.fma", *arguments)
@@ -139,7 +140,7 @@ def fused(context: Any, a: Any, b: Any, c: Any) -> Generated:
 
 @_in_python(np.maximum)
 def larger(context: Any, a: Any, b: Any) -> Generated:
-    """The larger of two, lane by lane."""
+    """max(a, b), lane by lane."""
 
     def generate(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         left, right = (_vector(builder, argument) for argument in arguments)
@@ -151,7 +152,7 @@ def larger(context: Any, a: Any, b: Any) -> Generated:
 
 @_in_python(np.minimum)
 def smaller(context: Any, a: Any, b: Any) -> Generated:
-    """The smaller of two, lane by lane."""
+    """min(a, b), lane by lane."""
 
     def generate(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         left, right = (_vector(builder, argument) for argument in arguments)
@@ -173,7 +174,7 @@ def magnitude(context: Any, x: Any) -> Generated:
 
 @_in_python(lambda value, x, limit: np.where(x >= limit, value, 0.0))
 def unless_below(context: Any, value: Any, x: Any, limit: Any) -> Generated:
-    """The value, or zero in the lanes whose x is below the limit."""
+    """The value where x >= limit, and zero elsewhere, lane by lane."""
 
     def generate(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         value, x, limit = (_vector(builder, argument) for argument in arguments)
@@ -185,7 +186,7 @@ def unless_below(context: Any, value: Any, x: Any, limit: Any) -> Generated:
 
 @_in_python(lambda rounded: np.exp2(rounded - ROUNDER))
 def power_of_two(context: Any, rounded: Any) -> Generated:
-    """2^n from n + ROUNDER, whose low bits hold n."""
+    """2^n, given n + ROUNDER, whose low bits hold the integer n."""
 
     def generate(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         bias = ir.Constant(WORDS, [1023] * LANES)
@@ -198,7 +199,7 @@ def power_of_two(context: Any, rounded: Any) -> Generated:
 
 @_in_python(lambda x, k: x[k])
 def lane(context: Any, x: Any, k: Any) -> Generated:
-    """One lane."""
+    """The k-th of the four numbers of a vector."""
 
     def generate(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         return builder.extract_element(*arguments)
@@ -207,13 +208,14 @@ def lane(context: Any, x: Any, k: Any) -> Generated:
 
 
 def _pointer(context: Any, builder: Builder, kind: Any, array: Any, place: Any) -> Any:
+    """The address of an entry of a one-dimensional array."""
     data = context.make_array(kind)(context, builder, array).data
     return builder.gep(data, [place])
 
 
 @_in_python(lambda array, i: array[i : i + LANES].copy())
 def load_whole(context: Any, array: Any, i: Any) -> Generated:
-    """The lanes at i, all of which must be inside the array."""
+    """The vector array[i : i + 4], which must lie inside the array."""
 
     def generate(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         pointer = _pointer(context, builder, signature.args[0], *arguments)
@@ -224,7 +226,7 @@ def load_whole(context: Any, array: Any, i: Any) -> Generated:
 
 @_in_python(lambda array, i, x: array.__setitem__(slice(i, i + LANES), x))
 def store_whole(context: Any, array: Any, i: Any, x: Any) -> Generated:
-    """Put the lanes at i, all of which must be inside the array."""
+    """Store a vector as array[i : i + 4], which must lie inside the array."""
 
     def generate(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         array, i, x = arguments
@@ -236,7 +238,7 @@ def store_whole(context: Any, array: Any, i: Any, x: Any) -> Generated:
 
 
 def _inside(context: Any, builder: Builder, kind: Any, array: Any, i: Any) -> Any:
-    """Which of the lanes at i are inside the array."""
+    """A mask of the lanes at i that lie inside the array."""
     size = builder.extract_value(context.make_array(kind)(context, builder, array).shape, 0)
     rest = builder.sub(size, i)
     one = builder.insert_element(ir.Constant(WORDS, ir.Undefined), rest, _index(0))
@@ -245,7 +247,7 @@ def _inside(context: Any, builder: Builder, kind: Any, array: Any, i: Any) -> An
 
 
 def _masked(builder: Builder, verb: str, result: Any, *arguments: Any) -> Any:
-    """A load or store of LLVM that leaves alone what lies outside the mask."""
+    """Emit a masked load or store of LLVM, which does not touch memory outside the mask."""
     pointer = VECTOR.as_pointer()
     place = "p0" if str(pointer) == "ptr" else f"p0v{LANES}f64"
     name = f"llvm.masked.{verb}.v{LANES}f64.{place}"
@@ -253,16 +255,16 @@ def _masked(builder: Builder, verb: str, result: Any, *arguments: Any) -> Any:
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
 
 
-def _load_part_plainly(array: Floats, i: int, fill: float) -> Floats:
+def _load_part_in_python(array: Floats, i: int, fill: float) -> Floats:
     lanes = np.full(LANES, fill)
     inside = array[i : i + LANES]
     lanes[: inside.shape[0]] = inside
     return lanes
 
 
-@_in_python(_load_part_plainly)
+@_in_python(_load_part_in_python)
 def load_part(context: Any, array: Any, i: Any, fill: Any) -> Generated:
-    """The lanes at i; those beyond the end of the array hold `fill`."""
+    """The vector array[i : i + 4], with `fill` in the lanes beyond the end of the array."""
 
     def generate(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         array, i, fill = arguments
@@ -274,14 +276,14 @@ def load_part(context: Any, array: Any, i: Any, fill: Any) -> Generated:
     return LANES_TYPE(array, types.int64, types.float64), generate
 
 
-def _store_part_plainly(array: Floats, i: int, x: Floats) -> None:
+def _store_part_in_python(array: Floats, i: int, x: Floats) -> None:
     inside = array[i : i + LANES]
     inside[:] = x[: inside.shape[0]]
 
 
-@_in_python(_store_part_plainly)
+@_in_python(_store_part_in_python)
 def store_part(context: Any, array: Any, i: Any, x: Any) -> Generated:
-    """Put those of the lanes at i that are inside the array."""
+    """Store a vector as array[i : i + 4]; lanes beyond the end of the array are dropped."""
 
     def generate(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         array, i, x = arguments
@@ -296,10 +298,10 @@ def store_part(context: Any, array: Any, i: Any, x: Any) -> Generated:
 
 @inlined
 def load(array: Floats, i: int, fill: float, part: bool) -> Lanes:
-    """The lanes at i; if only a part of them is inside the array, the others hold `fill`.
+    """The vector array[i : i + 4]; with `part`, lanes beyond the end of the array hold `fill`.
 
-    A loop over an array goes by whole lanes, and once more by a part if anything is left: with
-    `part` written out in the call, the compiler drops the question from the loop.
+    A loop over an array loads whole vectors, and once more a part if entries are left. As `part` is
+    a literal in each call, the compiler removes the branch from the loop.
     """
     if part:
         return load_part(array, i, fill)
@@ -308,7 +310,7 @@ def load(array: Floats, i: int, fill: float, part: bool) -> Lanes:
 
 @inlined
 def store(array: Floats, i: int, x: Lanes, part: bool) -> None:
-    """Put the lanes at i; if only a part of them is inside the array, the others are dropped."""
+    """Store a vector as array[i : i + 4]; with `part`, lanes beyond the end are dropped."""
     if part:
         store_part(array, i, x)
     else:
@@ -317,27 +319,27 @@ def store(array: Floats, i: int, x: Lanes, part: bool) -> None:
 
 @inlined
 def whole(size: int) -> int:
-    """How many of so many places fill whole lanes."""
+    """The largest multiple of four that is at most `size`: where the whole vectors end."""
     return size - size % LANES
 
 
 @inlined
 def across(x: Lanes) -> float:
-    """The sum over the lanes."""
+    """The sum of the four numbers of a vector, in a fixed order."""
     return float((lane(x, 0) + lane(x, 2)) + (lane(x, 1) + lane(x, 3)))
 
 
 @inlined
 def largest(x: Lanes) -> float:
-    """The largest lane."""
+    """The largest of the four numbers of a vector."""
     return float(max(max(lane(x, 0), lane(x, 1)), max(lane(x, 2), lane(x, 3))))
 
 
 LOG2_E = 1.4426950408889634
 LN_2_HIGH, LN_2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-ROUNDER = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to a whole number in the low bits
-LEAST, MOST = -708.0, 709.0  # below, the result would be subnormal; above, infinite
-# (e^r - 1 - r)/r^2 on |r| <= ln(2)/2, fitted at Chebyshev's points: 2e-17 of e^r is left out
+ROUNDER = 6755399441055744.0  # 1.5 * 2^52: adding it leaves the rounded integer in the low bits
+LEAST, MOST = -708.0, 709.0  # e^x is subnormal below and infinite above
+# (e^r - 1 - r)/r^2 on |r| <= ln(2)/2, fitted at Chebyshev points: relative error of e^r 2e-17
 C0, C1, C2, C3, C4 = (
     0.5000000000000001,
     0.16666666666666669,
@@ -356,7 +358,7 @@ C5, C6, C7, C8, C9 = (
 
 @inlined
 def exponential(x: Lanes) -> Lanes:
-    """e^x within two units of the last digit; zero below -708, and above 709 as at 709."""
+    """e^x within two units in the last place; zero for x < -708, and e^709 for x > 709."""
     z = smaller(larger(x, LEAST), MOST)
     rounded = fused(z, LOG2_E, ROUNDER)
     n = rounded - ROUNDER
@@ -370,7 +372,7 @@ def exponential(x: Lanes) -> Lanes:
     return unless_below(value, x, LEAST)
 
 
-# (1 - e^-x)/x on 0 <= x <= 1/8, by minimax: 5e-17 of e^-x is left out
+# (1 - e^-x)/x on 0 <= x <= 1/8, a minimax fit: relative error of e^-x 5e-17
 D0, D1, D2, D3 = (
     0.9999999999999687,
     -0.4999999999936777,
@@ -382,7 +384,7 @@ D4, D5, D6 = 0.008333086596554547, -0.0013865133134883057, 0.0001864854853388250
 
 @inlined
 def decay(x: Lanes) -> Lanes:
-    """e^-x for x from 0 to 1/8, within two units of the last digit; elsewhere nonsense."""
+    """e^-x for 0 <= x <= 1/8 within two units in the last place; invalid for any other x."""
     x2 = x * x
     high = fused(fused(x2, D6, fused(x, D5, D4)), x2, fused(x, D3, D2))
     return 1.0 - x * fused(high, x2, fused(x, D1, D0))
@@ -390,7 +392,7 @@ def decay(x: Lanes) -> Lanes:
 
 @inlined
 def total(values: Floats) -> float:
-    """The sum of an array, in lanes."""
+    """The sum of an array, added up in four lanes in a fixed order."""
     sum_ = spread(0.0)
     end = whole(values.shape[0])
     for i in range(0, end, LANES):
@@ -402,7 +404,7 @@ def total(values: Floats) -> float:
 
 @inlined
 def least_of(values: Floats) -> float:
-    """The smallest number of an array, in lanes."""
+    """The smallest number of an array; infinity if it is empty."""
     found = spread(np.inf)
     end = whole(values.shape[0])
     for i in range(0, end, LANES):

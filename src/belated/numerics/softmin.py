@@ -1,4 +1,4 @@
-"""Softmin: weights in proportion to exp(-values/lambda), down to lambda = 0, all on the least."""
+"""Softmin: weights proportional to exp(-value/lambda), for a temperature lambda >= 0."""
 
 import math
 
@@ -6,12 +6,15 @@ from belated.arrays import Floats
 from belated.compiled.jit import compiled
 from belated.numerics.exponential_weights import weigh_exponentially
 
-COLDEST = 1e-300  # below it 1/lambda is no double
+COLDEST = 1e-300  # 1/lambda overflows for smaller lambda
 
 
 @compiled
 def softmin(values: Floats, temperature: float, q: Floats) -> None:
-    """Fill q; the temperature is lambda. At zero q is shared evenly among the least values."""
+    """Fill q with exp(-value/temperature), normalised to sum to one.
+
+    At temperature zero q is shared evenly among the smallest values.
+    """
     if temperature >= COLDEST:
         weigh_exponentially(values, 1.0 / temperature, q)
         return
@@ -25,8 +28,9 @@ def softmin(values: Floats, temperature: float, q: Floats) -> None:
 
 @compiled
 def below_least(q: Floats, temperature: float) -> float:
-    """How far the soft minimum -lambda ln sum_i exp(-v_i/lambda) is from min v, given q = softmin.
+    """-lambda ln sum_i exp(-v_i/lambda) - min v, the soft minimum less the minimum (<= 0).
 
-    The least value has the weight 1/sum_i exp((min v - v_i)/lambda), so it is lambda ln max q.
+    q is the softmin of v. The weight of the smallest value is 1/sum_i exp((min v - v_i)/lambda),
+    so the difference is lambda ln max q.
     """
     return temperature * math.log(q.max())

@@ -1,4 +1,4 @@
-"""Leaders: all weight on the best arm, or evenly on all that are best: arms have no order."""
+"""Tie breaking: weight is shared evenly among tied arms, so that their order does not matter."""
 
 from belated.arrays import Floats
 from belated.compiled.jit import compiled
@@ -6,7 +6,7 @@ from belated.compiled.jit import compiled
 
 @compiled
 def share_among_largest(values: Floats, q: Floats) -> None:
-    """Fill q with 1/n for the n arms of the largest value, 0 for the others; no value is NaN."""
+    """Fill q with 1/n for the n arms with the largest value, 0 for the others; no value is NaN."""
     largest, count = values[0], 0
     for value in values:
         if value > largest:

@@ -1,12 +1,12 @@
-"""The concealed argmin at speed: every arm and the multiplier corrected together, one exp an arm.
+"""Fast solver for the concealed argmin: one exponential per arm, from the last round's solution.
 
-In the notation of `plain_concealed`, each arm keeps y = ln w, with w + ln w = z and
+In the notation of `concealed_safe`, each arm keeps y = ln w, with w + ln w = z and
 z = gamma (L - c)/2 + ln a. At a guess of y with residual r = w + y - z, a shift of the multiplier
-that lowers every z by x asks for y + d with d + k d^2/2 + k d^3/6 + ... = e, where s = 1/(1 + w),
+that lowers every z by x requires y + d with d + k d^2/2 + k d^3/6 + ... = e, where s = 1/(1 + w),
 k = w s = 1 - s and e = -(r + x) s; the weight (a/w)^2 then changes by the factor exp(-2 d). Both
-are power series in e, so one exponential an arm serves every trial of x, and where all |e| are
-small the answer is exact. An arm that is far off is solved for itself first; what cannot be reached
-at all is left to the plain solver.
+are power series in e, so one exponential per arm is enough for all trials of x, and where all |e|
+are small the result is exact to rounding. An arm with a large e is first solved by itself. If the
+iteration does not converge, the safe solver is used.
 """
 
 import math
@@ -29,18 +29,18 @@ from belated.numerics.lanes import (
     store,
     whole,
 )
-from belated.solvers.concealed_safe import solve_concealed_plainly, wright_omega
+from belated.solvers.concealed_safe import solve_concealed_safely, wright_omega
 
-SLOPE, RESIDUAL, BASE = range(3)  # rows of working space
+SLOPE, RESIDUAL, BASE = range(3)  # rows of the work array: s, r and the weight of each arm
 WORK = 3
 MOST_PASSES = 8
 MOST_TRIALS = 4
-EXACT = 3e-3  # the series leave out e^6
-WILD = 0.3
-MANY, FEW = 64, 16  # with many arms it pays to solve a sixteenth of them apart
-NEAR = 1e-8  # of the sum to 1: one linear step squares it
-NEARER = 1e-4  # is enough where another pass must follow
-BEYOND = 700.0  # the y of lanes beyond the last arm: weight and slope underflow to zero there
+EXACT = 3e-3  # largest |e| for which the series, cut off at e^6, are exact to rounding
+WILD = 0.3  # largest |e| for which the series are used at all
+MANY, FEW = 64, 16  # with at least 64 arms it pays to solve up to a sixteenth of them one by one
+NEAR = 1e-8  # |sum - 1| from which one linear step is enough: it squares the error
+NEARER = 1e-4  # |sum - 1| that is enough if another pass must follow
+BEYOND = 700.0  # y in lanes beyond the last arm: its weight and slope underflow to zero
 
 
 @compiled
@@ -53,10 +53,11 @@ def solve_concealed(
     dual: Floats,
     work: Floats,
 ) -> int:
-    """Fill q and dual = (c, y_1, ..., y_K), the next round's guess; returns the passes over arms.
+    """Fill q with the concealed argmin; returns the number of passes over the arms.
 
-    A guess of infinities is a cold start; any other values only save time. gamma may be infinite,
-    which is no entropy at all.
+    Also fills dual = (c, y_1, ..., y_K), which is the guess for the next round. A guess of
+    infinities is a cold start; the guess affects the time but not the solution. gamma may be
+    infinite, which means no entropy.
     """
     for i in range(dual.shape[0]):
         dual[i] = guess[i]
@@ -71,8 +72,8 @@ def solve_concealed(
 def solve_from_afar(
     losses: Floats, eta: float, gamma: float, guess: float, q: Floats, dual: Floats
 ) -> int:
-    """The plain solver, and the y that belong to its weights."""
-    dual[0], passes = solve_concealed_plainly(losses, eta, gamma, guess, q)
+    """Fill q and dual with the safe solver, starting from a guess of c; returns the passes."""
+    dual[0], passes = solve_concealed_safely(losses, eta, gamma, guess, q)
     log_ratio = np.log(gamma / (4.0 * eta))
     for i in range(q.shape[0]):
         dual[1 + i] = log_ratio - 0.5 * math.log(q[i])
@@ -90,9 +91,9 @@ def correct_together(
     work: Floats,
     grouped: bool,
 ) -> int:
-    """The argmin from the dual as it is, which is brought up to date; 0 if it is too far away.
+    """Fill q from the old dual, and update the dual; returns the passes, or 0 without convergence.
 
-    Grouped, an arm stands for as many equal arms as its `copies` say, and q is the weight of each.
+    If `grouped`, an arm stands for copies[i] equal arms, and q is the weight of each one of them.
     """
     half = 0.5 * gamma
     ratio = gamma / (4.0 * eta)
@@ -134,9 +135,9 @@ def linearise(
     work: Floats,
     grouped: bool,
 ) -> tuple[float, float]:
-    """Slope, residual and weight of every arm at its guess.
+    """Fill the work array with s, r and the weight of every arm at its guess y.
 
-    Returns x to third order, and the largest |e| that an arm would need even without it.
+    Returns x to third order, and the largest |e| of any arm at x = 0.
     """
     zero = spread(0.0)
     sums = (zero, zero, zero, zero)
@@ -165,7 +166,7 @@ def linearise_arms(
     i: int,
     part: bool,
 ) -> tuple[Lanes, Lanes, Lanes]:
-    """The same for the arms from i on; returns weight, |e| without any x, and slope."""
+    """Fill the work array for the four arms from i on; returns weight, -e at x = 0, and s."""
     here = load(y, i, BEYOND, part)
     w = exponential(here)
     above = 1.0 + w
@@ -184,7 +185,7 @@ def linearise_arms(
 def added(
     sums: tuple[Lanes, Lanes, Lanes, Lanes], q: Lanes, e: Lanes, s: Lanes
 ) -> tuple[Lanes, Lanes, Lanes, Lanes]:
-    """The sum of the weights to second order in x, and the largest |e|, with some more arms."""
+    """Add four arms to the sum of weights to second order in x, and to the largest |e|."""
     sum_, rate, bend, worst = sums
     curved = q * (3.0 - s)
     return (
@@ -206,10 +207,10 @@ def tame(
     y: Floats,
     work: Floats,
 ) -> bool:
-    """Solve arms that are off, each for itself; whether there were any.
+    """Solve arms with a large |e| one by one; returns whether there were any.
 
-    If few are off at all, as those that were just told a loss, it is all of them, and no other pass
-    will be needed; else those that are too far off for the series.
+    If few arms have |e| > EXACT, for example those whose loss has just arrived, all of them are
+    solved, and no other pass is needed. Otherwise only those with |e| > WILD are.
     """
     arms, off = y.shape[0], 0
     for i in range(arms):
@@ -229,7 +230,7 @@ def tame(
 
 @inlined
 def change(e: Lanes, k: Lanes) -> Lanes:
-    """d as a power series in e."""
+    """d, the change of y, as a power series in e."""
     fifth = k * fused(k, fused(k, fused(k, 7 / 8, -7 / 8), 5 / 24), -1 / 120)
     fourth = k * fused(k, fused(k, -5 / 8, 5 / 12), -1 / 24)
     third = k * fused(k, 0.5, -1 / 6)
@@ -238,7 +239,7 @@ def change(e: Lanes, k: Lanes) -> Lanes:
 
 @inlined
 def grown(q: Lanes, d: Lanes) -> Lanes:
-    """q exp(-2 d) as a power series in d."""
+    """The new weight q exp(-2 d), as a power series in d."""
     t = -2.0 * d
     tail = fused(t, fused(t, fused(t, 1 / 120, 1 / 24), 1 / 6), 0.5)
     return fused(q, fused(t * t, tail, t), q)
@@ -248,7 +249,7 @@ def grown(q: Lanes, d: Lanes) -> Lanes:
 def attempt(
     x: float, copies: Floats, arms: int, work: Floats, grouped: bool
 ) -> tuple[float, float, float]:
-    """Every z lowered by x: the sum of the weights, its slope in x, and the largest |e|."""
+    """The sum of the weights if every z is lowered by x, its slope in x, and the largest |e|."""
     zero = spread(0.0)
     sums = (zero, zero, zero)
     end = whole(arms)
@@ -270,7 +271,7 @@ def attempt_arms(
     part: bool,
     grouped: bool,
 ) -> tuple[Lanes, Lanes, Lanes]:
-    """The same for the arms from i on, which are added to the sums."""
+    """Add the four arms from i on to the sums of `attempt`."""
     sum_, rate, worst = sums
     s = load(work[SLOPE], i, 0.0, part)
     k = 1.0 - s
@@ -284,7 +285,7 @@ def attempt_arms(
 
 @inlined
 def finish(x: float, last: float, y: Floats, work: Floats, q: Floats) -> None:
-    """The weights and every y at x, and a last linear step from there."""
+    """Fill q and y for a shift x followed by a linear step `last`."""
     end = whole(y.shape[0])
     for i in range(0, end, LANES):
         finish_arms(x, last, y, work, q, i, False)
@@ -296,7 +297,7 @@ def finish(x: float, last: float, y: Floats, work: Floats, q: Floats) -> None:
 def finish_arms(
     x: float, last: float, y: Floats, work: Floats, q: Floats, i: int, part: bool
 ) -> None:
-    """The same for the arms from i on."""
+    """Fill q and y of the four arms from i on for a shift x followed by a linear step `last`."""
     s = load(work[SLOPE], i, 0.0, part)
     k = 1.0 - s
     d = change((-x - load(work[RESIDUAL], i, 0.0, part)) * s, k)

@@ -1,6 +1,6 @@
-"""The concealed argmin, the plain way: eq:frameworkprediction, eq:regunknown1 and eq:regunknown2.
+"""Safe solver for the concealed argmin: eq:frameworkprediction, eq:regunknown1, eq:regunknown2.
 
-Stationarity reads ln(q)/gamma - 1/(2 eta sqrt(q)) = c - L. With a = gamma/(4 eta) and
+The stationarity condition is ln(q)/gamma - 1/(2 eta sqrt(q)) = c - L. With a = gamma/(4 eta) and
 z = gamma (L - c)/2 + ln a its solution is q = (a/w)^2 = exp(2 w - gamma (L - c)), where w is the
 Wright omega function of z: w + ln w = z. The derivative of ln q in c is gamma/(1 + w), which
 increases with c.
@@ -32,13 +32,14 @@ def wright_omega(z: float) -> float:
 
 
 @compiled_apart
-def solve_concealed_plainly(
+def solve_concealed_safely(
     losses: Floats, eta: float, gamma: float, guess: float, q: Floats
 ) -> tuple[float, int]:
-    """Fill q with the argmin; returns the multiplier c, the next `guess`, and the passes it took.
+    """Fill q with the argmin; returns the multiplier c and the number of passes over the arms.
 
-    gamma may be infinite (no entropy, pure Tsallis regularizer). A guess of infinity is a cold
-    start, from where c is if all losses are equal; any other value only saves time.
+    c is the `guess` for the next round. A guess of infinity is a cold start, which begins at the c
+    of equal losses; the guess affects the time but not the solution. gamma may be infinite (no
+    entropy, pure Tsallis regularizer).
     """
     arms = losses.shape[0]
     if arms == 1:
@@ -47,8 +48,8 @@ def solve_concealed_plainly(
     least = np.inf
     for loss in losses:
         least = min(least, loss)
-    ceiling = -1.0 / (2.0 * eta)  # the best arm alone has q = 1 there
-    # a little left of where no arm is above 1/K, which is the root if all losses are equal
+    ceiling = -1.0 / (2.0 * eta)  # the best arm has q = 1 here
+    # slightly below the c at which the best arm has q = 1/K: the root if all losses are equal
     low = -1.000001 * (math.log(arms) / gamma + math.sqrt(arms) / (2.0 * eta))
     search = begin_search(guess - least if guess < np.inf else low, low, ceiling)
     for passes in range(1, MOST_STEPS):
@@ -64,7 +65,7 @@ def solve_concealed_plainly(
 def fill_concealed(
     losses: Floats, least: float, eta: float, gamma: float, c: float, q: Floats
 ) -> tuple[float, float]:
-    """q at the multiplier c; returns its sum and the derivative of that in c."""
+    """Fill q at the multiplier c, measured from `least`; returns sum q and its derivative in c."""
     total = 0.0
     slope = 0.0
     if gamma == np.inf:
@@ -79,7 +80,7 @@ def fill_concealed(
     for i in range(losses.shape[0]):
         exponent = gamma * (losses[i] - least - c)
         w = wright_omega(0.5 * exponent + log_ratio)
-        # (a/w)^2 loses its digits where w underflows, the exponential where w is large
+        # (a/w)^2 is inaccurate where w underflows, the exponential where w is large
         q[i] = (ratio / w) ** 2.0 if w > 0.5 else math.exp(2.0 * w - exponent)
         total += q[i]
         slope += gamma * q[i] / (1.0 + w)

@@ -1,10 +1,10 @@
-"""The full-information argmin at speed: one pass over the arms, then a root of few exponentials.
+"""Fast solver for the full-information argmin: one pass over the arms, then a root in c.
 
-As in `plain_full_information`, a shift of c by d multiplies the row of a rate by exp(rate d). So
-the sums of the rows at any c are enough to find the root exactly, and the weights with it.
+As in `full_information_safe`, a shift of c by d multiplies the row of a rate by exp(rate d). The
+sums of the rows at any c are therefore enough to find the root exactly, and with it the weights.
 
-A weight changes by the factor exp(-rate (what has arrived)), which for some rounds is close to one:
-so the weights of later rounds follow from those of an earlier one by a short polynomial.
+A weight changes by the factor exp(-rate (arrived losses)), which stays close to one for some
+rounds: the weights of these rounds follow from those of an earlier round by a short polynomial.
 """
 
 import math
@@ -31,10 +31,10 @@ from belated.solvers.rate_columns import PLAIN, WEIGHED, arrivals, loss
 
 MOST_PASSES = 8
 MOST_STEPS = 50
-NEARLY = 1e-9  # one more Newton step squares it, beyond the last digit
+NEARLY = 1e-9  # step from which Newton is exact: one more step squares it
 EXACT = 1e-15
-FAR = 1.0  # rate times a shift beyond which a row may have lost its digits
-NEAR = 0.125  # the largest exponent of a weight that is carried along
+FAR = 1.0  # rate times shift above which a row may have lost digits
+NEAR = 0.125  # largest exponent for which weights follow from an earlier round: that of `decay`
 
 
 @compiled
@@ -49,10 +49,11 @@ def solve_full_information(
     sums: Floats,
     factors: Floats,
 ) -> tuple[float, int]:
-    """Fill q; returns the multiplier c and the passes, which are 0 if the guess is too far away.
+    """Fill q with the full-information argmin; returns the multiplier c and the passes.
 
-    levels, offsets and fresh are those of `columns`, a row for each of the rates, the largest
-    first. `rows` is working space of the same shape, sums and factors have one place for each.
+    The passes over the arms are 0 if the guess of c is too far away. levels, offsets and fresh are
+    described in `rate_columns`; they have one row for each rate, the largest rate first. `rows`, of
+    the shape of levels, and `sums` and `factors`, of the shape of rates, are work arrays.
     """
     c = guess
     for passes in range(1, MOST_PASSES):
@@ -77,10 +78,10 @@ def carry_full_information(
     sums: Floats,
     factors: Floats,
 ) -> tuple[float, int, float]:
-    """Fill q from the weights of an earlier round and the losses that have arrived since.
+    """Fill q from the weights of an earlier round and the losses that have arrived since then.
 
-    Returns the shift of c, the passes, which are 0 if too much has arrived, and the largest
-    exponent. The new weights are the rows times their factors.
+    Returns the shift of c, the passes over the arms, which are 0 if the arrived losses are too
+    large, and the largest exponent. The new weights are the rows times their factors.
     """
     most = 0.0
     for r in range(rates.shape[0]):
@@ -98,7 +99,7 @@ def carry_full_information(
 def carry_row(
     weights: Floats, plain: Floats, weighed: Floats, rate: float, row: Floats
 ) -> tuple[float, float]:
-    """The weights of one rate at the old c; returns their sum and the largest exponent."""
+    """Fill the row of one rate at the old c; returns its sum and the largest exponent."""
     sum_, most, end = spread(0.0), spread(0.0), whole(row.shape[0])
     for i in range(0, end, LANES):
         exponent = rate * arrivals(plain, weighed, rate, i, False)
@@ -113,7 +114,7 @@ def carry_row(
 
 @inlined
 def carry(weights: Floats, exponent: Lanes, row: Floats, i: int, part: bool) -> Lanes:
-    """The weights of one rate for the arms from i on."""
+    """Store and return the old weights of four arms from i on, times exp(-exponent)."""
     weight = load(weights, i, 0.0, part) * decay(exponent)
     store(row, i, weight, part)
     return weight
@@ -129,7 +130,7 @@ def fill_rows(
     rows: Floats,
     sums: Floats,
 ) -> None:
-    """The weights at c, and the sum of each row."""
+    """Fill the weights of all rates and arms at c, and the sum of each row."""
     for r in range(rates.shape[0]):
         sums[r] = fill_row(
             levels[r], offsets[r], fresh[PLAIN], fresh[WEIGHED], rates[r], c, rows[r]
@@ -146,7 +147,7 @@ def fill_row(
     c: float,
     row: Floats,
 ) -> float:
-    """The weights of one rate at c; returns their sum."""
+    """Fill the weights of one rate at c; returns their sum."""
     sum_, end = spread(0.0), whole(row.shape[0])
     for i in range(0, end, LANES):
         sum_ = sum_ + weigh(level, offset, plain, weighed, rate, c, row, i, False)
@@ -167,7 +168,7 @@ def weigh(
     i: int,
     part: bool,
 ) -> Lanes:
-    """The weights of one rate for the arms from i on."""
+    """Store and return the weights of one rate for the four arms from i on."""
     distance = c - loss(level, plain, weighed, rate, i, part)
     weight = exponential(fused(distance, rate, load(offset, i, -np.inf, part)))
     store(row, i, weight, part)
@@ -178,7 +179,7 @@ def weigh(
 def add_rows(
     rows: Floats, rates: Floats, sums: Floats, shift: float, factors: Floats, q: Floats
 ) -> None:
-    """q as the sum of the shifted rows, normalised."""
+    """Fill q with the sum over the rates of the rows shifted by `shift`, and normalise it."""
     all_ = spread(0.0)
     for r in range(0, rates.shape[0], LANES):
         factor = exponential(load(rates, r, 0.0, True) * shift)
@@ -196,7 +197,7 @@ def add_rows(
 
 @inlined
 def add_arms(rows: Floats, factors: Floats, q: Floats, i: int, part: bool) -> None:
-    """The same for the arms from i on."""
+    """Fill q of the four arms from i on: the sum of the rows times their factors."""
     sum_ = spread(0.0)
     for r in range(factors.shape[0]):
         sum_ = fused(load(rows[r], i, 0.0, part), factors[r], sum_)
@@ -205,9 +206,9 @@ def add_arms(rows: Floats, factors: Floats, q: Floats, i: int, part: bool) -> No
 
 @inlined
 def root(sums: Floats, rates: Floats) -> float:
-    """The d with sum_r sums_r exp(rates_r d) = 1, by Newton's method.
+    """The d with sum_r sums_r exp(rates_r d) = 1, by Newton's method; infinity if none is found.
 
-    The sum is log-convex in d: far from the root Newton is done on its logarithm.
+    The sum is log-convex in d: far from the root the method is applied to its logarithm.
     """
     d = 0.0
     for _ in range(MOST_STEPS):

@@ -1,9 +1,9 @@
-"""The full-information argmin, the plain way: eq:frameworkprediction with eq:fullinforeg.
+"""Safe solver for the full-information argmin: eq:frameworkprediction with eq:fullinforeg.
 
-Stationarity gives p(i,j) = p1(i,j) exp(eta_j (c - L(i,j))), with the one number c that makes p sum
-to one. A shift of c by d multiplies column j by exp(eta_j d), so once the column sums are known at
-any c the root is that of a sum of only J exponentials: one pass over the K x J coordinates finds
-it, unless it lies so far away that coordinates had underflowed.
+Stationarity gives p(i,j) = p1(i,j) exp(eta_j (c - L(i,j))), with the number c for which p sums to
+one. A shift of c by d multiplies column j by exp(eta_j d). So, given the column sums at any c, the
+shift is the root of a sum of J exponentials: one pass over the K x J coordinates finds it, unless
+it is so far away that coordinates have underflowed.
 """
 
 import math
@@ -16,13 +16,13 @@ from belated.solvers.multiplier import MOST_STEPS, NOT_FOUND, exhausted, finer_a
 
 
 @compiled_apart
-def solve_full_information_plainly(
+def solve_full_information_safely(
     losses: Floats, log_prior: Floats, log_weight: Floats, rates: Floats, guess: float, p: Floats
 ) -> tuple[float, int]:
-    """Fill p with the argmin; returns the multiplier c, the next `guess`, and the passes it took.
+    """Fill p with the argmin; returns the multiplier c and the number of passes over the arms.
 
-    log_prior is ln pi, log_weight is ln w_j of eq:fullinfoprior. A guess of infinity is a cold
-    start; any other value only saves time.
+    log_prior is ln pi, log_weight is ln w_j of eq:fullinfoprior. c is the `guess` for the next
+    round. A guess of infinity is a cold start; the guess affects the time but not the solution.
     """
     anchor = losses.min()
     c, passes = solve_anchored(losses, log_prior, log_weight, rates, anchor, guess - anchor, p)
@@ -45,9 +45,9 @@ def solve_anchored(
     guess: float,
     p: Floats,
 ) -> tuple[float, int]:
-    """The argmin with c and all losses measured from the anchor."""
+    """Fill p with the argmin; c and the losses are measured from `anchor`. Returns c and passes."""
     arms, grid = losses.shape
-    ceiling = np.inf  # where the first coordinate reaches 1: every exponent left of it is <= 0
+    ceiling = np.inf  # here the first coordinate reaches 1; all exponents are <= 0 below it
     for i in range(arms):
         for j in range(grid):
             bound = losses[i, j] - anchor - (log_prior[i] + log_weight[j]) / rates[j]
@@ -64,7 +64,7 @@ def solve_anchored(
                 p[i, j] = math.exp(exponent)
                 columns[j] += p[i, j]
         step = root_of_exponential_sum(columns, rates)
-        rounded = step > 0.0 and c == ceiling  # the root lies left of the ceiling, up to rounding
+        rounded = step > 0.0 and c == ceiling  # the root is at most the ceiling, up to rounding
         if abs(step) * fastest <= 1.0 or rounded:
             break
         c = min(c + step, ceiling)
@@ -82,8 +82,8 @@ def solve_anchored(
 def root_of_exponential_sum(sums: Floats, rates: Floats) -> float:
     """The d with sum_j sums_j exp(rates_j d) = 1; infinity if all sums are zero.
 
-    The logarithm of the sum is convex and increasing in d, so Newton from a point right of the
-    root only ever moves left, towards it.
+    The logarithm of the sum is convex and increasing in d, so Newton's method from a point right of
+    the root moves left, towards it, in every step.
     """
     logs = np.empty(sums.shape[0])
     d = np.inf

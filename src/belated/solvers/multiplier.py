@@ -1,9 +1,9 @@
-"""What all solvers for the multiplier c of the constraint sum q = 1 share.
+"""Newton's method inside a bracket for the multiplier c of the constraint sum q = 1.
 
-Every weight q_i(c), and so their sum S(c), is increasing and log-convex in c. Newton on ln S from
-the right of the root moves left and never passes it; from the left it lands on the right, at most
-at `ceiling`, beyond which the closed forms would overflow. Whatever rounding does, the step stays
-inside the bracket.
+Every weight q_i(c), and so their sum S(c), is increasing and log-convex in c. A Newton step on ln S
+from the right of the root moves left and does not pass it; a step from the left ends right of it,
+at most at `ceiling`, above which the closed forms would overflow. The bracket also holds under
+rounding.
 """
 
 import math
@@ -18,18 +18,18 @@ MOST_STEPS = 200
 EXACT = 1e-15
 SMALL = 1e-11
 NOT_FOUND = "the multiplier of the simplex was not found"
-COARSE = 1e4  # rate times |c| above which the last digit of c shows in the twelfth of a weight
+COARSE = 1e4  # rate times |c| above which rounding c changes the twelfth digit of a weight
 
 
 @compiled
 def exhausted(excess: float, previous: float) -> bool:
-    """Whether excess = S - 1 is down to rounding: Newton would else have shrunk it further."""
+    """Whether excess = S - 1 is only rounding: it is tiny, or small and no longer shrinking."""
     return abs(excess) <= EXACT or (abs(excess) <= SMALL and abs(excess) >= 0.5 * abs(previous))
 
 
 @compiled
 def settled(before: float, after: float) -> bool:
-    """Whether a step was too small to change anything but the last digits."""
+    """Whether a step of c changed only its last digits."""
     return abs(after - before) <= 4e-16 * abs(after)
 
 
@@ -37,7 +37,7 @@ def settled(before: float, after: float) -> bool:
 def newton_step(
     c: float, total: float, slope: float, low: float, high: float, ceiling: float
 ) -> tuple[float, float, float]:
-    """The next c, given S = total and its slope at c, and the tightened bracket."""
+    """The next c and the tightened bracket (low, high), given S = total and its slope at c."""
     if total > 1.0:
         high = c
     else:
@@ -48,8 +48,8 @@ def newton_step(
     return following, low, high
 
 
-class Search(NamedTuple):
-    """Where c is sought: the last c, the bracket, and S - 1 at the last c that was tried."""
+class MultiplierSearch(NamedTuple):
+    """A search for c: the next c to try, the bracket of the root, and S - 1 at the previous c."""
 
     c: float
     low: float
@@ -59,28 +59,29 @@ class Search(NamedTuple):
 
 
 @compiled
-def begin_search(guess: float, low: float, ceiling: float) -> Search:
-    """The search from a guess; nothing has been tried yet."""
-    return Search(max(low, min(guess, ceiling)), low, ceiling, ceiling, np.inf)
+def begin_search(guess: float, low: float, ceiling: float) -> MultiplierSearch:
+    """A new search that begins at the guess, moved into [low, ceiling]."""
+    return MultiplierSearch(max(low, min(guess, ceiling)), low, ceiling, ceiling, np.inf)
 
 
 @compiled
-def advance(search: Search, total: float, slope: float) -> tuple[Search, bool]:
-    """The search after c was tried, where S = total with this slope; and whether it is over."""
+def advance(search: MultiplierSearch, total: float, slope: float) -> tuple[MultiplierSearch, bool]:
+    """The search after evaluating S = total and its slope at search.c, and whether it is over."""
     excess = total - 1.0
     if exhausted(excess, search.excess):
         return search, True
     c, low, high = newton_step(search.c, total, slope, search.low, search.high, search.ceiling)
-    return Search(c, low, high, search.ceiling, excess), settled(search.c, c)
+    return MultiplierSearch(c, low, high, search.ceiling, excess), settled(search.c, c)
 
 
 @compiled_apart
 def finer_anchor(losses: Floats, rates: Floats, c: float, anchor: float) -> float:
-    """The loss from which c should be measured so that its rounding shows in no weight.
+    """The loss to measure c from, so that the rounding of c does not change any weight.
 
-    A weight moves by rate times the error of c - L. Measured from the smallest loss, c may be large
-    where slow rates rule, and then its last digit matters to a fast coordinate: measure from the
-    loss nearest to c. The answer is `anchor` if it will do, or if no loss is much nearer.
+    A weight changes by rate times the error of c - L. If c is measured from the smallest loss, it
+    may be large where slow rates dominate, and its last digit then matters for fast rates. The
+    result is the loss nearest to c, or `anchor` if that is accurate enough or no loss is much
+    nearer to c.
     """
     if rates.max() * abs(c) <= COARSE:
         return anchor
@@ -96,7 +97,7 @@ def finer_anchor(losses: Floats, rates: Floats, c: float, anchor: float) -> floa
 
 @compiled_apart
 def normalise(weights: Floats) -> None:
-    """Divide by the sum, added up with its rounding errors (Kahan): they grow with many arms."""
+    """Divide the weights by their sum, which is compensated (Kahan) because there may be many."""
     total = 0.0
     lost = 0.0
     for weight in weights.flat:

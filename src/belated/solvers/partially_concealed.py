@@ -1,15 +1,16 @@
-"""The partially concealed argmin at speed: arms and multiplier corrected together.
+"""Fast solver for the partially concealed argmin: corrects all arms and c from the last solution.
 
-In the notation of `plain_partially_concealed`, each arm keeps x = 1/(eta q), and its row of rates
-is summed up by A(y) = ln sum_g p1(i,g) exp(g (y - L(i,g))) at y = c + x: its value, and the mean m,
-the variance v and the third cumulant k of the rates under p(i, .), which are its derivatives. With
-h = A + ln x + ln eta, a shift of c by b moves ln x by the d that solves
+In the notation of `partially_concealed_safe`, each arm keeps x = 1/(eta q). Its rates enter through
+A(y) = ln sum_g p1(i,g) exp(g (y - L(i,g))) at y = c + x: through its value and its derivatives,
+which are the mean m, the variance v and the third cumulant k of the rates under p(i, .). With
+h = A + ln x + ln eta, a shift of c by b changes ln x by the d that solves
 
     h + (m t + v t^2/2 + k t^3/6) + d = 0,    t = b + x (e^d - 1),
 
-and q by the factor e^-d. So one exponential a coordinate serves every trial of b; where the moves
-are small the answer is exact. An arm that is far off, as one that was just told a loss may be, is
-solved for itself first; what cannot be reached at all is left to the plain solver.
+and q by the factor e^-d. So one exponential per coordinate is enough for all trials of b, and where
+the changes are small the result is exact to rounding. An arm with a large residual, for example one
+whose loss has just arrived, is first solved by itself. If the iteration does not converge, the
+caller must use the safe solver.
 """
 
 import math
@@ -39,17 +40,17 @@ from belated.solvers.rate_columns import PLAIN, WEIGHED, loss
 Sums = tuple[Lanes, Lanes, Lanes]
 Moments = tuple[Lanes, Lanes, Lanes, Lanes]
 
-RESIDUAL, MEAN, VARIANCE, SKEW, GAIN, BASE, MOVE, SLOPE = range(8)  # rows of working space
+RESIDUAL, MEAN, VARIANCE, SKEW, GAIN, BASE, MOVE, SLOPE = range(8)  # rows of the work array
 WORK = 8
 MOST_PASSES = 8
 MOST_TRIALS = 4
-EXACT = 1e-4  # of a rate times t: its fourth power is left out
-STILL = 1e-8  # of a move: its square is nothing
-WILD = 0.3
-NEAR = 1e-9  # of the sum to 1: one linear step squares it
-NEARER = 1e-4  # is enough where another pass must follow
+EXACT = 1e-4  # largest rate times t for which the series, cut off at its fourth power, is exact
+STILL = 1e-8  # largest change for which its square is below rounding
+WILD = 0.3  # largest residual for which the series is used at all
+NEAR = 1e-9  # |sum - 1| from which one linear step is enough: it squares the error
+NEARER = 1e-4  # |sum - 1| that is enough if another pass must follow
 TINY = 1e-300
-CHAIN = 5  # rows of which each is the square of the next one: the error doubles with each
+CHAIN = 5  # rows computed by squaring the next one, at most: the error doubles with each
 
 
 @compiled
@@ -65,10 +66,11 @@ def correct_together(
     dual: Floats,
     work: Floats,
 ) -> int:
-    """Fill q from dual = (c, x_1, ..., x_K), which is brought up to date.
+    """Fill q from the old dual = (c, x_1, ..., x_K), and update the dual.
 
-    Returns the passes over the arms, 0 if the dual is too far away. levels, offsets and fresh are
-    those of `columns`, a row for each of the rates, the largest first.
+    Returns the passes over the arms, or 0 if the iteration does not converge. levels, offsets,
+    fresh and ratios are described in `rate_columns`; they have one row for each rate, the largest
+    rate first. `chained` says whether the ratios can be used.
     """
     c = dual[0]
     x = dual[1:]
@@ -113,7 +115,7 @@ def linearise(
     x: Floats,
     work: Floats,
 ) -> tuple[float, float]:
-    """Residual and cumulants of every arm at its guess.
+    """Fill the work array with the residual and the cumulants of every arm at its guess x.
 
     Returns b to second order, and the largest residual.
     """
@@ -143,9 +145,10 @@ def moments_of(
     i: int,
     part: bool,
 ) -> Moments:
-    """The sums of p(i, .) and of p(i, .) times the rates, their squares and their cubes.
+    """The moments sum_g p(i,g) g^n, n = 0 to 3, of the four arms from i on.
 
-    Chained, only the first and the last of up to CHAIN rows take an exponential.
+    If `chained`, most rows are computed as squares of the next one, and only one row in CHAIN and
+    the row of the largest rate need an exponential.
     """
     here = load(x, i, 0.0, part)
     weighed = load(fresh[WEIGHED], i, 0.0, part)
@@ -177,9 +180,9 @@ def moments_of(
 def linearise_arms(
     moments: Moments, eta: float, x: Floats, work: Floats, sums: Sums, i: int, part: bool
 ) -> Sums:
-    """The same for the arms from i on, which are added to the sums."""
+    """Fill the work array for the four arms from i on; returns the sums with them added."""
     all_, first, second, third = moments
-    here = load(x, i, 0.0, part)  # beyond the last arm it is 0, and so is the weight
+    here = load(x, i, 0.0, part)  # 0 beyond the last arm, which makes the weight 0
     inverse = 1.0 / larger(all_, TINY)
     m = first * inverse
     square = second * inverse
@@ -203,7 +206,7 @@ def linearise_arms(
 
 @inlined
 def log_of_one_and(e: Lanes) -> Lanes:
-    """ln(1 + e) for small e, by the series of the inverse hyperbolic tangent."""
+    """ln(1 + e) for small e, by the series of artanh(e/(2 + e))."""
     z = e / (2.0 + e)
     z2 = z * z
     tail = fused(z2, fused(z2, fused(z2, fused(z2, 1 / 11, 1 / 9), 1 / 7), 1 / 5), 1 / 3)
@@ -221,13 +224,13 @@ def tame(
     x: Floats,
     work: Floats,
 ) -> None:
-    """Solve the arms that are far off, each for itself."""
+    """Solve the arms with a large residual one by one, and update their work columns."""
     limit = math.log1p(-WILD)
     losses, logs = np.empty(rates.shape[0]), np.empty(rates.shape[0])
     for i in range(x.shape[0]):
         if work[RESIDUAL, i] >= limit and work[RESIDUAL, i] <= -limit:
             continue
-        high = np.inf  # where the first coordinate reaches 1
+        high = np.inf  # here the first coordinate reaches 1
         for r in range(rates.shape[0]):
             fresh_loss = fresh[PLAIN, i] + 4.0 * rates[r] * fresh[WEIGHED, i]
             losses[r] = levels[r, i] + fresh_loss
@@ -249,7 +252,7 @@ def linearise_arm(
     x: Floats,
     work: Floats,
 ) -> None:
-    """Residual and cumulants of one arm."""
+    """Fill the work array with the residual and the cumulants of one arm."""
     all_, first, second, third = 0.0, 0.0, 0.0, 0.0
     for r in range(rates.shape[0]):
         weight = math.exp(logs[r] + rates[r] * ((c - losses[r]) + x[i]))
@@ -268,7 +271,7 @@ def linearise_arm(
 
 @inlined
 def move_linearly(b: float, x: Floats, work: Floats, q: Floats) -> None:
-    """The weights and every x where next to nothing has changed."""
+    """Fill q and x by a linear step, for changes whose squares are below rounding."""
     end = whole(x.shape[0])
     for i in range(0, end, LANES):
         move_arms_linearly(b, x, work, q, i, False)
@@ -278,7 +281,7 @@ def move_linearly(b: float, x: Floats, work: Floats, q: Floats) -> None:
 
 @inlined
 def move_arms_linearly(b: float, x: Floats, work: Floats, q: Floats, i: int, part: bool) -> None:
-    """The same for the arms from i on."""
+    """Fill q and x of the four arms from i on by a linear step."""
     move = fused(load(work[MEAN], i, 0.0, part), b, load(work[RESIDUAL], i, 0.0, part))
     move = move * load(work[GAIN], i, 0.0, part)
     here, base = load(x, i, 0.0, part), load(work[BASE], i, 0.0, part)
@@ -288,13 +291,13 @@ def move_arms_linearly(b: float, x: Floats, work: Floats, q: Floats, i: int, par
 
 @inlined
 def less_one(d: Lanes) -> Lanes:
-    """e^d - 1 for small d."""
+    """e^d - 1 for small d, by its series."""
     return fused(d * d, fused(d, fused(d, 1 / 24, 1 / 6), 0.5), d)
 
 
 @inlined
 def attempt(b: float, fastest: float, x: Floats, work: Floats) -> tuple[float, float, float]:
-    """c shifted by b: the sum of the weights, its slope, and the largest move, times a rate."""
+    """The sum of weights if c is shifted by b, its slope, and the largest |d| + fastest |t|."""
     zero = spread(0.0)
     sums = (zero, zero, zero)
     end = whole(x.shape[0])
@@ -310,7 +313,7 @@ def attempt(b: float, fastest: float, x: Floats, work: Floats) -> tuple[float, f
 def attempt_arms(
     b: float, fastest: float, x: Floats, work: Floats, sums: Sums, i: int, part: bool
 ) -> Sums:
-    """The same for the arms from i on, which are added to the sums; keeps d and d(ln q)/dc."""
+    """Add the four arms from i on to the sums of `attempt`; stores their d and d(ln q)/dc."""
     here = load(x, i, 0.0, part)
     m = load(work[MEAN], i, 0.0, part)
     v = load(work[VARIANCE], i, 0.0, part)
@@ -318,7 +321,7 @@ def attempt_arms(
     gain = load(work[GAIN], i, 0.0, part)
     h = load(work[RESIDUAL], i, 0.0, part)
     d = -1.0 * (fused(m, b, h) * gain)
-    for _ in range(2):  # each time the error shrinks by the size of the move
+    for _ in range(2):  # each iteration multiplies the error by the size of the change
         t = fused(here, less_one(d), b)
         change = t * fused(t, fused(t, skew, 0.5 * v), m)
         d = d - gain * (h + (change + d))
@@ -337,7 +340,7 @@ def attempt_arms(
 
 @inlined
 def finish(last: float, x: Floats, work: Floats, q: Floats) -> None:
-    """The weights and every x at the last attempt, and a linear step from there."""
+    """Fill q and x at the last attempted shift, followed by a linear step `last`."""
     end = whole(x.shape[0])
     for i in range(0, end, LANES):
         finish_arms(last, x, work, q, i, False)
@@ -347,7 +350,7 @@ def finish(last: float, x: Floats, work: Floats, q: Floats) -> None:
 
 @inlined
 def finish_arms(last: float, x: Floats, work: Floats, q: Floats, i: int, part: bool) -> None:
-    """The same for the arms from i on."""
+    """Fill q and x of the four arms from i on at the last attempt and a linear step `last`."""
     d = load(work[MOVE], i, 0.0, part)
     gain = last * load(work[SLOPE], i, 0.0, part)
     here, base = load(x, i, 0.0, part), load(work[BASE], i, 0.0, part)

@@ -1,10 +1,10 @@
-"""The partially concealed argmin, the plain way: eq:frameworkprediction with eq:banditreg1, 2.
+"""Safe solver for the partially concealed argmin: eq:frameworkprediction with eq:banditreg1, 2.
 
 Stationarity gives p(i,g) = p1(i,g) exp(g (c - L(i,g) + x_i)) with x_i = 1/(eta q_i) and q_i the sum
 of row i. With u = ln x_i and A_i(y) = ln sum_g p1(i,g) exp(g (y - L(i,g))), each arm solves
 h(u) = A_i(c + e^u) + u + ln eta = 0, convex and increasing in u. The derivative of ln q_i in c is
 m/(1 + m x_i), with m the mean of the rates under p(i, .)/q_i; it increases with c, so u is concave
-in c and a tangent lies above it. Newton on both levels comes from the right.
+in c and its tangents lie above it. Both levels use Newton's method from the right of the root.
 """
 
 import math
@@ -23,11 +23,11 @@ from belated.solvers.multiplier import (
 )
 from belated.solvers.rate_columns import spread_over_rates
 
-NEARLY = 1e-9  # one more Newton step squares it, beyond the last digit
+NEARLY = 1e-9  # |h| from which one more Newton step is exact: it squares the error
 
 
 @compiled_apart
-def solve_partially_concealed_plainly(
+def solve_partially_concealed_safely(
     losses: Floats,
     log_prior: Floats,
     log_weight: Floats,
@@ -38,15 +38,16 @@ def solve_partially_concealed_plainly(
     q: Floats,
     dual: Floats,
 ) -> int:
-    """Fill p, q and dual = (c, u_1, ..., u_K), the next `guess`; returns the passes it took.
+    """Fill p and q with the argmin; returns the number of passes over the arms.
 
-    log_prior is ln pi, log_weight is ln w_j of eq:fullinfoprior, rates is the grid eq:banditgamma.
-    A guess of infinities is a cold start; any other values only save time.
+    Also fills dual = (c, u_1, ..., u_K), which is the `guess` for the next round. log_prior is
+    ln pi, log_weight is ln w_j of eq:fullinfoprior, rates is the grid eq:banditgamma. A guess of
+    infinities is a cold start; the guess affects the time but not the solution.
     """
     arms = losses.shape[0]
     for i in range(dual.shape[0]):
         dual[i] = guess[i]
-    if arms == 1 or eta == 0.0:  # an infinitely strong barrier leaves only its centre
+    if arms == 1 or eta == 0.0:  # an infinitely strong barrier: its centre is the solution
         q[:] = 1.0 / arms
         for i in range(arms):
             for j in range(rates.shape[0]):
@@ -76,16 +77,16 @@ def solve_anchored(
     q: Floats,
     dual: Floats,
 ) -> int:
-    """The argmin with c and all losses measured from the anchor; dual comes in as the guess."""
+    """Fill p, q and dual, with c and the losses measured from `anchor`; dual holds the guess."""
     arms = losses.shape[0]
-    reach = np.empty(arms)  # where the first coordinate of the arm reaches 1
+    reach = np.empty(arms)  # here the first coordinate of the arm reaches 1
     for i in range(arms):
         reach[i] = np.inf
         for j in range(rates.shape[0]):
             bound = losses[i, j] - anchor - (log_prior[i] + log_weight[j]) / rates[j]
             reach[i] = min(reach[i], bound)
-    ceiling = reach.min() - 1.0 / eta  # some q_i >= 1 there
-    # a little left of where no q_i is above 1/K, which is the root if all losses are equal
+    ceiling = reach.min() - 1.0 / eta  # some q_i >= 1 here
+    # slightly below the c at which the largest q_i is 1/K: the root if all losses are equal
     low = losses.min() - anchor - 1.000001 * (math.log(arms) / rates.min() + arms / eta)
     search = begin_search(dual[0], low, ceiling)
     slopes = np.empty(arms)  # of ln q_i in c
@@ -125,15 +126,15 @@ def solve_arm(
     reach: float,
     guess: float,
 ) -> tuple[float, float]:
-    """The root u of h for one arm, and the mean of the rates under p(i, .)/q_i."""
+    """The root u of h for one arm at a given c, and the mean of the rates under p(i, .)/q_i."""
     log_eta = math.log(eta)
     low = -np.inf
-    high = math.log(reach - c + 1e-15 * (abs(reach) + abs(c)))  # h >= 0 there, also rounded
+    high = math.log(reach - c + 1e-15 * (abs(reach) + abs(c)))  # h >= 0 here, also after rounding
     u = min(guess, high)
     h = np.inf
     for _ in range(MOST_STEPS):
         x = math.exp(u)
-        largest = -np.inf  # taken out of the exponents, which may be huge far from the root
+        largest = -np.inf  # subtracted from the exponents, which may be huge far from the root
         for j in range(rates.shape[0]):
             largest = max(largest, log_weight[j] + rates[j] * (c + x - (losses[j] - anchor)))
         total = 0.0
@@ -152,7 +153,9 @@ def solve_arm(
         digit = 1e-15 * (1.0 + abs(u))
         if h > 0.0:
             high = u
-            following = min(following, u - digit)  # a fast rate may rule here and not at the root
+            following = min(
+                following, u - digit
+            )  # a fast rate may dominate here and not at the root
         else:
             low = u
         if high - low <= digit or (h < 0.0 and following - u <= digit):
@@ -163,7 +166,7 @@ def solve_arm(
 
 @compiled_apart
 def solve_log_barrier(losses: Floats, eta: float, guess: float, q: Floats) -> tuple[float, int]:
-    """The argmin without eq:banditreg2: q_i = 1/(eta (L_i - c)); returns c and the passes."""
+    """Fill q with the argmin without eq:banditreg2: q_i = 1/(eta (L_i - c)); returns c, passes."""
     arms = losses.shape[0]
     if arms == 1 or eta == 0.0:
         q[:] = 1.0 / arms

@@ -1,13 +1,15 @@
-"""Losses by arm and rate, kept so that an arrival touches two numbers and a solve few columns.
+"""Cumulative losses by arm and rate, stored so that an arrival changes only two numbers.
 
-While the rates stand still, what an arrival adds to L(i,j) is loss + 4 rate_j weighed, so that two
-sums an arm, `fresh`, stand for it: L(i,j) = losses(j,i) + fresh(0,i) + 4 rate_j fresh(1,i). And the
-columns of one rate, as the cap of eq:fullinfoeta and eq:banditgamma makes many, differ by what was
-learned under other rates only. They act as one row with the smallest of their losses as its `level`
-and ln pi(i) + ln sum_j w_j exp(-rate (losses(j,i) - level)) as its `offset`.
+An arrival adds loss + 4 rate_j weighed to L(i,j), where `weighed` is the loss times 1 + rho
+(eq:fullinfocorr) or times rho (eq:correctionbandit). While the rates are constant, two sums per arm
+are therefore enough, the array `fresh`: L(i,j) = losses(j,i) + fresh(0,i) + 4 rate_j fresh(1,i).
+
+Columns of equal rate, which the cap in eq:fullinfoeta and eq:banditgamma produces, differ only by
+what they gathered under earlier rates. They are merged into one row, with the smallest of their
+losses as its `level` and ln pi(i) + ln sum_j w_j exp(-rate (losses(j,i) - level)) as its `offset`.
 
 Below the cap each rate is half of the one before, so that a weight of the faster row is the square
-of that of the slower one, times a `ratio` that stands still and exp(-8 slower^2 fresh(1,i)).
+of that of the slower one, times a constant `ratio` and exp(-8 slower^2 fresh(1,i)).
 """
 
 import math
@@ -20,13 +22,13 @@ from belated.arrays import Floats
 from belated.compiled.jit import compiled, compiled_apart, inlined
 from belated.numerics.lanes import Lanes, fused, load
 
-PLAIN, WEIGHED = 0, 1
-LARGEST_LOG = 300.0
+PLAIN, WEIGHED = 0, 1  # rows of `fresh`
+LARGEST_LOG = 300.0  # of a ratio that can be multiplied without overflow
 
 
 @compiled_apart
 def settle(losses: Floats, fresh: Floats, rates: Floats) -> None:
-    """Before the rates change: put the fresh sums where they belong, and begin them anew."""
+    """Add the fresh sums to the losses and reset them to zero; called before the rates change."""
     for j in range(losses.shape[0]):
         for i in range(losses.shape[1]):
             losses[j, i] += fresh[PLAIN, i] + 4.0 * rates[j] * fresh[WEIGHED, i]
@@ -37,7 +39,7 @@ def settle(losses: Floats, fresh: Floats, rates: Floats) -> None:
 
 @compiled_apart
 def cumulative(losses: Floats, fresh: Floats, rates: Floats) -> Floats:
-    """Lhat^av over (arm, rate), as the paper has it."""
+    """The table Lhat^av of the paper, of shape (arm, rate)."""
     table = np.empty((losses.shape[1], losses.shape[0]))
     for i in range(losses.shape[1]):
         for j in range(losses.shape[0]):
@@ -47,7 +49,7 @@ def cumulative(losses: Floats, fresh: Floats, rates: Floats) -> Floats:
 
 @compiled
 def equal_rates(rates: Floats) -> int:
-    """How many of the first rates, which are the largest, are equal."""
+    """The number of rates equal to the first, where rates are sorted from the largest down."""
     count = 1
     while count < rates.shape[0] and rates[count] == rates[0]:
         count += 1
@@ -63,7 +65,7 @@ def merge(
     levels: Floats,
     offsets: Floats,
 ) -> int:
-    """Fill levels and offsets; returns how many columns act as the first row."""
+    """Fill levels and offsets of all arms; returns the number of columns merged into row 0."""
     merged = equal_rates(rates)
     for i in range(losses.shape[1]):
         merge_arm(losses, log_prior, log_weight, rates[0], merged, levels, offsets, i)
@@ -81,7 +83,7 @@ def merge_arm(
     offsets: Floats,
     i: int,
 ) -> None:
-    """The rows of one arm."""
+    """Fill levels and offsets of arm i; the first `merged` columns make up row 0."""
     level = losses[0, i]
     for j in range(1, merged):
         level = min(level, losses[j, i])
@@ -96,7 +98,7 @@ def merge_arm(
 
 
 class Columns(Protocol):
-    """The part of a state that keeps its losses so; merged is how many columns the first row is."""
+    """A state with losses by arm and rate; `merged` is the number of columns in row 0."""
 
     @property
     def losses(self) -> Floats: ...
@@ -122,7 +124,7 @@ class Columns(Protocol):
 
 @compiled
 def merge_again(state: Columns, arm: int) -> None:
-    """Bring the rows of one arm up to date after a change of its losses."""
+    """Recompute levels and offsets of one arm after a change of its losses."""
     merge_arm(
         state.losses,
         state.log_prior,
@@ -137,7 +139,7 @@ def merge_again(state: Columns, arm: int) -> None:
 
 @compiled_apart
 def chain(rates: Floats, levels: Floats, offsets: Floats, ratios: Floats) -> bool:
-    """Fill the ratios of all rows but the first and the last; whether they can be used."""
+    """Fill the ratios of all rows but the first and the last; returns whether they can be used."""
     usable = True
     for i in range(levels.shape[1]):
         usable = usable and chain_arm(rates, levels, offsets, ratios, i)
@@ -146,7 +148,7 @@ def chain(rates: Floats, levels: Floats, offsets: Floats, ratios: Floats) -> boo
 
 @compiled_apart
 def chain_arm(rates: Floats, levels: Floats, offsets: Floats, ratios: Floats, i: int) -> bool:
-    """The ratios of one arm; whether they are of a size that can be multiplied with."""
+    """Fill the ratios of arm i; returns False if the rates do not halve or a ratio is extreme."""
     for r in range(1, rates.shape[0] - 1):
         apart = rates[r] * (levels[r, i] - levels[r + 1, i])
         log_ratio = offsets[r, i] - 2.0 * offsets[r + 1, i] - apart
@@ -166,7 +168,7 @@ def unmerged(
     levels: Floats,
     offsets: Floats,
 ) -> None:
-    """Levels and offsets of all columns, the fresh sums included."""
+    """Fill levels and offsets with one row per column, none merged, fresh sums included."""
     for j in range(losses.shape[0]):
         rate, log_share = old_rates[j], log_weight[j]
         for i in range(losses.shape[1]):
@@ -176,13 +178,13 @@ def unmerged(
 
 @inlined
 def loss(level: Floats, plain: Floats, weighed: Floats, rate: float, i: int, part: bool) -> Lanes:
-    """L of one rate for the arms from i on."""
+    """The cumulative losses L of one rate for the four arms from i on."""
     return load(level, i, 0.0, part) + arrivals(plain, weighed, rate, i, part)
 
 
 @inlined
 def arrivals(plain: Floats, weighed: Floats, rate: float, i: int, part: bool) -> Lanes:
-    """What has arrived under one rate for the arms from i on."""
+    """The fresh losses, plain + 4 rate weighed, of one rate for the four arms from i on."""
     return fused(load(weighed, i, 0.0, part), 4.0 * rate, load(plain, i, 0.0, part))
 
 
@@ -190,7 +192,7 @@ def arrivals(plain: Floats, weighed: Floats, rate: float, i: int, part: bool) ->
 def spread_over_rates(
     losses: Floats, log_weight: Floats, rates: Floats, y: float, q: float, p: Floats
 ) -> None:
-    """p(i, .) in proportion to w_j exp(rate_j (y - L(i,j))), with sum q."""
+    """Fill p(i, .) proportional to w_j exp(rate_j (y - L(i,j))), with sum q."""
     most = -np.inf
     for j in range(rates.shape[0]):
         p[j] = log_weight[j] + rates[j] * (y - losses[j])

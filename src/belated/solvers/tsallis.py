@@ -1,11 +1,12 @@
-"""The Tsallis argmin at speed: q in proportion to nothing but distance, one division an arm.
+"""Solver for the argmin with the Tsallis regularizer alone, at the cost of one division per arm.
 
 The minimiser of <q, H> - (1/eta) sum_i sqrt(q_i) is q_i = (b (h_i - y))^-2, where H = t h and
-b = 2 eta t, at the one y below all h for which q sums to one. With x_i = b (h_i - min h) and
-z = b (y - min h) that is q_i = (x_i - z)^-2, whatever the size of h or b: no digit is lost, and z
-lies between -sqrt(K), where no arm has more than 1/K, and -1, where the least value alone has all.
-The sum's inverse root is a concave function of z that falls, and linear for a single arm: Newton
-from the right never leaves its side and needs few steps; from the last round's y, one or two.
+b = 2 eta t, at the unique y below all h for which q sums to one. With x_i = b (h_i - min h) and
+z = b (y - min h) this is q_i = (x_i - z)^-2, which loses no digits, whatever the size of h or b. z
+is between -sqrt(K), where no arm has more than 1/K, and -1, where the smallest value alone has all
+the weight. The inverse root of the sum is a concave and decreasing function of z, and linear for a
+single arm. So Newton's method from the right stays right of the root and needs few steps; from the
+y of the last round it needs one or two.
 """
 
 import math
@@ -17,12 +18,15 @@ from belated.compiled.jit import compiled
 from belated.numerics.lanes import LANES, Lanes, across, least_of, load, spread, store, whole
 
 MOST_PASSES = 60
-NEAR = 1e-7  # of the sum to one: a linear step squares it
+NEAR = 1e-7  # |sum - 1| from which one linear step is enough: it squares the error
 
 
 @compiled
 def solve_tsallis(values: Floats, b: float, guess: float, q: Floats) -> tuple[float, int]:
-    """Fill q; returns y and the passes over the arms. Any guess will do, also an infinite one."""
+    """Fill q with the argmin; returns y and the passes over the arms.
+
+    The guess of y affects the time but not the solution; it may be infinite.
+    """
     least = least_of(values)
     z = b * (guess - least)
     z = max(min(z, -1.0), -math.sqrt(values.shape[0])) if math.isfinite(z) else -1.0
@@ -45,13 +49,13 @@ def solve_tsallis(values: Floats, b: float, guess: float, q: Floats) -> tuple[fl
 
 @compiled
 def newton_step(sum_: float, slope: float) -> float:
-    """From z to where the tangent of the sum's inverse root would make it one."""
+    """The Newton step of z for 1/sqrt(sum) = 1."""
     return sum_ * (1.0 - math.sqrt(sum_)) / slope
 
 
 @compiled
 def weights_at(values: Floats, least: float, b: float, z: float, q: Floats) -> tuple[float, float]:
-    """Fill q for this z; returns its sum, and half of what the sum gains as z rises."""
+    """Fill q at z; returns its sum and half of the derivative of the sum in z."""
     sum_, slope, end = spread(0.0), spread(0.0), whole(values.shape[0])
     for i in range(0, end, LANES):
         weight, root = weigh(values, least, b, z, q, i, False)
@@ -66,7 +70,7 @@ def weights_at(values: Floats, least: float, b: float, z: float, q: Floats) -> t
 def weigh(
     values: Floats, least: float, b: float, z: float, q: Floats, i: int, part: bool
 ) -> tuple[Lanes, Lanes]:
-    """The weights of the arms from i on, and their roots."""
+    """Store and return the weights of the four arms from i on, and return their square roots."""
     root = 1.0 / (b * (load(values, i, np.inf, part) - least) - z)
     weight = root * root
     store(q, i, weight, part)

@@ -89,19 +89,19 @@ def solve_with_rates_of(
     setting: str, learner: Any, state: Any, losses: Any, frozen: Any, prediction: Any
 ) -> None:
     """The compiled argmin at given losses over (arm, rate) and the rates that were in force."""
-    from belated.solvers.concealed_safe import solve_concealed_plainly
-    from belated.solvers.full_information_safe import solve_full_information_plainly
+    from belated.solvers.concealed_safe import solve_concealed_safely
+    from belated.solvers.full_information_safe import solve_full_information_safely
     from belated.solvers.partially_concealed_safe import (
         solve_log_barrier,
-        solve_partially_concealed_plainly,
+        solve_partially_concealed_safely,
     )
 
     if setting == "concealed":
         rates = frozen.eta[0], frozen.gamma[0]
-        solve_concealed_plainly(losses.reshape(-1).copy(), *rates, np.inf, prediction.q)
+        solve_concealed_safely(losses.reshape(-1).copy(), *rates, np.inf, prediction.q)
     elif setting == "full":
         logs = state.log_prior, state.log_weight
-        solve_full_information_plainly(losses, *logs, frozen.eta, np.inf, prediction.p)
+        solve_full_information_safely(losses, *logs, frozen.eta, np.inf, prediction.p)
         prediction.q[:] = prediction.p.sum(axis=1)
     elif learner.max_missing == 0:
         solve_log_barrier(losses[:, 0], frozen.eta[0], np.inf, prediction.q)
@@ -109,4 +109,4 @@ def solve_with_rates_of(
         guess = np.full(len(prediction.dual), np.inf)
         parts = prediction.p, prediction.q, prediction.dual
         logs = state.log_prior, state.log_weight
-        solve_partially_concealed_plainly(losses, *logs, frozen.gamma, frozen.eta[0], guess, *parts)
+        solve_partially_concealed_safely(losses, *logs, frozen.gamma, frozen.eta[0], guess, *parts)

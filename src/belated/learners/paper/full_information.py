@@ -17,7 +17,7 @@ from belated.compiled.jit import compiled, compiled_apart
 from belated.ftrl.rates import grid_size, grid_weights, halvings
 from belated.learners.contract import PaperLearner, Prediction, Verbs
 from belated.solvers.full_information import NEAR, carry_full_information, solve_full_information
-from belated.solvers.full_information_safe import solve_full_information_plainly
+from belated.solvers.full_information_safe import solve_full_information_safely
 from belated.solvers.rate_columns import (
     PLAIN,
     WEIGHED,
@@ -195,7 +195,7 @@ def losses_now(state: FullInformationState) -> Floats:
 def predict_plainly(state: FullInformationState, prediction: Prediction) -> tuple[float, int]:
     """The argmin by the plain solver, from anywhere."""
     p = np.empty((prediction.q.shape[0], prediction.eta.shape[0]))
-    c, passes = solve_full_information_plainly(
+    c, passes = solve_full_information_safely(
         losses_now(state), state.log_prior, state.log_weight, prediction.eta, state.dual[0], p
     )
     for i in range(prediction.q.shape[0]):

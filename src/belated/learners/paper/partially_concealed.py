@@ -19,7 +19,7 @@ from belated.learners.contract import PaperLearner, Prediction, Verbs
 from belated.solvers.partially_concealed import WORK, correct_together
 from belated.solvers.partially_concealed_safe import (
     solve_log_barrier,
-    solve_partially_concealed_plainly,
+    solve_partially_concealed_safely,
 )
 from belated.solvers.rate_columns import (
     PLAIN,
@@ -150,7 +150,7 @@ def predict_plainly(state: PartiallyConcealedState, prediction: Prediction) -> i
     guess[0] = state.dual[0]
     for i in range(1, guess.shape[0]):
         guess[i] = math.log(state.dual[i])
-    passes = solve_partially_concealed_plainly(
+    passes = solve_partially_concealed_safely(
         losses,
         state.log_prior,
         state.log_weight,
