@@ -12,8 +12,8 @@ from matplotlib.ticker import LogLocator, NullLocator
 from belated.comparison.table import check_writable
 from belated.report.style import FAINT, INK, PAPER, Drawing, in_this_look, shades
 from benchmarks.bench import Bench
+from benchmarks.formatting import digits
 from benchmarks.measure import TIMES, Measured, Result
-from benchmarks.words import digits
 
 FASTER = (4, 5, 6, 8)
 COST = (1, 2, 3, 9, 10)
