@@ -103,7 +103,7 @@ def show_measured(measured: "Measured") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from benchmarks.words import COLUMNS, rows_of
+    from benchmarks.formatting import COLUMNS, rows_of
 
     measure = measured.measure
     click.secho(f"\n{measure.number} {measure.title}", bold=True, nl=False)

@@ -22,8 +22,8 @@ from belated.report.style import (
     shades,
 )
 from benchmarks.bench import Bench
+from benchmarks.formatting import digits
 from benchmarks.measure import TIMES, Measured, Result
-from benchmarks.words import digits
 
 FASTER = (4, 5, 6, 8)
 COST = (1, 2, 3, 9, 10)

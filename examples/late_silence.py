@@ -47,7 +47,7 @@ class LateSilenceGame:
 
     def bound(self, variant: Variant) -> float:
         """th:fullinfobound against the first expert; repaired, what E1 proves in its place."""
-        u = theorems.Compared(self.kappa, float(self.first), 0.0)
+        u = theorems.ComparatorTerms(self.kappa, float(self.first), 0.0)
         if variant == "repaired":
             return theorems.repaired_full_information(u, self.horizon, self.most - 1)
         return theorems.full_information(u, 2, self.horizon, self.most - 1)

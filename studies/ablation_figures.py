@@ -35,7 +35,7 @@ NAMES = {
 }
 
 
-class Part(NamedTuple):
+class PartCost(NamedTuple):
     """What is changed, and how much more regret that makes in each scenario."""
 
     changed: str
@@ -47,7 +47,7 @@ class Part(NamedTuple):
         return float(np.mean(self.costs))
 
 
-def parts_of(table: Table) -> dict[str, list[Part]]:
+def parts_of(table: Table) -> dict[str, list[PartCost]]:
     """The parts of every dissected learner, the dearest first; in percent of uniform play."""
     whole = {
         (row["learner"], row["scenario"]): row["of uniform"] for row in table if not row["changed"]
@@ -59,13 +59,13 @@ def parts_of(table: Table) -> dict[str, list[Part]]:
             cost = row["of uniform"] - whole[name, row["scenario"]]
             costs.setdefault(name, {}).setdefault(row["changed"], []).append(100.0 * cost)
     return {
-        name: sorted((Part(*each) for each in parts.items()), key=lambda part: -part.mean)
+        name: sorted((PartCost(*each) for each in parts.items()), key=lambda part: -part.mean)
         for name, parts in costs.items()
     }
 
 
 @in_this_look
-def parts_figure(learner: str, parts: list[Part]) -> Drawing:
+def parts_figure(learner: str, parts: list[PartCost]) -> Drawing:
     """A dot for each scenario and a bar for their mean; to the right, the part is missed."""
     names = [fitted(NAMES.get(each.changed, each.changed), LABELS, SMALL) for each in parts]
     left = max(inches(name, SMALL) for name in names) + 0.15

@@ -22,7 +22,7 @@ from studies.experiments import Experiment
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ExperimentResult:
     """What we find: regrets has the axes trial, learner, repetition and checkpoint."""
 
     experiment: Experiment
@@ -91,7 +91,7 @@ def played(
     seed: int,
     workers: int | None,
     progress: Progress = lambda done, total: None,
-) -> Outcome:
+) -> ExperimentResult:
     """Play all trials of an experiment; an interrupt ends it, and nothing of it is kept.
 
     All trials have the same losses, so that ratios between them are the delays' doing.
@@ -112,7 +112,7 @@ def played(
             raise KeyboardInterrupt
         comparisons.append(comparison)
     regrets = np.array([pseudo_regrets(each, experiment.gaps) for each in comparisons])
-    return Outcome(experiment, comparisons[0].checkpoints, regrets)
+    return ExperimentResult(experiment, comparisons[0].checkpoints, regrets)
 
 
 def pseudo_regrets(comparison: Comparison, gaps: Sequence[float]) -> Floats:
@@ -122,6 +122,6 @@ def pseudo_regrets(comparison: Comparison, gaps: Sequence[float]) -> Floats:
     return regrets
 
 
-def published_table(outcomes: Sequence[Outcome]) -> Table:
+def published_table(outcomes: Sequence[ExperimentResult]) -> Table:
     """A row for each learner of each trial of each experiment."""
     return Table.of([row for outcome in outcomes for row in outcome.rows()])

@@ -13,7 +13,7 @@ from belated.cli.console import one_line_errors, progress_of, say_if_compiling, 
 
 if TYPE_CHECKING:
     from studies.experiments import Experiment
-    from studies.published import Outcome
+    from studies.published import ExperimentResult
 
 SHOWN = ("learner", "published", "found", "±", "regret")
 
@@ -77,11 +77,11 @@ def published_study(
 
 def played_experiments(
     experiments: "Sequence[Experiment]", repetitions: int, seed: int, workers: int | None
-) -> "list[Outcome]":
+) -> "list[ExperimentResult]":
     """The outcomes of all experiments, or of those that are complete."""
     from studies.published import played
 
-    outcomes: list[Outcome] = []
+    outcomes: list[ExperimentResult] = []
     for number, experiment in enumerate(experiments, 1):
         title = f"{experiment.name} ({number} of {len(experiments)})"
         try:
@@ -94,7 +94,7 @@ def played_experiments(
     return outcomes
 
 
-def show_outcome(outcome: "Outcome") -> None:
+def show_outcome(outcome: "ExperimentResult") -> None:
     """What was published beside what is found, for the last trial."""
     from studies.published import published_table
 
@@ -111,7 +111,7 @@ def show_outcome(outcome: "Outcome") -> None:
     show_table(SHOWN, [[row[column] for column in columns] for row in rows])
 
 
-def save_figures(outcomes: "Sequence[Outcome]", folder: Path) -> None:
+def save_figures(outcomes: "Sequence[ExperimentResult]", folder: Path) -> None:
     """One figure for each experiment."""
     from belated.report.figures import save_figure
     from studies.published_figures import published_figure

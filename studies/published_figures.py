@@ -24,7 +24,7 @@ from belated.report.style import (
     named,
     title,
 )
-from studies.published import Outcome
+from studies.published import ExperimentResult
 
 RATIOS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0)
 ROOM = 1.32  # for what was published, beside the largest mean delay
@@ -32,7 +32,7 @@ NEAR_ZERO = 1e-6  # where a band ends that would go on below 0
 
 
 @in_this_look
-def published_figure(outcome: Outcome) -> Drawing:
+def published_figure(outcome: ExperimentResult) -> Drawing:
     """Ratios against the mean delay, or regret over time on logarithmic axes."""
     count = len(outcome.experiment.claims)
     figure = blank(3.1)
@@ -48,7 +48,7 @@ def published_figure(outcome: Outcome) -> Drawing:
     return figure
 
 
-def _ratios(axes: Axes, outcome: Outcome, learner: int, style: Style) -> Line2D:
+def _ratios(axes: Axes, outcome: ExperimentResult, learner: int, style: Style) -> Line2D:
     """What is found, as a line with 95 % bars."""
     claim, delays = outcome.experiment.claims[learner], _mean_delays(outcome)
     found, width = np.array([outcome.found(learner, n) for n in range(len(delays))]).T
@@ -61,11 +61,11 @@ def _ratios(axes: Axes, outcome: Outcome, learner: int, style: Style) -> Line2D:
     return line
 
 
-def _mean_delays(outcome: Outcome) -> list[float]:
+def _mean_delays(outcome: ExperimentResult) -> list[float]:
     return [trial.mean_delay or 0.0 for trial in outcome.experiment.trials]
 
 
-def _finish_ratios(axes: Axes, outcome: Outcome) -> None:
+def _finish_ratios(axes: Axes, outcome: ExperimentResult) -> None:
     """The published numbers, each once, to the right of the lines."""
     delays = _mean_delays(outcome)
     last = delays[-1]
@@ -84,7 +84,7 @@ def _finish_ratios(axes: Axes, outcome: Outcome) -> None:
     _note(axes, "On the right: as published, for the largest mean")
 
 
-def _curve(axes: Axes, outcome: Outcome, learner: int, style: Style) -> Line2D:
+def _curve(axes: Axes, outcome: ExperimentResult, learner: int, style: Style) -> Line2D:
     """The mean regret with a 95 % band, and the published shape beside it."""
     claim, rounds = outcome.experiment.claims[learner], outcome.checkpoints
     curve = estimate(outcome.regrets[-1, learner])
@@ -123,7 +123,7 @@ def _logarithm(share: Floats, mean: Floats) -> Floats:
 SHAPES = {"linear": _line, "near-linear": _line, "logarithmic": _logarithm}
 
 
-def _finish_curves(axes: Axes, outcome: Outcome) -> None:
+def _finish_curves(axes: Axes, outcome: ExperimentResult) -> None:
     axes.set(xscale="log", yscale="log", xlabel="rounds", ylabel="pseudo-regret")
     axes.set_xlim(outcome.checkpoints[0], outcome.checkpoints[-1])
     means = outcome.regrets[-1].mean(axis=1)

@@ -10,7 +10,7 @@ from belated.comparison.contenders import Contender, contender
 from belated.environments.environment import Environment
 from belated.environments.environment_specs import environment_named
 from belated.learners.registry import registered
-from studies.study import NOTHING, TOLD, Entrant
+from studies.study import NOTHING, TOLD, StudyLearner
 
 TUNED_ON = (
     "late-best",
@@ -78,16 +78,16 @@ def games_of(group: str) -> list[Environment]:
     return [environment_named(text) for text in GROUPS[group]]
 
 
-def judged() -> list[Entrant]:
+def judged() -> list[StudyLearner]:
     """Every learner as it is, told what it must know, and the practical ones part by part."""
     return list(_judged())
 
 
-def _judged() -> Iterator[Entrant]:
+def _judged() -> Iterator[StudyLearner]:
     for kind in registered().values():
-        yield Entrant(Contender(kind.name), kind, TOLD if kind.needs else NOTHING)
+        yield StudyLearner(Contender(kind.name), kind, TOLD if kind.needs else NOTHING)
         if kind.name in ("concealed", "full-information"):
-            yield Entrant(Contender(kind.name, {"variant": "repaired"}), kind, TOLD)
+            yield StudyLearner(Contender(kind.name, {"variant": "repaired"}), kind, TOLD)
     for text in WITHOUT:
         chosen = contender(text)
-        yield Entrant(chosen, registered()[chosen.name], NOTHING)
+        yield StudyLearner(chosen, registered()[chosen.name], NOTHING)

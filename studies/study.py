@@ -43,7 +43,7 @@ TOLD, GUESSED, NOTHING = "told", "guessed", "nothing"
 
 
 @dataclass(frozen=True)
-class Entrant:
+class StudyLearner:
     """A learner in the study, and how it comes to know what it must."""
 
     contender: Contender
@@ -70,25 +70,25 @@ class Entrant:
         return ", ".join(parts)
 
 
-def entrants() -> list[Entrant]:
+def entrants() -> list[StudyLearner]:
     """All learners of the study."""
     return [each for kind in registered().values() for each in ways_of(kind)]
 
 
-def ways_of(kind: type[Learner]) -> Iterator[Entrant]:
+def ways_of(kind: type[Learner]) -> Iterator[StudyLearner]:
     """One learner as it is, guessing, padded, and waiting for a whole window."""
     asks = [need for need in kind.needs if need in GUESSES]
     knows = TOLD if asks else NOTHING
-    yield Entrant(Contender(kind.name), kind, knows)
+    yield StudyLearner(Contender(kind.name), kind, knows)
     if asks:
         guessed = {need.value: GUESSES[need] for need in asks}
-        yield Entrant(Contender(kind.name, guessed), kind, GUESSED)
+        yield StudyLearner(Contender(kind.name, guessed), kind, GUESSED)
     if kind.covers is Covers.SHARED and kind.deliveries[0] == "own":
-        yield Entrant(Contender(kind.name, {"delivery": "padded"}), kind, knows)
+        yield StudyLearner(Contender(kind.name, {"delivery": "padded"}), kind, knows)
     if "variant" in {each.name for each in fields(kind)}:
-        yield Entrant(Contender(kind.name, {"variant": "repaired"}), kind, knows)
+        yield StudyLearner(Contender(kind.name, {"variant": "repaired"}), kind, knows)
     if kind.name in ("delayed-ucb1", "exp3"):
-        yield Entrant(Contender(kind.name, {"window": WINDOW}), kind, knows)
+        yield StudyLearner(Contender(kind.name, {"window": WINDOW}), kind, knows)
 
 
 def games_of_the_study() -> list[Environment]:
@@ -100,7 +100,7 @@ def games_of_the_study() -> list[Environment]:
     ]
 
 
-class Unit(NamedTuple):
+class RegretUnit(NamedTuple):
     """What regret is counted in: uniform play's, whole, against a goal.
 
     The goal loses less than the best arm by `further`.
@@ -115,23 +115,23 @@ class Unit(NamedTuple):
         return (regret + self.further) / self.whole if self.whole > 0.0 else None
 
 
-def unit_of(comparison: Comparison, uniform: float) -> Unit:
+def unit_of(comparison: Comparison, uniform: float) -> RegretUnit:
     """The unit of a scenario in which uniform play has this regret against the best arm.
 
     If that is next to nothing, the goal is the best arm of each stretch between two checkpoints.
     """
-    apart = [np.diff(each.losses_at, axis=0, prepend=0.0) for each in comparison.accounts]
-    best = np.array([each.losses.min() for each in comparison.accounts])
+    apart = [np.diff(each.losses_at, axis=0, prepend=0.0) for each in comparison.game_sums]
+    best = np.array([each.losses.min() for each in comparison.game_sums])
     further = float((best - [each.min(axis=1).sum() for each in apart]).mean())
     whole = uniform + further
     if whole <= ROUNDING * comparison.environment.rounds:
-        return Unit(BEST_ARM, 0.0, 0.0)
+        return RegretUnit(BEST_ARM, 0.0, 0.0)
     if uniform > WORTH * whole:
-        return Unit(BEST_ARM, 0.0, uniform)
-    return Unit(BEST_OF_EACH, further, whole)
+        return RegretUnit(BEST_ARM, 0.0, uniform)
+    return RegretUnit(BEST_OF_EACH, further, whole)
 
 
-def study_table(chosen: Sequence[Entrant], comparisons: Sequence[Comparison]) -> Table:
+def study_table(chosen: Sequence[StudyLearner], comparisons: Sequence[Comparison]) -> Table:
     """A row for each learner in each scenario, by scenario, those who see the same together.
 
     `of uniform` is the regret as a part of that of uniform play: below 0 the learner did better
@@ -144,7 +144,7 @@ def study_table(chosen: Sequence[Entrant], comparisons: Sequence[Comparison]) ->
     return Table.of([row for each in comparisons for row in _rows(chosen, each)])
 
 
-def _rows(chosen: Sequence[Entrant], comparison: Comparison) -> Iterator[dict[str, Any]]:
+def _rows(chosen: Sequence[StudyLearner], comparison: Comparison) -> Iterator[dict[str, Any]]:
     labels = [each.contender.label for each in chosen]
     reference = float(comparison.regret(labels.index(REFERENCE)).mean())
     unit = unit_of(comparison, reference)

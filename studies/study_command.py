@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from belated.comparison.result import Comparison
     from belated.comparison.table import Table
     from belated.environments.environment import Environment
-    from studies.study import Entrant
+    from studies.study import StudyLearner
 
 SHOWN = ("learner", "knows", "mean", "worst", "rank", "within 5 %")
 
@@ -84,7 +84,7 @@ def scenarios_study(
 
 
 def played(
-    chosen: "list[Entrant]",
+    chosen: "list[StudyLearner]",
     games: "list[Environment]",
     repetitions: int,
     seed: int,

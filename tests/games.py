@@ -1,14 +1,49 @@
-"""Random games in the replay format, for comparing implementations round by round."""
+"""Games for tests: random ones, and learners played through them by the readable loop."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from belated.analysis.certificates import certificate
-from belated.analysis.regret import regret_against_arms
-from belated.environments.missing import missing_counts
+from belated.analysis.regret import regrets
+from belated.arrays import Counts, Floats
+from belated.environments.missing import NEVER, missing_counts
+from belated.learners.contract import Learner
+from belated.learners.driver import PlayableLearner, driver_for
+from belated.play.game import Stretch
+from belated.play.readable import Choice, RoundRecord, rounds_of
+
+ARMS = (1, 2, 3, 7)
+
+
+def whole_game(losses: Floats, delays: Counts) -> Stretch:
+    """A game of these losses and delays in one stretch."""
+    return Stretch(0, len(losses), losses, delays, missing_counts(delays))
+
+
+def records_of(
+    learner: PlayableLearner,
+    losses: Floats,
+    delays: Counts,
+    choose: Choice = lambda t, q: -1,
+    state: Any = None,
+) -> list[RoundRecord]:
+    """All rounds of a learner in a game; `choose` gives the arm of a bandit."""
+    return list(rounds_of(driver_for(learner, state), [whole_game(losses, delays)], choose))
+
+
+def weights_of(
+    learner: PlayableLearner,
+    losses: Floats,
+    delays: Counts,
+    choose: Choice = lambda t, q: -1,
+    state: Any = None,
+) -> Floats:
+    """q_t in row t - 1 of a learner in a game; `choose` gives the arm of a bandit."""
+    records = records_of(learner, losses, delays, choose, state)
+    return np.array([record.prediction.q for record in records])
 
 
 def assert_certified(
@@ -20,7 +55,8 @@ def assert_certified(
     """A full-information run keeps its a-posteriori bound for every arm and every rate."""
     rates = np.array([prediction.eta for prediction in predictions])
     bound = certificate(losses, missing_counts(delays), rates, np.array(prior))
-    regret = regret_against_arms(np.array([prediction.q for prediction in predictions]), losses)
+    q = np.array([prediction.q for prediction in predictions])
+    regret = regrets(float((q * losses).sum()), losses.sum(axis=0))
     assert (regret[:, None] <= bound * (1 + 1e-12) + 1e-12).all()
 
 
@@ -60,3 +96,69 @@ def random_game(
     if setting == "concealed" and rng.random() < 0.3:
         case["options"] = {"gamma_weight": str(rng.choice(["q", "q+eps"]))}
     return case
+
+
+class Table(NamedTuple):
+    """Losses and delays of every round and arm, and the random numbers that choose the arms."""
+
+    losses: Floats
+    delays: Counts
+    draws: Floats
+
+    def finite(self) -> Floats:
+        """The delays, infinite where a loss never comes."""
+        return np.where(self.delays == NEVER, np.inf, self.delays)
+
+
+class Played(NamedTuple):
+    """q_t in row t - 1, the arms of a bandit, and the state after the last round."""
+
+    q: Floats
+    arms: Counts
+    state: Any
+
+
+def random_table(seed: int, rounds: int, arms: int, never: float = 0.05) -> Table:
+    """Delays of every arm's own: many of them zero, some long, some infinite."""
+    random = np.random.default_rng(seed)
+    shape = (rounds, arms)
+    delays = random.choice([0, 0, 0, 1, 2, 3, 9], shape)
+    delays[random.random(shape) < 0.1] += 20
+    delays[random.random(shape) < never / arms] = NEVER
+    losses = random.random(shape)
+    losses[random.random(shape) < 0.5] //= 0.5
+    return Table(losses, delays, random.random(rounds))
+
+
+def shared_delay(table: Table, delay: int) -> Table:
+    """The same with one delay for all."""
+    return table._replace(delays=np.full_like(table.delays, delay))
+
+
+def played(learner: Learner, table: Table, state: Any = None) -> Played:
+    """Play a table; arms are drawn, with a little probability for each, lest estimates explode."""
+    arms: list[int] = []
+
+    def choose(t: int, q: Floats) -> int:
+        mixed = np.cumsum(0.9 * q + 0.1 / q.size)
+        arms.append(int(np.searchsorted(mixed, table.draws[t] * mixed[-1], side="right")))
+        return arms[-1]
+
+    driver = driver_for(learner, state)
+    records = list(rounds_of(driver, [whole_game(table.losses, table.delays)], choose))
+    q = np.array([record.prediction.q for record in records])
+    return Played(q, np.array(arms), driver.state)
+
+
+def softmin(losses: Floats, eta: float) -> Floats:
+    """Weights in proportion to exp(-eta losses)."""
+    weights: Floats = np.exp(-eta * (losses - losses.min()))
+    return weights / weights.sum()
+
+
+def told_after(learner: Learner, table: Table, arms: Counts) -> Floats:
+    """By round, at the end of which it is told: with its last loss, or the played arm's own."""
+    index = np.arange(len(table.draws))
+    if learner.delivery == "own" and arms.size:
+        return index + table.finite()[index, arms]
+    return index + table.finite().max(axis=1)

@@ -11,7 +11,7 @@ import pytest
 from belated.analysis import theorems
 from belated.analysis.bounds import BY_ITS_RUN, FALSE, GAPS, GUARDED, Bound, bound_for, mean_bound
 from belated.analysis.certificates import account_certificate, certificate, mixture_certificate
-from belated.analysis.game_sums import Account, account
+from belated.analysis.game_sums import GameSums, sum_up
 from belated.analysis.lower_bounds import (
     bandit_with_anonymous_losses,
     bandit_with_delay,
@@ -19,7 +19,7 @@ from belated.analysis.lower_bounds import (
     experts_with_delay,
 )
 from belated.analysis.regret import divergence
-from belated.analysis.theorems import Compared
+from belated.analysis.theorems import ComparatorTerms
 from belated.arrays import Counts, Floats
 from belated.environments.missing import missing_counts
 from belated.learners.contract import Facts, Learner
@@ -43,19 +43,19 @@ def some_game(seed: int) -> tuple[Floats, Counts, list[float]]:
     return losses, delays, skewed_prior(arms, random.choice([0.0, 1.5, 30.0]))
 
 
-def prompt_game(rounds: int = 50, arms: int = 3) -> Account:
+def prompt_game(rounds: int = 50, arms: int = 3) -> GameSums:
     """Nothing is missing; the first arm loses least."""
     losses = np.tile(np.linspace(0.1, 0.9, arms), (rounds, 1))
-    return account(given(losses, np.zeros((rounds, arms), dtype=np.int64)))
+    return sum_up(given(losses, np.zeros((rounds, arms), dtype=np.int64)))
 
 
-def late_game(rounds: int = 50, arms: int = 3) -> Account:
+def late_game(rounds: int = 50, arms: int = 3) -> GameSums:
     """All losses are two rounds late, so that two of each arm are missing."""
     losses = np.tile(np.linspace(0.1, 0.9, arms), (rounds, 1))
-    return account(given(losses, np.full((rounds, arms), 2)))
+    return sum_up(given(losses, np.full((rounds, arms), 2)))
 
 
-def late_silence(kappa: float, first: int, second: int, most: int = 256) -> Account:
+def late_silence(kappa: float, first: int, second: int, most: int = 256) -> GameSums:
     """The account of the game in E1, of which most rounds cannot be played one by one.
 
     rho^max is 0 up to the first round of the second part, and then grows by one a round.
@@ -77,7 +77,7 @@ def late_silence(kappa: float, first: int, second: int, most: int = 256) -> Acco
     )
 
 
-def experts(game: Account, variant: Any = "paper", **options: Any) -> FullInformation:
+def experts(game: GameSums, variant: Any = "paper", **options: Any) -> FullInformation:
     known = {"horizon": game.rounds, "prior": tuple(game.prior)}
     return FullInformation(arms=game.losses.size, variant=variant, **known | options)
 
@@ -115,7 +115,7 @@ def test_the_bounds_of_the_broken_full_information_theorem(
 
 def test_the_numbers_of_the_theorems() -> None:
     """Each formula at one point, worked out apart with thirty digits."""
-    u = Compared(divergence=0.5, loss=100.0, missing_loss=300.0)
+    u = ComparatorTerms(divergence=0.5, loss=100.0, missing_loss=300.0)
     assert theorems.full_information(u, 4, 1000, 2) == pytest.approx(1185.575323, rel=1e-9)
     assert theorems.repaired_full_information(u, 1000, 2) == pytest.approx(900.2818077, rel=1e-9)
     assert theorems.partially_concealed(u, 4, 1000, 2) == pytest.approx(3785.994319, rel=1e-9)
@@ -132,7 +132,7 @@ def test_the_numbers_of_the_theorems() -> None:
 def test_the_account_is_enough_for_the_certificate(variant: str, seed: int) -> None:
     """Equal to the certificate from every round, for arms and for mixtures of them."""
     losses, delays, prior = some_game(seed)
-    game = account(given(losses, delays))
+    game = sum_up(given(losses, delays))
     learner = FullInformation(
         arms=losses.shape[1], variant=variant, horizon=len(losses) + 7 * (seed % 3), prior=prior
     )
@@ -157,7 +157,7 @@ def test_an_account_without_charged_losses_has_no_certificate() -> None:
 def test_the_repaired_bound_follows_from_the_certificate(seed: int) -> None:
     """The proof in E1, on games of all kinds and for any comparator."""
     losses, delays, prior = some_game(seed)
-    game = replace(account(given(losses, delays)), prior=np.array(prior))
+    game = replace(sum_up(given(losses, delays)), prior=np.array(prior))
     learner = experts(game, "repaired")
     weights = np.random.default_rng(seed).dirichlet(np.ones(game.losses.size), 3)
     for u in [*np.eye(game.losses.size), *weights]:
@@ -188,7 +188,7 @@ def test_the_repaired_bound_follows_from_the_certificate_in_long_games() -> None
 def test_the_papers_bound_follows_from_the_certificate_while_nothing_is_missing(seed: int) -> None:
     """Constant rates, and the proof of th:fullinfobound stands."""
     losses, _, prior = some_game(seed)
-    game = replace(account(given(losses, np.zeros(losses.shape))), prior=np.array(prior))
+    game = replace(sum_up(given(losses, np.zeros(losses.shape))), prior=np.array(prior))
     for arm in range(game.losses.size):
         bound = bound_for(experts(game), game, arm)
         assert bound.applies
@@ -272,7 +272,7 @@ def test_what_is_stated_and_what_is_proven() -> None:
     game = late_game()
     means = {"expected_missing": 96.0, "overlap": 200.0}
     partial = PartiallyConcealed(arms=3, horizon=60, max_missing=2)
-    u = Compared(math.log(3.0), float(game.losses[1]), float(game.missing_losses[1]))
+    u = ComparatorTerms(math.log(3.0), float(game.losses[1]), float(game.missing_losses[1]))
     stated = bound_for(partial, game, 1, **means)
     assert stated.value == pytest.approx(theorems.partially_concealed(u, 3, 60, 2))
     assert (stated.label, stated.applies, stated.why) == ("th:banditbound", False, GAPS)
@@ -288,7 +288,7 @@ def test_a_mixture_is_compared_by_its_own_divergence() -> None:
     """u = pi has KL 0, and its losses are the means of the arms'."""
     game = late_game()
     bound = bound_for(experts(game, "repaired"), game, game.prior)
-    u = Compared(0.0, float(game.losses.mean()), float(game.missing_losses.mean()))
+    u = ComparatorTerms(0.0, float(game.losses.mean()), float(game.missing_losses.mean()))
     assert bound.value == pytest.approx(theorems.repaired_full_information(u, 50, 2))
 
 
@@ -343,10 +343,10 @@ class ProvenForAll(Stated):
     covers = Covers.ANY
 
 
-def uneven_game(rounds: int = 50) -> Account:
+def uneven_game(rounds: int = 50) -> GameSums:
     """Two arms that are late in turns."""
     delays = np.where((np.arange(rounds)[:, None] + [0, 1]) % 2 == 0, 2, 0)
-    return account(given(np.tile([0.1, 0.9], (rounds, 1)), delays))
+    return sum_up(given(np.tile([0.1, 0.9], (rounds, 1)), delays))
 
 
 GAMES = {"prompt": prompt_game(arms=2), "late": late_game(arms=2), "uneven": uneven_game()}

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from belated.analysis.game_sums import LARGEST_TAIL_INDEX, LEVELS, LONGEST_LAW, Account, account
+from belated.analysis.game_sums import LARGEST_TAIL_INDEX, LEVELS, LONGEST_LAW, GameSums, sum_up
 from belated.arrays import Counts
 from belated.comparison import contenders
 from belated.environments.missing import NEVER, missing_counts
@@ -18,7 +18,7 @@ from tests.play.test_engine import given, random_game
 def test_all_sums(rounds: int, arms: int, longest: int) -> None:
     """L_T, L_T^rho, missing counts, rho^max and what was charged under each."""
     losses, delays = random_game(rounds, rounds, arms, longest)
-    sums = account(given(losses, delays))
+    sums = sum_up(given(losses, delays))
     missing = missing_counts(delays)
     np.testing.assert_allclose(sums.losses, losses.sum(axis=0), rtol=1e-12)
     np.testing.assert_allclose(sums.missing_losses, (missing * losses).sum(axis=0), rtol=1e-12)
@@ -42,7 +42,7 @@ def test_delays_by_arm() -> None:
     _, delays = random_game(3, 400, 3, 30)
     known = delays.astype(float)
     known[(delays == NEVER) | (np.arange(400)[:, None] + delays >= 400)] = np.inf
-    found = account(given(np.zeros((400, 3)), delays)).delays
+    found = sum_up(given(np.zeros((400, 3)), delays)).delays
     assert found.sampled == 400
     for i in range(3):
         column = np.sort(known[:, i])
@@ -57,7 +57,7 @@ def test_a_sample_of_the_rounds_will_do_for_long_games() -> None:
     """Periodic delays of a long game are sampled without favour for any phase."""
     rounds, arms, period = 20_000, 100, 64
     delays = np.broadcast_to(np.arange(rounds)[:, None] % period, (rounds, arms))
-    found = account(given(np.zeros((rounds, arms)), delays)).delays
+    found = sum_up(given(np.zeros((rounds, arms)), delays)).delays
     assert 0 < found.sampled < rounds
     assert found.mean[0] == pytest.approx((period - 1) / 2, rel=0.02)
 
@@ -93,7 +93,7 @@ def test_waits_are_those_of_every_single_loss(
     losses, delays = random_game(rounds, rounds, arms, longest)
     if not lost:
         delays[delays == NEVER] = 0
-    sums = account(given(losses, delays))
+    sums = sum_up(given(losses, delays))
     waits = np.array(
         [[wait_of(delays, s, i, delivery) for i in range(arms)] for s in range(rounds)]
     )
@@ -114,7 +114,7 @@ def test_waits_are_those_of_every_single_loss(
 def test_padded_waits_exceed_what_is_missing_of_any_arm() -> None:
     """Two arms that are late in turns: each misses one loss, whoever waits for both misses two."""
     delays = np.where((np.arange(40)[:, None] + [0, 1]) % 2 == 0, 2, 0)
-    waits = account(given(np.zeros((40, 2)), delays)).waits
+    waits = sum_up(given(np.zeros((40, 2)), delays)).waits
     assert waits["own"].most_missing == 1
     assert waits["padded"].most_missing == 2
     assert waits["padded"].total_delay > 1.9 * waits["own"].total_delay
@@ -128,7 +128,7 @@ def test_waits_of_long_games(rounds: int) -> None:
     delays[3, 0], delays[rounds // 2, 1] = 4100, rounds // 3
     padded = delays.max(axis=1)
     due = np.maximum.accumulate(np.arange(rounds) + padded)
-    waits = account(given(losses, delays)).waits
+    waits = sum_up(given(losses, delays)).waits
     for delivery, column in (("padded", padded), ("in order", due - np.arange(rounds))):
         missing = missing_counts(column[:, None])
         assert waits[delivery][:2] == (missing.max(), missing.sum())  # type: ignore[index]
@@ -148,7 +148,7 @@ def test_waits_of_long_games(rounds: int) -> None:
 def test_whether_delays_depend_on_the_arm(delays: list[list[int]], depends: bool) -> None:
     """One round in which one arm is known at another time is enough."""
     table = np.array(delays)
-    assert account(given(np.zeros(table.shape), table)).arm_dependent is depends
+    assert sum_up(given(np.zeros(table.shape), table)).arm_dependent is depends
 
 
 @pytest.mark.parametrize(("rounds", "arms", "longest"), [(1, 1, 0), (50, 1, 5), (400, 3, 30)])
@@ -156,7 +156,7 @@ def test_the_law_of_the_delays(rounds: int, arms: int, longest: int) -> None:
     """The share of all losses that are known within x rounds, up to the longest delay."""
     losses, delays = random_game(rounds, rounds, arms, longest)
     known = (delays != NEVER) & (np.arange(rounds)[:, None] + delays < rounds)
-    law = account(given(losses, delays)).delays.law
+    law = sum_up(given(losses, delays)).delays.law
     assert len(law) == 1 + (delays[known].max() if known.any() else 0)
     for x, share in enumerate(law):
         assert share == pytest.approx((known & (delays <= x)).mean(), abs=1e-15)
@@ -164,11 +164,11 @@ def test_the_law_of_the_delays(rounds: int, arms: int, longest: int) -> None:
 
 def test_a_law_where_nothing_comes_or_much_comes_late() -> None:
     """It is zero, or cut off where nobody would look it up."""
-    nothing = account(given(np.zeros((5, 2)), np.full((5, 2), NEVER)))
+    nothing = sum_up(given(np.zeros((5, 2)), np.full((5, 2), NEVER)))
     assert nothing.delays.law.tolist() == [0.0]
     delays = np.zeros((LONGEST_LAW + 100, 1), dtype=np.int64)
     delays[0] = LONGEST_LAW + 50
-    law = account(given(np.zeros(delays.shape), delays)).delays.law
+    law = sum_up(given(np.zeros(delays.shape), delays)).delays.law
     assert len(law) == LONGEST_LAW
     assert law[-1] == pytest.approx(1.0 - 1.0 / len(delays))
 
@@ -201,7 +201,7 @@ def test_the_tail_index_is_the_largest_that_the_definition_allows(name: str, rou
     Ten stands for every alpha that is larger.
     """
     delays = tails(name, rounds)
-    alpha = account(given(np.zeros((rounds, 2)), delays)).delays.tail_index
+    alpha = sum_up(given(np.zeros((rounds, 2)), delays)).delays.tail_index
     late = (delays == NEVER) | (np.arange(rounds)[:, None] + delays >= rounds)
     waits = np.where(late, np.inf, delays)
     longer = {m: (waits > m).mean(axis=0).max() for m in range(2, rounds)}
@@ -243,8 +243,8 @@ def test_a_learner_is_handed_what_it_declares_and_nothing_else(
     delays[delays == NEVER] = 0
     together = np.array([wait_of(delays, s, 0, delivery or "own") for s in range(200)])
     alike = np.where(np.isinf(together), NEVER, together).astype(np.int64)
-    sums = account(given(losses, delays))
-    same = sums if delivery in (None, "own") else account(given(losses[:, :1], alike[:, None]))
+    sums = sum_up(given(losses, delays))
+    same = sums if delivery in (None, "own") else sum_up(given(losses[:, :1], alike[:, None]))
     options = {} if delivery is None else {"delivery": delivery}
     assert handed_to_spy(monkeypatch, need, options, sums) == known_of(same)[need]
 
@@ -259,15 +259,15 @@ def test_with_a_window_everything_is_as_late_as_the_window(
     But for the law and its tail, in which losses of the last rounds are not taken to be lost.
     """
     losses, delays = random_game(9, 200, 3, 12)
-    found = handed_to_spy(monkeypatch, need, {"window": window}, account(given(losses, delays)))
-    expected = known_of(account(given(losses, np.full_like(delays, window))))
+    found = handed_to_spy(monkeypatch, need, {"window": window}, sum_up(given(losses, delays)))
+    expected = known_of(sum_up(given(losses, np.full_like(delays, window))))
     expected[Need.DELAY_LAW] = (0.0,) * window + (1.0,)
     expected[Need.TAIL_INDEX] = LARGEST_TAIL_INDEX if window <= 2 else 0.0
     assert found == expected[need]
 
 
 def handed_to_spy(
-    monkeypatch: pytest.MonkeyPatch, need: Need, options: dict[str, Any], sums: Account
+    monkeypatch: pytest.MonkeyPatch, need: Need, options: dict[str, Any], sums: GameSums
 ) -> Any:
     """What a learner of one need is told; it must be told nothing else."""
     monkeypatch.setattr(Spy, "needs", (need,))
@@ -278,7 +278,7 @@ def handed_to_spy(
     return filled.get(need.value)
 
 
-def known_of(sums: Account) -> dict[Need, Any]:
+def known_of(sums: GameSums) -> dict[Need, Any]:
     """All that a learner which is told every loss on arrival may be told of this game."""
     return {
         Need.HORIZON: sums.rounds,
@@ -296,7 +296,7 @@ def test_an_option_that_is_given_is_not_overruled(monkeypatch: pytest.MonkeyPatc
     """The game's horizon is only for those who were not told another."""
     monkeypatch.setattr(Spy, "needs", (Need.HORIZON,))
     monkeypatch.setattr(contenders, "learner_named", lambda name: Spy)
-    sums = account(given(*random_game(9, 20, 3, 2)))
+    sums = sum_up(given(*random_game(9, 20, 3, 2)))
     assert vars(contenders.Contender("spy", {"horizon": 7}).built(sums))["horizon"] == 7
 
 

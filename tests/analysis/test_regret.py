@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import rel_entr, softmax
 
-from belated.analysis.game_sums import Account, account
+from belated.analysis.game_sums import GameSums, sum_up
 from belated.analysis.regret import (
     _dips,
     _terms,
@@ -27,15 +27,15 @@ from tests.play.test_engine import given
 Random = np.random.Generator
 
 
-def sums(losses: list[float], missing_losses: list[float], prior: list[float]) -> Account:
+def sums(losses: list[float], missing_losses: list[float], prior: list[float]) -> GameSums:
     """An account with these sums; the rest of it does not matter here."""
     arms = len(losses)
-    blank = account(given(np.zeros((1, arms)), np.zeros((1, arms), dtype=np.int64)))
+    blank = sum_up(given(np.zeros((1, arms)), np.zeros((1, arms), dtype=np.int64)))
     own, missing, start = (np.array(part, float) for part in (losses, missing_losses, prior))
     return replace(blank, losses=own, missing_losses=missing, prior=start)
 
 
-def random_sums(random: Random, arms: int) -> Account:
+def random_sums(random: Random, arms: int) -> GameSums:
     """Sums of very different sizes and priors of any steepness."""
     losses = random.random(arms) * 10.0 ** random.uniform(-2, 5) * 10.0 ** random.uniform(-2, 0)
     missing = losses * 10.0 ** random.uniform(-2, 3, arms)
@@ -44,7 +44,7 @@ def random_sums(random: Random, arms: int) -> Account:
     return sums(list(losses), list(missing), list(prior / prior.sum()))
 
 
-def balances(game: Account, points: Floats) -> Floats:
+def balances(game: GameSums, points: Floats) -> Floats:
     """The balance of many distributions at once, written as the paper has it."""
     apart = rel_entr(points, game.prior).sum(axis=1)
     charged = points @ (game.losses + game.missing_losses)

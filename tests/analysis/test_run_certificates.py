@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from belated.analysis.game_sums import account
+from belated.analysis.game_sums import sum_up
 from belated.analysis.practical_certificate import practical_certificate, run_certificate
 from belated.arrays import Counts, Floats
 from belated.cli.console import say_faults
@@ -20,6 +20,7 @@ from belated.environments.environment import Environment, branch
 from belated.environments.in_memory import GivenDelays, GivenLosses
 from belated.environments.losses import Bernoulli
 from belated.environments.missing import NEVER
+from belated.learners.driver import driver_for
 from belated.learners.practical.drift import DRIFT
 from belated.learners.practical.practical_experts import (
     MIXING,
@@ -68,9 +69,9 @@ def late(seed: int = 5) -> Environment:
 
 def from_all_predictions(learner: PracticalExperts, game: Game) -> float:
     """The certificate as the theory has it, with nothing summed up on the way."""
-    moments = list(rounds_of(learner, learner.start(), game.stretches(), lambda t, q: -1))
-    losses = np.array([moment.losses for moment in moments])
-    predictions = [moment.prediction for moment in moments]
+    records = list(rounds_of(driver_for(learner), game.stretches(), lambda t, q: -1))
+    losses = np.array([record.losses for record in records])
+    predictions = [record.prediction for record in records]
     return practical_certificate(learner, losses, predictions).bound
 
 
@@ -88,7 +89,7 @@ def test_sums_are_enough_for_the_certificate(
             game = game_of(losses, delays(random, rounds, arms))
             learner = PracticalExperts(arms, **TOLD[told])
             trace: Trace = LOOPS[loop](learner, game, DRAWS)
-            found = run_certificate(trace, account(game))
+            found = run_certificate(trace, sum_up(game))
             assert found.bound == pytest.approx(from_all_predictions(learner, game), abs=1e-9)
             assert found.regret == pytest.approx(trace.loss - losses.sum(axis=0), abs=1e-9)
             assert found.holds
@@ -142,7 +143,7 @@ class Overdrawn(PracticalExperts):
 
     def start(self) -> PracticalExpertsState:
         state = super().start()
-        state.accounts[self.account, DRIFT] = -50.0
+        state.game_sums[self.sums, DRIFT] = -50.0
         return state
 
 

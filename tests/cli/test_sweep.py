@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from belated.cli.sweep import sweep
 from belated.sweep.grid import Grid
-from belated.sweep.store import Outcome, Store
+from belated.sweep.sweep_store import RunResult, SweepStore
 from tests.cli.commands import complaint_in
 
 GAME = ("late-best:rounds=60,arms=3", "--learner", "full-information", "--workers", "2")
@@ -47,9 +47,9 @@ def test_a_sweep_shows_a_table_and_writes_every_run(tmp_path: Path) -> None:
 def test_failed_runs_are_named_and_end_with_exit_code_1(tmp_path: Path) -> None:
     """The rest is shown all the same; --retry-failed runs them again."""
     grid = Grid("late-best:rounds=60,arms=3", "full-information", range(1, 16))
-    with Store(tmp_path / "sweep.db") as store:
+    with SweepStore(tmp_path / "sweep.db") as store:
         for key in grid.keys()[:12]:
-            store.put(key, Outcome(None, "the data has gone", 0.0))
+            store.put(key, RunResult(None, "the data has gone", 0.0))
     command = (*GAME, "--seeds", "1:15", "--store", tmp_path / "sweep.db")
     run = swept(*command)
     assert run.exit_code == 1
@@ -65,8 +65,8 @@ def test_failed_runs_are_named_and_end_with_exit_code_1(tmp_path: Path) -> None:
 def test_a_sweep_of_failures_only_has_no_table(tmp_path: Path) -> None:
     """Nothing to show is no reason to break."""
     grid = Grid("late-best:rounds=60,arms=3", "full-information", [1])
-    with Store(tmp_path / "sweep.db") as store:
-        store.put(grid.keys()[0], Outcome(None, "the data has gone", 0.0))
+    with SweepStore(tmp_path / "sweep.db") as store:
+        store.put(grid.keys()[0], RunResult(None, "the data has gone", 0.0))
     run = swept(*GAME, "--seeds", "1", "--store", tmp_path / "sweep.db")
     assert (run.exit_code, run.stdout) == (1, "")
 

@@ -114,7 +114,7 @@ def test_the_table_states_regret_bound_and_time() -> None:
         )
     assert table["uniform"]["bound"] is None
     expected = np.mean([trace.expected_missing for trace in result.traces[ALL.index("concealed")]])
-    most = max(account.max_missing for account in result.accounts)
+    most = max(sums.max_missing for sums in result.game_sums)
     theorem = 9 * math.sqrt(2 * 400) + most / 2 + 3 * math.sqrt(math.log(2) * expected)
     assert table["concealed"]["bound"] == pytest.approx(theorem)
     ratio = table["concealed"]["regret"] / theorem
@@ -249,7 +249,7 @@ def test_lower_bounds_on_request() -> None:
 def test_regret_against_any_comparator() -> None:
     """Every arm, a mixture, and the balanced one, from the sums of each game."""
     result = compare(["concealed"], coins(), repetitions=3, seed=1)
-    losses = np.array([account.losses for account in result.accounts])
+    losses = np.array([sums.losses for sums in result.game_sums])
     totals = np.array([trace.loss for trace in result.traces[0]])
     np.testing.assert_allclose(result.regrets(0), totals[:, None] - losses)
     np.testing.assert_allclose(result.regret(0, against=2), totals - losses[:, 2])

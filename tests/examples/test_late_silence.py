@@ -21,12 +21,12 @@ def test_it_is_the_scenario_played_from_its_second_part_on(variant: Variant) -> 
         scenario("late-silence", first=500, second=200, most=4, kappa=3.0),
         repetitions=1,
     )
-    account, learner = whole.accounts[0], GAME.learner(variant)
+    sums, learner = whole.game_sums[0], GAME.learner(variant)
     outcome = GAME.play(variant)
     assert outcome.regret == pytest.approx(whole.regret(0)[0], rel=1e-9)
-    certificate = account_certificate(account, learner)[0]
+    certificate = account_certificate(sums, learner)[0]
     np.testing.assert_allclose(outcome.certificate, certificate, rtol=1e-12)
-    assert GAME.bound(variant) == pytest.approx(bound_for(learner, account, 0).value, rel=1e-12)
+    assert GAME.bound(variant) == pytest.approx(bound_for(learner, sums, 0).value, rel=1e-12)
 
 
 def test_progress_counts_the_rounds_of_the_second_part() -> None:

@@ -15,10 +15,9 @@ from belated.compiled import ask_tell as steps
 from belated.compiled.records import Handle
 from belated.environments.missing import NEVER, missing_counts
 from belated.numerics.random_stream import draw, seeded
-from belated.play.delivery import Courier, longest_delays
-from belated.play.game import Stretch
-from belated.play.readable import rounds_of
+from belated.play.delivery import FeedbackDelivery, longest_delays
 from belated.types import Need
+from tests.games import weights_of, whole_game
 from tests.laws.test_laws import Game, has
 
 
@@ -48,17 +47,10 @@ def in_hand(game: Game, **more: Any) -> Any:
     return make(game.options["arms"], learner=game.kind.name, seed=7, **options)
 
 
-def stretch_of(game: Game) -> Stretch:
-    return Stretch(0, len(game.losses), game.losses, game.delays, missing_counts(game.delays))
-
-
 def by_the_loop(game: Game, learner: Any) -> Floats:
     """q_t in row t-1, from the readable loop, drawing as a learner in the hand draws."""
     stream = seeded(7)
-    moments = rounds_of(
-        learner, learner.start(), [stretch_of(game)], lambda t, q: int(draw(stream, q))
-    )
-    return np.array([moment.prediction.q.copy() for moment in moments])
+    return weights_of(learner, game.losses, game.delays, lambda t, q: int(draw(stream, q)))
 
 
 class Player:
@@ -74,7 +66,7 @@ class Player:
         kind = learner._learner
         if game.is_bandit and kind.delivery != "own" and kind.window is None:
             self.delays = np.repeat(longest_delays(game.delays)[:, None], kind.arms, axis=1)
-        self.known = Courier(kind).hand(stretch_of(game)).delays
+        self.known = FeedbackDelivery(kind).deliver(whole_game(game.losses, game.delays)).delays
         self.missing = missing_counts(game.delays)
         self.arriving: dict[int, list[tuple[Any, int, int]]] = {}
         self.tickets: list[Any] = []

@@ -15,22 +15,21 @@ from scipy.optimize import brentq
 
 from belated.analysis.practical_certificate import practical_certificate
 from belated.arrays import Counts, Floats
-from belated.environments.missing import NEVER, missing_counts
+from belated.environments.missing import NEVER
 from belated.learners.contract import Learner, PaperLearner
+from belated.learners.driver import driver_for
 from belated.learners.paper.concealed import Concealed
 from belated.learners.paper.full_information import FullInformation
 from belated.learners.paper.partially_concealed import PartiallyConcealed
 from belated.learners.practical.practical_experts import PracticalExperts
 from belated.learners.registry import registered
 from belated.learners.states import copied, identical
-from belated.play.delivery import Courier
-from belated.play.game import Stretch
-from belated.play.readable import UNTOLD, committed
+from belated.play.readable import Arrival, rounds_of
 from belated.types import VARIANTS, Setting
-from tests.games import assert_certified
+from tests.games import assert_certified, whole_game
 
 Kind = type[Learner]
-Arrivals = list[tuple[int, int, Any]]
+Arrivals = list[Arrival]
 
 CLOSE = 1e-12
 KINDS = registered()
@@ -125,31 +124,22 @@ def played(
 ) -> Floats:
     """q_t in row t-1; `order` shuffles what arrives at the end of one round."""
     learner = game.learner()
-    state = learner.start() if start is None else start
-    missing = missing_counts(game.delays)
-    stretch = Stretch(0, len(game.losses), game.losses, game.delays, missing)
-    handed = Courier(learner).hand(stretch)
-    arriving: dict[int, Arrivals] = {}
+    driver = driver_for(learner, start)
+
+    def ordered(arrivals: Arrivals) -> Arrivals:
+        shuffled = order(arrivals)
+        if learner.delivery == "in order":
+            return sorted(shuffled, key=lambda arrival: (arrival.round, arrival.arm))
+        return shuffled
+
+    stretch = whole_game(game.losses, game.delays)
+    rounds = rounds_of(driver, [stretch], lambda t, q: int(game.arms[t]), ordered)
     q = np.empty_like(game.losses)
     predictions = []
     for t in range(len(q)):
-        state = learner.reserved(state, 1)
-        each_round(learner, state)
-        prediction = learner.predict(state)
-        predictions.append(prediction)
-        q[t] = prediction.q
-        arm = int(game.arms[t]) if game.is_bandit else -1
-        plays = committed(learner, state, prediction, arm, int(handed.delays[t, arm]))
-        told = [arm] if game.is_bandit else range(len(q[t]))
-        for play, i in zip(plays, told, strict=True):
-            if handed.delays[t, i] != NEVER:
-                arriving.setdefault(t + int(handed.delays[t, i]), []).append((t, i, play))
-        arrived = order(arriving.pop(t, []))
-        if learner.delivery == "in order":
-            arrived = sorted(arrived, key=lambda arrival: arrival[:2])
-        for s, i, play in arrived:
-            absent = int(missing[s, i]) if game.tells_missing else UNTOLD
-            learner.observe(state, play, i, float(handed.losses[s, i]), absent)
+        each_round(learner, driver.state)
+        predictions.append(next(rounds).prediction)
+        q[t] = predictions[t].q
     if isinstance(learner, FullInformation) and learner.prior is not None and start is None:
         assert_certified(game.losses, game.delays, predictions, learner.prior)
     if isinstance(learner, PracticalExperts) and start is None:

@@ -43,10 +43,10 @@ FAULTS = [
     Fault(
         "wrong propensity: the latest probability instead of that of the play (bandits)",
         PLAY,
-        "                learner.observe(state, *arrived)\n",
+        "                driver.tell(arrival.play, ",
         "                if bandit:\n"
-        "                    arrived[0][0] = prediction.q[arrived[1]]\n"
-        "                learner.observe(state, *arrived)\n",
+        "                    arrival.play[0] = prediction.q[arrival.arm]\n"
+        "                driver.tell(arrival.play, ",
     ),
     Fault(
         "wrong propensity: epsilon of the arrival round (concealed)",
@@ -155,8 +155,8 @@ FAULTS = [
     Fault(
         "loss and 1 - loss swapped",
         PLAY,
-        "float(handed.losses[row, told])",
-        "1.0 - float(handed.losses[row, told])",
+        "float(feedback.losses[row, told])",
+        "1.0 - float(feedback.losses[row, told])",
     ),
     Fault(
         "rho_t^max without the current round (full)",
@@ -409,7 +409,7 @@ IN_GAME = [
     Fault(
         "compiled game: the latest missing count instead of that of the play",
         "play/engine.py",
-        "absent = int(rows[at, rows.shape[1] - 1]) if told.missing else UNTOLD",
+        "absent = int(rows[at, rows.shape[1] - 1]) if told.missing else NOT_TOLD",
         "absent = int(missing[row, int(rows[at, ARM])])",
         f"{TWIN}[partially-concealed]",
     ),
@@ -442,7 +442,7 @@ IN_GAME = [
         "analysis/test_game_sums.py::test_all_sums",
     ),
     Fault(
-        "account: charged without the loss itself",
+        "game sums: charged without the loss itself",
         "analysis/game_sums.py",
         "self.charge(stretch, weighted + stretch.losses)",
         "self.charge(stretch, weighted)",

@@ -10,15 +10,16 @@ import pytest
 from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER, missing_counts
 from belated.learners.adversarial.exp3 import Exp3
+from belated.learners.driver import driver_for
 from belated.learners.uniform import Uniform
 from belated.play.calendar import TURN
-from belated.play.delivery import Courier, Handed
+from belated.play.delivery import DeliveredFeedback, FeedbackDelivery
 from belated.play.engine import EngineRun
 from belated.play.game import Game, Stretch
 from belated.play.readable import rounds_of
 from belated.types import DELIVERIES
+from tests.play.listeners import BanditListener, Listener, Log, log_of
 from tests.play.test_engine import DRAWS, given, random_game
-from tests.play.told import BanditListener, Listener, Log, log_of
 
 WINDOWS = (None, 0, 4)
 every_way = pytest.mark.parametrize(
@@ -71,15 +72,15 @@ def cut(losses: Floats, delays: Counts, cuts: list[int]) -> list[Stretch]:
     ]
 
 
-def handed_over(learner: Any, stretches: list[Stretch]) -> Handed:
-    """All that a courier hands over, put together."""
-    courier = Courier(learner)
-    parts = [courier.hand(stretch) for stretch in stretches]
+def handed_over(learner: Any, stretches: list[Stretch]) -> DeliveredFeedback:
+    """Everything that is delivered, put together."""
+    delivery = FeedbackDelivery(learner)
+    parts = [delivery.deliver(stretch) for stretch in stretches]
     delays = np.concatenate([part.delays for part in parts])
-    return Handed(delays, np.concatenate([part.losses for part in parts]))
+    return DeliveredFeedback(delays, np.concatenate([part.losses for part in parts]))
 
 
-def log_before(now: int, handed: Handed) -> Log:
+def log_before(now: int, handed: DeliveredFeedback) -> Log:
     """All that is told before a round, by these delays."""
     return sorted(
         (int(s + handed.delays[s, i]), s, i, float(handed.losses[s, i]))
@@ -106,7 +107,7 @@ def sparse_game(seed: int, rounds: int, arms: int) -> tuple[Floats, Counts]:
 
 @every_way
 @pytest.mark.parametrize("cuts", [[], [1], [3, 4, 17, 40], [20, 30, 59]])
-def test_the_courier_hands_over_what_the_definitions_say(
+def test_feedback_is_delivered_as_the_definitions_say(
     delivery: Any, window: int | None, cuts: list[int]
 ) -> None:
     """In one stretch or in several, with losses that never come."""
@@ -126,7 +127,7 @@ def test_both_games_tell_exactly_that(delivery: Any, window: int | None) -> None
     expected = expected_log(losses, delays, delivery, window)
     compiled = heard_by_the_engine(learner, game)
     state = learner.start()
-    for _ in rounds_of(learner, state, game.stretches(), lambda t, q: -1):
+    for _ in rounds_of(driver_for(learner, state), game.stretches(), lambda t, q: -1):
         pass
     assert sorted(compiled) == expected
     assert log_of(state) == compiled
@@ -142,7 +143,7 @@ def test_a_bandit_is_told_of_its_own_plays_only(delivery: Any, window: int | Non
     state = learner.start()
     played = np.random.default_rng(5).integers(0, 3, 150)
     game = given(losses, delays)
-    for _ in rounds_of(learner, state, game.stretches(), lambda t, q: int(played[t])):
+    for _ in rounds_of(driver_for(learner, state), game.stretches(), lambda t, q: int(played[t])):
         pass
     expected = expected_log(losses, delays, delivery, window)
     assert sorted(log_of(state)) == [entry for entry in expected if entry[2] == played[entry[1]]]

@@ -5,13 +5,14 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from belated.analysis.game_sums import account
+from belated.analysis.game_sums import sum_up
 from belated.arrays import Counts, Floats
 from belated.comparison.contenders import Contender, contender
 from belated.environments.environment import Environment
 from belated.environments.in_memory import GivenDelays, GivenLosses
 from belated.environments.missing import NEVER, missing_counts
 from belated.learners.contract import PaperLearner
+from belated.learners.driver import driver_for
 from belated.learners.paper.full_information import FullInformation
 from belated.learners.registry import registered
 from belated.play import engine
@@ -66,7 +67,7 @@ def test_the_compiled_game_equals_its_readable_twin(text: str) -> None:
     """Same game, same random stream: the same run, for every learner."""
     for rounds, arms, longest in SIZES if ":" not in text else SIZES[-1:]:
         game = given(*random_game(rounds, rounds, arms, longest))
-        learner = contender(text).built(account(game))
+        learner = contender(text).built(sum_up(game))
         assert_equal(engine.play(learner, game, DRAWS), play.play(learner, game, DRAWS))  # type: ignore[arg-type]
 
 
@@ -79,7 +80,7 @@ def test_delays_beyond_a_turn_change_nothing(name: str) -> None:
     late = random.random((rounds, 2)) < 0.01
     delays[late] = random.integers(TURN - 2, 2 * TURN, late.sum())
     game = given(losses, delays)
-    learner = Contender(name).built(account(game))
+    learner = Contender(name).built(sum_up(game))
     assert_equal(engine.play(learner, game, DRAWS), play.play(learner, game, DRAWS))  # type: ignore[arg-type]
 
 
@@ -91,7 +92,7 @@ def test_what_never_arrives_in_time_changes_no_weight(name: str) -> None:
     assert hidden.any()
     changed = np.where(hidden, 1.0 - losses, losses)
     games = [given(losses, delays), given(changed, delays)]
-    learner = Contender(name).built(account(games[0]))
+    learner = Contender(name).built(sum_up(games[0]))
     traces = [engine.play(learner, game, DRAWS) for game in games]  # type: ignore[arg-type]
     assert np.array_equal(traces[0].weight_at, traces[1].weight_at)
     assert np.array_equal(traces[0].plays, traces[1].plays)
@@ -139,12 +140,12 @@ def test_the_loop_and_replay_are_one_game() -> None:
     """A replay along the arms that the loop drew predicts the same weights."""
     losses, delays = random_game(2, 120, 3, 9)
     game = given(losses, delays)
-    learner = Contender("concealed").built(account(game))
+    learner = Contender("concealed").built(sum_up(game))
     run = play.ReadableRun(learner, game, DRAWS)
     arms, weights = [], []
-    for moment in play.rounds_of(learner, learner.start(), game.stretches(), run._draw):
-        arms.append(moment.arm)
-        weights.append(moment.prediction.q)
+    for record in play.rounds_of(driver_for(learner), game.stretches(), run._draw):
+        arms.append(record.arm)
+        weights.append(record.prediction.q)
     case = Case(Setting.CONCEALED, losses, delays, np.array(arms), {})
     assert np.array_equal(replay(case, learner).q, np.array(weights))
 

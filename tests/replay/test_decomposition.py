@@ -11,7 +11,7 @@ from belated.environments.missing import missing_counts
 from belated.ftrl.analysis import decompose, framework_bound
 from belated.learners.paper.full_information import FullInformation
 from belated.replay.case import Case
-from belated.replay.decomposition import Course, analysed_run, taken_apart
+from belated.replay.decomposition import DecompositionOverTime, analysed_run, decompose_case
 from belated.replay.replay import learner_for, replay
 from tests.theory.games import VARIANTS, partial_case, random_game
 
@@ -28,9 +28,9 @@ every_kind = pytest.mark.parametrize(
 
 
 @functools.cache
-def played(setting: str, variant: str, seed: int) -> tuple[Case, Course]:
+def played(setting: str, variant: str, seed: int) -> tuple[Case, DecompositionOverTime]:
     case = random_game(setting, seed, ROUNDS, variant)
-    return case, taken_apart(case)
+    return case, decompose_case(case)
 
 
 @every_kind
@@ -78,7 +78,7 @@ def test_the_rate_is_the_best_for_a_given_comparator(setting: str) -> None:
     case = random_game(setting, 1, ROUNDS)
     arms = case.losses.shape[1]
     weights = np.arange(1.0, arms + 1) / np.arange(1.0, arms + 1).sum()
-    course = taken_apart(case, weights)
+    course = decompose_case(case, weights)
     np.testing.assert_allclose(course.u.sum(axis=1), weights)
     rounds = analysed_run(case)
     others = []
@@ -98,10 +98,10 @@ def test_the_infinite_barrier_does_not_hide_the_best_rate() -> None:
     rounds = 40
     plays = np.arange(rounds) % 2
     case = partial_case(np.ones((rounds, 2)), np.ones((rounds, 2), dtype=np.int64), plays)
-    assert taken_apart(case, 0).rate == taken_apart(case, [1.0 - 1e-6, 1e-6]).rate == 1
+    assert decompose_case(case, 0).rate == decompose_case(case, [1.0 - 1e-6, 1e-6]).rate == 1
 
 
 def test_bad_comparators_are_refused_before_anything_is_played() -> None:
     case = random_game("full", 0, ROUNDS)
     with pytest.raises(ValueError, match="u is arm 99"):
-        taken_apart(case, 99)
+        decompose_case(case, 99)

@@ -95,8 +95,8 @@ def with_regrets(comparison: Comparison, regrets: Sequence[Sequence[float]]) -> 
     """The comparison with other learners' outcomes: regrets[k][r] of contender k in game r."""
     traces = tuple(
         tuple(
-            replace(trace, loss_at=np.r_[trace.loss_at[:-1], account.losses.min() + regret])
-            for trace, account, regret in zip(row, comparison.accounts, given, strict=True)
+            replace(trace, loss_at=np.r_[trace.loss_at[:-1], sums.losses.min() + regret])
+            for trace, sums, regret in zip(row, comparison.game_sums, given, strict=True)
         )
         for row, given in zip(comparison.traces, regrets, strict=True)
     )

@@ -59,7 +59,7 @@ def with_rates_of(rates: list[list[float]], weights: list[float]) -> Comparison:
         whole,
         contenders=whole.contenders[2:3],
         repetitions=whole.repetitions[:2],
-        accounts=whole.accounts[:2],
+        game_sums=whole.game_sums[:2],
         traces=(traces,),
     )
 

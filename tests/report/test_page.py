@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from belated import __version__
-from belated.analysis.statistics import Estimate
+from belated.analysis.statistics import MeanEstimate
 from belated.comparison.result import Comparison
 from belated.report import page
 from belated.report.figures import FIGURES
@@ -239,8 +239,8 @@ def test_the_page_tells_how_it_was_made(both: Page) -> None:
 def test_the_arms_and_bounds_are_accounted_for(both: Page) -> None:
     """Every arm with its sums, every learner with its theorem and why it holds or not."""
     comparison = ordinary()
-    losses = np.mean([account.losses for account in comparison.accounts], axis=0)
-    missing = np.mean([account.missing_losses for account in comparison.accounts], axis=0)
+    losses = np.mean([sums.losses for sums in comparison.game_sums], axis=0)
+    missing = np.mean([sums.missing_losses for sums in comparison.game_sums], axis=0)
     for value in (*losses, *missing):
         assert number(value) in both.text
     for k in range(len(comparison.labels)):
@@ -265,7 +265,7 @@ def test_one_game_played_often_is_no_sample_of_games(monkeypatch: pytest.MonkeyP
     assert "mean of all runs ± half" in read.text
     assert "a mean over the runs played" in read.text
     assert not re.search(r"\d games|mean of all games|game by game|games are the same", read.text)
-    alone = replace(given(), repetitions=(0,), accounts=given().accounts[:1])
+    alone = replace(given(), repetitions=(0,), game_sums=given().game_sums[:1])
     alone = replace(alone, traces=tuple(traces[:1] for traces in given().traces), asked=1)
     assert "Only one run was played" in finding(alone).details[0]
 
@@ -286,11 +286,10 @@ def test_a_sample_of_delays_is_called_one(both: Page, monkeypatch: pytest.Monkey
     """In the account and in the caption, if there are rounds that were not looked at."""
     assert "sample" not in both.text
     monkeypatch.setattr("belated.report.sections.fragment", lambda *given: "<svg></svg>")
-    accounts = tuple(
-        replace(account, delays=replace(account.delays, sampled=250))
-        for account in ordinary().accounts
+    game_sums = tuple(
+        replace(sums, delays=replace(sums.delays, sampled=250)) for sums in ordinary().game_sums
     )
-    read = Page(document([replace(ordinary(), accounts=accounts)]))
+    read = Page(document([replace(ordinary(), game_sums=game_sums)]))
     assert "delays from a sample of 250 of 600 rounds" in read.text
     assert "All this is from a sample of 250 of the 600 rounds." in read.text
 
@@ -314,7 +313,7 @@ def test_a_bound_that_is_not_proven_is_marked(both: Page, monkeypatch: pytest.Mo
 
 def test_what_no_learner_can_promise_is_said_of_missing_losses(both: Page) -> None:
     """The mean missing count is how long every loss would take."""
-    missing = [account.mean_missing for account in ordinary().accounts]
+    missing = [sums.mean_missing for sums in ordinary().game_sums]
     delay = round(float(np.mean(missing)))
     assert f"if every loss took about {delay} rounds: the losses of all arms" in both.text
 
@@ -389,7 +388,7 @@ def test_a_notebook_shows_table_and_figure() -> None:
 def test_numbers_have_the_digits_they_deserve(mean: float, half: float, shown: str) -> None:
     """Two digits of the interval, and the mean to the same place."""
     values = (np.float64(mean), np.float64(half / 2.0), np.float64(half))
-    assert plus_minus(Estimate(*values)) == shown  # type: ignore[arg-type]
+    assert plus_minus(MeanEstimate(*values)) == shown  # type: ignore[arg-type]
 
 
 def test_words() -> None:

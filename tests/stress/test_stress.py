@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 
 from belated.analysis.bounds import bound_for
-from belated.analysis.game_sums import account
+from belated.analysis.game_sums import sum_up
 from belated.comparison.contenders import contender
 from belated.environments.missing import NEVER, missing_counts
 from belated.replay.case import read_case
 from belated.replay.replay import learner_for, replay
 from belated.stress import workers as crew
 from belated.stress.annealing import Restart
-from belated.stress.hard_games import Find, predictions
+from belated.stress.hard_games import HardGame, predictions
 from belated.stress.mutations import DELAYS, LOSSES, Script, cut, mutated, opening
 from belated.stress.objectives import Objective, OverCertificate, OverRival, ScriptedGame
-from belated.stress.stress import Stress, stress
+from belated.stress.stress import StressResult, stress
 from belated.types import Setting
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="slow without compiling")
@@ -39,7 +39,7 @@ def best_of(objective: Objective, scripts: list[Script]) -> float:
     return max(objective.score(ScriptedGame(script), draws).value for script in scripts)
 
 
-def same(one: Find, other: Find) -> bool:
+def same(one: HardGame, other: HardGame) -> bool:
     """Whether two finds are the same game of the same value."""
     tables = zip(one.script, other.script, strict=True)
     return one.score.value == other.score.value and all(np.array_equal(a, b) for a, b in tables)
@@ -89,7 +89,7 @@ def test_the_same_seed_finds_the_same_in_one_process_and_in_two() -> None:
     assert not same(stress("concealed", **SMALL, seed=2).finds[0], alone.finds[0])
 
 
-def interrupted(after: int, **options: Any) -> Stress:
+def interrupted(after: int, **options: Any) -> StressResult:
     """A search that is interrupted after so many games."""
 
     def progress(done: int, total: int) -> None:
@@ -166,7 +166,7 @@ def test_the_value_is_regret_over_bound_of_the_saved_game(tmp_path: Path) -> Non
     found, case = json.loads(path.read_text())["found"], read_case(path)
     learner = learner_for(case)
     q = replay(case, learner).q
-    sums = account(ScriptedGame(Script(case.losses, case.delays)))
+    sums = sum_up(ScriptedGame(Script(case.losses, case.delays)))
     bound = bound_for(learner, sums, sums.best_arm).value
     assert bound is not None
     regret = (q * case.losses).sum() - case.losses.sum(axis=0).min()
@@ -181,7 +181,7 @@ def test_regret_by_itself_is_searched_for_a_learner_without_a_bound() -> None:
     game, losses = ScriptedGame(find.script), find.script.losses
     best = losses.sum(axis=0).min()
     (contender,) = find.objective.contenders
-    q, _ = predictions(contender.built(account(game)), game, find.fresh[0])
+    q, _ = predictions(contender.built(sum_up(game)), game, find.fresh[0])
     assert find.score.regrets[0] == pytest.approx((q * losses).sum() - best, abs=1e-9)
     assert find.score.value == pytest.approx(find.score.regrets.mean() / 25)
     assert find.score.value > 0.1

@@ -22,7 +22,7 @@ from studies.experiments import (
     mean_delay,
 )
 from studies.published import (
-    Outcome,
+    ExperimentResult,
     from_means,
     played,
     pseudo_regrets,
@@ -34,11 +34,11 @@ from tests.environments.drawing import draw_delays
 SHORT = {"mean-delay": 400, "heavy-tails": 1000, "constrained-adversary": 1000}
 
 
-def made(experiment: Experiment, curve: Callable[[np.ndarray], np.ndarray]) -> Outcome:
+def made(experiment: Experiment, curve: Callable[[np.ndarray], np.ndarray]) -> ExperimentResult:
     """An outcome in which every learner's regret is this curve, in each of four repetitions."""
     checkpoints = np.arange(1000, 100_001, 1000)
     shape = (len(experiment.trials), len(experiment.claims), 4, checkpoints.size)
-    return Outcome(experiment, checkpoints, np.broadcast_to(curve(checkpoints), shape))
+    return ExperimentResult(experiment, checkpoints, np.broadcast_to(curve(checkpoints), shape))
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from studies.__main__ import main
 from studies.experiments import Experiment
-from studies.published import Outcome, played
+from studies.published import ExperimentResult, played
 from tests.cli.commands import complaint_in, run_module
 
 SHORT = ("heavy-tails:rounds=500", "constrained-adversary:rounds=500")
@@ -46,7 +46,7 @@ def test_an_interrupt_keeps_the_experiments_that_are_complete(
 ) -> None:
     """The first is shown, the second is not, and the exit code is 130."""
 
-    def interrupted(experiment: Experiment, *rest: Any) -> Outcome:
+    def interrupted(experiment: Experiment, *rest: Any) -> ExperimentResult:
         if experiment.name == "constrained-adversary":
             raise KeyboardInterrupt
         return played(experiment, *rest)

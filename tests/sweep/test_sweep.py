@@ -25,9 +25,9 @@ from belated.comparison.compare import compare
 from belated.comparison.table import Table
 from belated.environments.scenarios import scenario
 from belated.sweep import sweep as sweeps
-from belated.sweep.grid import Grid, Run
-from belated.sweep.store import Outcome, Store
-from belated.sweep.sweep import Report, SweepError, carry_out, sweep, work
+from belated.sweep.grid import Grid, GridRun
+from belated.sweep.sweep import SweepError, SweepResult, run_sweep, sweep, work
+from belated.sweep.sweep_store import RunResult, SweepStore
 from belated.sweep.workers import GivenWorkers, LocalWorkers, dask_executor
 from belated.types import BelatedWarning
 
@@ -73,7 +73,7 @@ def big() -> Grid:
 def one_by_one() -> Table:
     """What the grid gives when every run is simply made, one after the other, by no sweep."""
     records = []
-    for run in map(Run.of, big().keys()):
+    for run in map(GridRun.of, big().keys()):
         environment = scenario(run.scenario, **run.scenario_options)
         [row] = compare([run.contender], environment, 1, seed=run.seed, workers=1).runs()
         del row["seconds"]
@@ -104,9 +104,9 @@ def local_workers(driver: int | None = None) -> list[int]:
     return [child.pid for server in servers for child in server.children()]
 
 
-def check_complete(report: Report, path: Path, killer: Killer, seconds: float) -> None:
+def check_complete(report: SweepResult, path: Path, killer: Killer, seconds: float) -> None:
     """Every run is stored once, and the table is that of the runs made one by one."""
-    with Store(path) as store:
+    with SweepStore(path) as store:
         stored = store.outcomes(big().keys())
     missing = len(big().keys()) - len(stored)
     print(
@@ -125,7 +125,7 @@ def check_complete(report: Report, path: Path, killer: Killer, seconds: float) -
 def test_a_sweep_whose_local_workers_are_killed_is_complete(tmp_path: Path) -> None:
     """Kill after kill, 0 missing, 0 duplicates, and the table of the runs made one by one."""
     killer, started = Killer(local_workers), time.monotonic()
-    report = carry_out(big(), tmp_path / "sweep.db", LocalWorkers(2), killer)
+    report = run_sweep(big(), tmp_path / "sweep.db", LocalWorkers(2), killer)
     check_complete(report, tmp_path / "sweep.db", killer, time.monotonic() - started)
     assert report.resubmitted >= len(killer.killed)
     assert local_workers() == []
@@ -151,7 +151,7 @@ def test_a_sweep_whose_dask_workers_are_killed_is_complete(tmp_path: Path) -> No
         # killed before it has.
         killer = Killer(lambda: list(watcher.run(os.getpid, on_error="ignore").values()))
         started = time.monotonic()
-        report = carry_out(big(), tmp_path / "sweep.db", GivenWorkers(executor), killer)
+        report = run_sweep(big(), tmp_path / "sweep.db", GivenWorkers(executor), killer)
         seconds = time.monotonic() - started
     check_complete(report, tmp_path / "sweep.db", killer, seconds)
 
@@ -169,11 +169,11 @@ def test_a_killed_sweep_goes_on_where_it_stood(tmp_path: Path) -> None:
             driver.kill()
         assert workers
         assert psutil.wait_procs(workers, timeout=120)[1] == []
-        with Store(path) as store:
+        with SweepStore(path) as store:
             stored = store.outcomes(grid.keys())
         assert told <= len(stored) < 80
     executor = Recording()
-    report = carry_out(grid, path, GivenWorkers(executor))
+    report = run_sweep(grid, path, GivenWorkers(executor))
     assert executor.keys == list(itertools.filterfalse(stored.__contains__, grid.keys()))
     assert (report.before, report.duplicates) == (len(stored), 0)
     assert report.table == sweep(grid, tmp_path / "other.db", Recording())
@@ -200,7 +200,7 @@ def test_the_table_does_not_depend_on_the_executor(tmp_path: Path) -> None:
     first = sweep(grid, tmp_path / "first.db", Recording())
     with ThreadPoolExecutor(4) as executor:
         assert sweep(grid, tmp_path / "second.db", executor) == first
-    with Store(tmp_path / "third.db") as store:
+    with SweepStore(tmp_path / "third.db") as store:
         for key in reversed(grid.keys()):
             store.put(key, work(key))
     executor = Recording()
@@ -213,7 +213,7 @@ def test_a_larger_grid_runs_only_what_is_new(tmp_path: Path) -> None:
     sweep(small(3), tmp_path / "sweep.db", Recording())
     executor = Recording()
     assert len(sweep(small(5), tmp_path / "sweep.db", executor)) == 5
-    assert [Run.of(key).seed for key in executor.keys] == [3, 4]
+    assert [GridRun.of(key).seed for key in executor.keys] == [3, 4]
     assert len(sweep(small(2), tmp_path / "sweep.db", executor)) == 2
 
 
@@ -231,7 +231,7 @@ def test_a_key_is_readable_and_the_same_everywhere() -> None:
     for form in forms:
         learners = ["concealed:variant=repaired,max_missing=20"]
         assert Grid(form, learners, [np.int64(7)]).keys() == [expected]
-    assert Run.of(expected).key == expected
+    assert GridRun.of(expected).key == expected
     code = f"from belated.sweep.grid import Run; print(Run.of({expected!r}).key)"
     for seed in "12":
         environment = {**os.environ, "PYTHONHASHSEED": seed}
@@ -247,7 +247,7 @@ def test_a_grid_is_the_product_of_all_its_values() -> None:
         ["full-information", "concealed:variant=paper|repaired"],
         [3, 1],
     )
-    runs = list(map(Run.of, grid.keys()))
+    runs = list(map(GridRun.of, grid.keys()))
     assert len(runs) == len(set(map(str, runs))) == (2 + 1) * 3 * 2
     assert [run.seed for run in runs[:4]] == [3, 1, 3, 1]
     assert str(runs[2]) == "late-best delay=5 rounds=60, concealed (paper), seed 3"
@@ -309,12 +309,12 @@ def test_a_run_that_fails_is_recorded_and_the_rest_goes_on(
     assert [regret is None for regret in table.column("regret")] == [False, True, True, False]
 
     monkeypatch.undo()
-    again = carry_out(grid, path, GivenWorkers(executor))
+    again = run_sweep(grid, path, GivenWorkers(executor))
     assert list(again.failures.values()) == sentences
     assert len(executor.keys) == 4
-    mended = carry_out(grid, path, GivenWorkers(executor), retry_failed=True)
+    mended = run_sweep(grid, path, GivenWorkers(executor), retry_failed=True)
     assert mended.failures == {}
-    assert [Run.of(key).seed for key in executor.keys[4:]] == [1, 2]
+    assert [GridRun.of(key).seed for key in executor.keys[4:]] == [1, 2]
     assert mended.table == sweep(grid, tmp_path / "other.db", Recording())
 
 
@@ -338,14 +338,14 @@ class Doomed(LocalWorkers):
             return super().submit(os._exit, 3)
         if key in self.sleepy:
             return super().submit(sleep_well, str(self.awake))
-        return super().submit(Outcome._make, ("{}", None, 0.0, __version__))
+        return super().submit(RunResult._make, ("{}", None, 0.0, __version__))
 
 
 def test_workers_that_always_die_end_the_sweep(tmp_path: Path) -> None:
     """No endless loop: a few breakdowns with nothing finished, then one sentence."""
     grid = small()
     with pytest.raises(SweepError) as caught:
-        carry_out(grid, tmp_path / "sweep.db", Doomed(grid.keys()))
+        run_sweep(grid, tmp_path / "sweep.db", Doomed(grid.keys()))
     assert "broke down 10 times in a row and finished nothing" in str(caught.value)
     assert "0 of 3 runs are stored" in str(caught.value)
     assert local_workers() == []
@@ -355,9 +355,9 @@ def test_a_deadly_run_does_not_keep_the_others_from_being_done(tmp_path: Path) -
     """A run that kills its worker every time is left over, and all others are stored."""
     grid = small(30)
     with pytest.raises(SweepError, match="29 of 30 runs are stored"):
-        carry_out(grid, tmp_path / "sweep.db", Doomed([grid.keys()[4]]))
+        run_sweep(grid, tmp_path / "sweep.db", Doomed([grid.keys()[4]]))
     executor = Recording()
-    carry_out(grid, tmp_path / "sweep.db", GivenWorkers(executor))
+    run_sweep(grid, tmp_path / "sweep.db", GivenWorkers(executor))
     assert executor.keys == [grid.keys()[4]]
 
 
@@ -370,10 +370,10 @@ def test_an_interrupt_keeps_what_is_done_and_ends_the_workers(tmp_path: Path) ->
 
     grid, path, awake = small(8), tmp_path / "sweep.db", tmp_path / "awake"
     with pytest.raises(KeyboardInterrupt, match="3 of 8 runs are stored; the same sweep goes on"):
-        carry_out(grid, path, Doomed([], grid.keys()[3:], awake), interrupt)
+        run_sweep(grid, path, Doomed([], grid.keys()[3:], awake), interrupt)
     assert not awake.exists()
     assert local_workers() == []
-    report = carry_out(grid, path, GivenWorkers(Recording()))
+    report = run_sweep(grid, path, GivenWorkers(Recording()))
     assert (report.before, len(report.table)) == (3, 8)
 
 
@@ -395,7 +395,7 @@ class Unreliable(Recording):
 def test_runs_that_an_executor_loses_are_handed_in_again(tmp_path: Path) -> None:
     """Any error that is not the run's own counts as a loss, and so does a cancelled run."""
     executor = Unreliable()
-    report = carry_out(small(20), tmp_path / "sweep.db", GivenWorkers(executor))
+    report = run_sweep(small(20), tmp_path / "sweep.db", GivenWorkers(executor))
     assert report.resubmitted == len(executor.keys) - 20 == 9
     assert report.table == sweep(small(20), tmp_path / "other.db", Recording())
 
@@ -419,7 +419,7 @@ def test_runs_of_two_versions_are_not_mixed(
     with pytest.raises(ValueError, match=r"sweep\.db was begun by belated .* and this is 99\.0"):
         sweep(small(4), path)
     monkeypatch.undo()
-    monkeypatch.setattr(sweeps, "work", lambda key: Outcome("{}", None, 0.0, "98.0"))
+    monkeypatch.setattr(sweeps, "work", lambda key: RunResult("{}", None, 0.0, "98.0"))
     with pytest.raises(SweepError, match=r"a worker has belated 98\.0 and this is"):
         sweep(small(4), path, Recording())
 

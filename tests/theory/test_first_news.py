@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from belated.arrays import Floats
-from belated.environments.missing import missing_counts
 from belated.learners.contract import Learner
-from belated.play.game import Stretch
-from belated.play.readable import rounds_of
+from tests.games import weights_of
 from tests.theory.test_untold_arm import PRACTICAL, REPAIRED
 
 LATE = 300  # rounds that news takes
@@ -24,9 +22,7 @@ def weights(learner: Learner, swapped: bool) -> tuple[Floats, Floats]:
     losses = np.concatenate([first, 1.0 - first if swapped else first])
     delays = np.full((2 * LATE, 2), LATE - 1)
     uniform = np.random.default_rng(5).random(2 * LATE)
-    stretch = Stretch(0, 2 * LATE, losses, delays, missing_counts(delays))
-    played = rounds_of(learner, learner.start(), [stretch], lambda t, q: int(uniform[t] >= q[0]))
-    return np.array([moment.prediction.q for moment in played]), losses
+    return weights_of(learner, losses, delays, lambda t, q: int(uniform[t] >= q[0])), losses
 
 
 @pytest.mark.parametrize("kind", ["bandit", "experts"])

@@ -16,7 +16,7 @@ from belated.analysis.practical_certificate import (
     practical_certificate,
 )
 from belated.arrays import Counts, Floats
-from belated.environments.missing import NEVER, missing_counts
+from belated.environments.missing import NEVER
 from belated.environments.scenarios import scenario, scenarios
 from belated.learners.contract import Prediction
 from belated.learners.practical.drift import (
@@ -29,9 +29,8 @@ from belated.learners.practical.drift import (
     sobering_temperature,
 )
 from belated.learners.practical.practical_experts import IMPUTED, MIXING, STEADY, PracticalExperts
-from belated.play.game import Stretch
-from belated.play.readable import rounds_of
 from belated.types import Setting
+from tests.games import records_of
 from tests.theory.games import DELAYS, LOSSES, Random
 
 SEQUENCES = int(os.environ.get("BELATED_SEQUENCES", "60"))
@@ -55,7 +54,7 @@ class Tampered:
         """
         state = self.learner.start()
         if self.early:
-            state.accounts[MIXING, MOST] = LEAST_DRIFT
+            state.game_sums[MIXING, MOST] = LEAST_DRIFT
         return state
 
     def predict(self, state: Any) -> Prediction:
@@ -73,9 +72,7 @@ def certified(
 ) -> PracticalCertificate:
     """The certificate of a game."""
     learner = Tampered(losses.shape[1], tamper, early)
-    stretch = Stretch(0, len(losses), losses, delays, missing_counts(delays))
-    moments = rounds_of(learner, learner.start(), [stretch], lambda t, q: -1)
-    predictions = [moment.prediction for moment in moments]
+    predictions = [record.prediction for record in records_of(learner, losses, delays)]
     found = practical_certificate(learner.learner, losses, predictions)
     np.testing.assert_allclose(found.regret, found.lost - losses.sum(axis=0), rtol=0, atol=1e-9)
     return found

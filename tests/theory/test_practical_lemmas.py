@@ -9,7 +9,7 @@ import pytest
 
 from belated.analysis.practical_certificate import level, practical_certificate
 from belated.arrays import Counts, Floats
-from belated.environments.missing import NEVER, missing_counts
+from belated.environments.missing import NEVER
 from belated.learners.practical.drift import DRIFT
 from belated.learners.practical.practical_experts import (
     GUESS,
@@ -17,8 +17,7 @@ from belated.learners.practical.practical_experts import (
     STEADY,
     PracticalExperts,
 )
-from belated.play.game import Stretch
-from belated.play.readable import rounds_of
+from tests.games import records_of
 from tests.theory.games import DELAYS, LOSSES
 
 SEEDS = range(200)
@@ -113,9 +112,7 @@ class Run(NamedTuple):
 def analysed(losses: Floats, delays: Counts) -> Run:
     """Played by the learner; revisions from what it guessed and from what it was told when."""
     learner = PracticalExperts(losses.shape[1])
-    stretch = Stretch(0, len(losses), losses, delays, missing_counts(delays))
-    moments = rounds_of(learner, learner.start(), [stretch], lambda t, q: -1)
-    made = [moment.prediction for moment in moments]
+    made = [record.prediction for record in records_of(learner, losses, delays)]
     rounds = np.arange(len(losses))[:, None]
     told = np.where(delays == NEVER, len(losses), np.minimum(rounds + delays + 1, len(losses)))
     filled = [np.where(told <= t, losses, each.work[GUESS]) for t, each in enumerate(made)]

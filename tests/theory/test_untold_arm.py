@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from belated.arrays import Floats
-from belated.environments.missing import NEVER, missing_counts
+from belated.environments.missing import NEVER
 from belated.learners.contract import Learner
 from belated.learners.paper.concealed import Concealed
 from belated.learners.paper.full_information import FullInformation
 from belated.learners.practical.practical_bandit import PracticalBandit
 from belated.learners.practical.practical_experts import PracticalExperts
-from belated.play.game import Stretch
-from belated.play.readable import rounds_of
+from tests.games import weights_of
 
 ROUNDS = 2000
 REPAIRED = {
@@ -30,9 +29,7 @@ def weights(learner: Learner, untold: float) -> Floats:
     losses = np.tile([untold, 0.5], (ROUNDS, 1))
     delays = np.tile([NEVER, 0], (ROUNDS, 1))
     uniform = np.random.default_rng(5).random(ROUNDS)
-    stretch = Stretch(0, ROUNDS, losses, delays, missing_counts(delays))
-    played = rounds_of(learner, learner.start(), [stretch], lambda t, q: int(uniform[t] >= q[0]))
-    return np.array([moment.prediction.q for moment in played])
+    return weights_of(learner, losses, delays, lambda t, q: int(uniform[t] >= q[0]))
 
 
 @pytest.mark.parametrize("kind", ["bandit", "experts"])

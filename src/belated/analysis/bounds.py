@@ -23,7 +23,7 @@ from belated.learners.practical.practical_experts import PracticalExperts
 from belated.types import Covers
 
 if TYPE_CHECKING:
-    from belated.analysis.game_sums import Account
+    from belated.analysis.game_sums import GameSums
 
 
 FALSE = "stated by the paper; false in general, see docs/errata.md"
@@ -59,23 +59,23 @@ def mean_bound(bounds: Sequence[Bound]) -> Bound:
     return weakest.with_value(math.fsum(values) / len(values))
 
 
-class Played(NamedTuple):
+class BoundInputs(NamedTuple):
     """A game, a comparator over its arms, and the two means over runs that bandits need."""
 
-    account: "Account"
+    sums: "GameSums"
     u: Floats
     expected_missing: float | None
     overlap: float | None
 
-    def against(self, prior: Floats) -> theorems.Compared:
+    def against(self, prior: Floats) -> theorems.ComparatorTerms:
         """The comparator, seen from a prior."""
-        own, missing = self.u @ self.account.losses, self.u @ self.account.missing_losses
-        return theorems.Compared(divergence(self.u, prior), float(own), float(missing))
+        own, missing = self.u @ self.sums.losses, self.u @ self.sums.missing_losses
+        return theorems.ComparatorTerms(divergence(self.u, prior), float(own), float(missing))
 
 
 def bound_for(
     learner: object,
-    account: "Account",
+    sums: "GameSums",
     u: Comparator,
     *,
     expected_missing: float | None = None,
@@ -86,39 +86,39 @@ def bound_for(
     A concealed learner needs a mean over runs besides: expected_missing, of sum_t <q_t, rho_t>;
     repaired, overlap, of what eq:censoredgamma adds up, which is A_T of E2.
     """
-    if isinstance(learner, Learner) and learner.arms != account.losses.size:
-        arms = account.losses.size
+    if isinstance(learner, Learner) and learner.arms != sums.losses.size:
+        arms = sums.losses.size
         raise ValueError(f"the learner has {learner.arms} arms; it must have the game's {arms}")
-    weights = distribution(u, account.losses.size)
-    return statement(learner, Played(account, weights, expected_missing, overlap))
+    weights = distribution(u, sums.losses.size)
+    return statement(learner, BoundInputs(sums, weights, expected_missing, overlap))
 
 
 @singledispatch
-def statement(learner: object, played: Played) -> Bound:
+def statement(learner: object, played: BoundInputs) -> Bound:
     """`bound_for` by kind of learner: register a function for a learner with a theorem."""
     name = getattr(learner, "name", type(learner).__name__)
     return Bound("none", None, False, f"there is no theorem here about the learner {name!r}")
 
 
 @statement.register
-def for_any(learner: Learner, played: Played) -> Bound:
+def for_any(learner: Learner, played: BoundInputs) -> Bound:
     """The guarantee that a learner states itself; whether it covers these delays."""
-    account = played.account
-    waits = account.waits[learner.delivery or "own"]
+    sums = played.sums
+    waits = sums.waits[learner.delivery or "own"]
     facts = Facts(
         arms=learner.arms,
-        rounds=account.rounds,
+        rounds=sums.rounds,
         most_missing=waits.most_missing,
         total_delay=waits.total_delay,
-        best_loss=float(account.losses.min()),
+        best_loss=float(sums.losses.min()),
         longest_wait=waits.longest_wait,
     )
     value = learner.bound(facts)
     if value is None:
         why = f"there is no theorem here about the learner {learner.name!r}"
         return Bound("none", None, False, why)
-    horizon = getattr(learner, "horizon", account.rounds)
-    alike = learner.delivery != "own" or not account.arm_dependent
+    horizon = getattr(learner, "horizon", sums.rounds)
+    alike = learner.delivery != "own" or not sums.arm_dependent
     broken = _broken(
         (learner.window is not None, "what has not come within the window is counted as lost"),
         (learner.covers is Covers.NOTHING, "nothing is proven"),
@@ -127,22 +127,22 @@ def for_any(learner: Learner, played: Played) -> Bound:
             learner.covers is Covers.SHARED and not alike,
             "proven for one delay for all arms; here each has its own (delivery='padded' mends it)",
         ),
-        (account.rounds > horizon, f"there are {account.rounds} rounds; the horizon is {horizon}"),
+        (sums.rounds > horizon, f"there are {sums.rounds} rounds; the horizon is {horizon}"),
     )
     return Bound(learner.guarantee, value, not broken, broken or learner.source)
 
 
 @statement.register
-def for_full_information(learner: FullInformation, played: Played) -> Bound:
+def for_full_information(learner: FullInformation, played: BoundInputs) -> Bound:
     """th:fullinfobound, or what E1 has in its place."""
     u, horizon = played.against(np.array(learner.prior)), learner.horizon
-    most = int(played.account.most_missing.max())
+    most = int(played.sums.most_missing.max())
     paper = learner.variant == "paper"
     label = "th:fullinfobound" if paper else "th:fullinfobound, repaired"
     ample = 4.0 * u.divergence + 6.0 * (math.log(horizon) + 1.0)
     broken = _broken(
         _about_delivery(learner),
-        *_about_time(played.account, horizon),
+        *_about_time(played.sums, horizon),
         (math.isinf(u.divergence), "u has weight on an arm of prior 0: KL(u, pi) is infinite"),
         (math.log(learner.arms) > ample, f"{learner.arms} arms are too many (E13)"),
     )
@@ -154,21 +154,21 @@ def for_full_information(learner: FullInformation, played: Played) -> Bound:
     value = theorems.full_information(u, learner.arms, horizon, most)
     if most == 0:
         return Bound(label, value, True, "nothing is missing, no rate moves, and the proof stands")
-    if played.account.charged is not None:
-        certified = mixture_certificate(played.account, learner, played.u).min() <= value
+    if played.sums.charged is not None:
+        certified = mixture_certificate(played.sums, learner, played.u).min() <= value
         if certified:
             return Bound(label, value, True, f"{FALSE}; here the certificate proves it")
     return Bound(label, value, False, FALSE)
 
 
 @statement.register
-def for_practical_experts(learner: PracticalExperts, played: Played) -> Bound:
+def for_practical_experts(learner: PracticalExperts, played: BoundInputs) -> Bound:
     """What is proven is about the run, not the game: see `belated.analysis.run_certificates`."""
     return Bound("none", None, False, BY_ITS_RUN)
 
 
 @statement.register
-def for_partially_concealed(learner: PartiallyConcealed, played: Played) -> Bound:
+def for_partially_concealed(learner: PartiallyConcealed, played: BoundInputs) -> Bound:
     """th:banditbound; nothing has been proven in its place."""
     if learner.variant == "repaired":
         return Bound("th:banditbound, repaired", None, False, GUARDED)
@@ -177,8 +177,8 @@ def for_partially_concealed(learner: PartiallyConcealed, played: Played) -> Boun
     least = float(prior.min())
     broken = _broken(
         _about_delivery(learner),
-        *_about_time(played.account, horizon),
-        _about_missing(played.account, most),
+        *_about_time(played.sums, horizon),
+        _about_missing(played.sums, most),
         (most < 1, "max_missing is 0; the theorem is claimed from 1 on (E13)"),
         (least < horizon**-2.0, f"prior holds {least:.3g}; it must be at least 1/horizon^2"),
         (most == 1 and arms * horizon < math.exp(3.0), "arms times horizon is below e^3 (E13)"),
@@ -190,7 +190,7 @@ def for_partially_concealed(learner: PartiallyConcealed, played: Played) -> Boun
 
 
 @statement.register
-def for_concealed(learner: Concealed, played: Played) -> Bound:
+def for_concealed(learner: Concealed, played: BoundInputs) -> Bound:
     """th:concealed, or what E2 has in its place; the same for every comparator."""
     paper = learner.variant == "paper"
     label, weight = ("th:concealed", "q") if paper else ("th:concealed, repaired", "q+eps")
@@ -199,20 +199,20 @@ def for_concealed(learner: Concealed, played: Played) -> Bound:
         name, mean = "expected_missing", played.expected_missing
     broken = _broken(
         _about_delivery(learner),
-        _about_missing(played.account, learner.max_missing),
+        _about_missing(played.sums, learner.max_missing),
         (learner.gamma_weight != weight, f"the theorem is about gamma_weight={weight!r}"),
         (mean is None, f"{name} is not given; the theorem needs it"),
     )
     if broken or mean is None:
         return Bound(label, None, False, broken)
     formula = theorems.concealed if paper else theorems.repaired_concealed
-    value = formula(learner.arms, played.account.rounds, learner.max_missing, mean)
+    value = formula(learner.arms, played.sums.rounds, learner.max_missing, mean)
     return Bound(label, value, not paper, FALSE if paper else "proven in docs/errata.md (E2)")
 
 
-def _about_time(account: "Account", horizon: int) -> list[tuple[bool, str]]:
+def _about_time(sums: "GameSums", horizon: int) -> list[tuple[bool, str]]:
     return [
-        (account.rounds > horizon, f"there are {account.rounds} rounds; the horizon is {horizon}"),
+        (sums.rounds > horizon, f"there are {sums.rounds} rounds; the horizon is {horizon}"),
         (horizon < 3, f"the horizon is {horizon}; the theorem is claimed from 3 on (E13)"),
     ]
 
@@ -221,8 +221,8 @@ def _about_delivery(learner: Learner) -> tuple[bool, str]:
     return not learner.told_on_arrival, "the theorem is about losses told when they arrive"
 
 
-def _about_missing(account: "Account", promised: int) -> tuple[bool, str]:
-    most = int(account.most_missing.max())
+def _about_missing(sums: "GameSums", promised: int) -> tuple[bool, str]:
+    most = int(sums.most_missing.max())
     return most > promised, f"{most} losses of an arm are missing; max_missing is {promised} (E12)"
 
 

@@ -18,7 +18,7 @@ from belated.arrays import Counts, Floats
 from belated.ftrl.rates import full_information_rates, grid_weights
 
 if TYPE_CHECKING:
-    from belated.analysis.game_sums import Account
+    from belated.analysis.game_sums import GameSums
     from belated.learners.paper.full_information import FullInformation
 
 
@@ -30,13 +30,13 @@ def certificate(losses: Floats, missing: Counts, rates: Floats, prior: Floats) -
     return _against_arms((1.0 + missing) * losses, rates, prior)
 
 
-def account_certificate(account: "Account", learner: "FullInformation") -> Floats:
+def account_certificate(account: "GameSums", learner: "FullInformation") -> Floats:
     """The same for a learner in a game of which only the account is known."""
     charged, rates = _charged(account, learner)
     return _against_arms(charged, rates, np.array(learner.prior))
 
 
-def mixture_certificate(account: "Account", learner: "FullInformation", u: Comparator) -> Floats:
+def mixture_certificate(account: "GameSums", learner: "FullInformation", u: Comparator) -> Floats:
     """The bound for u, a distribution over the arms, and each rate of the grid."""
     charged, rates = _charged(account, learner)
     weights = distribution(u, learner.arms)
@@ -60,7 +60,7 @@ def _certificate(apart: Floats, charges: Floats, last: Floats) -> Floats:
     return bound
 
 
-def _charged(account: "Account", learner: "FullInformation") -> tuple[Floats, Floats]:
+def _charged(account: "GameSums", learner: "FullInformation") -> tuple[Floats, Floats]:
     """The charged losses of the arms for each value of rho_t^max, and the rates in force then."""
     if account.charged is None or account.caps is None:
         raise ValueError("the account has no charged losses; its table would have been too large")

@@ -36,7 +36,7 @@ class Delays:
 
 
 @dataclass(frozen=True)
-class Account:
+class GameSums:
     """Sums over all rounds of a game; arrays have an entry for each arm.
 
     losses is L_T, missing_losses is L_T^rho, the sum of rho_t(i) l_t(i). caps are the values that
@@ -95,7 +95,7 @@ class Account:
         return int(self.losses.argmin())
 
 
-def account(game: Game) -> Account:
+def sum_up(game: Game) -> GameSums:
     """Walk once through a game and add everything up."""
     environment = game.environment
     sums = _Sums(environment, game.checkpoints)
@@ -157,12 +157,12 @@ class _Sums:
                 self.caps.append(int(cap))
                 self.charged.append(row)
 
-    def close(self, environment: Environment) -> Account:
+    def close(self, environment: Environment) -> GameSums:
         """The account of the whole game."""
         arms, rounds = environment.arms, environment.rounds
         prior = np.full(arms, 1.0 / arms) if environment.prior is None else environment.prior
         sampled = np.concatenate(self.sampled)
-        return Account(
+        return GameSums(
             rounds=rounds,
             labels=tuple(environment.labels),
             prior=np.asarray(prior, dtype=np.float64),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from belated.analysis.game_sums import Account
+from belated.analysis.game_sums import GameSums
 from belated.analysis.regret import regrets
 from belated.arrays import Floats
 from belated.learners.contract import Prediction
@@ -85,7 +85,7 @@ def practical_certificate(
     return _closed(learner, predictions[-1], losses.sum(axis=0), strategies, mixture)
 
 
-def run_certificate(trace: Trace, account: Account) -> PracticalCertificate:
+def run_certificate(trace: Trace, account: GameSums) -> PracticalCertificate:
     """The same from the trace of a run and the account of its game, which have all sums."""
     return _closed(trace.learner, trace, account.losses, trace.strategies, trace.loss)
 

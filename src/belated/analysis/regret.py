@@ -9,7 +9,7 @@ import numpy as np
 from belated.arrays import Floats
 
 if TYPE_CHECKING:
-    from belated.analysis.game_sums import Account
+    from belated.analysis.game_sums import GameSums
 
 Comparator = int | Sequence[float] | Floats
 
@@ -68,13 +68,13 @@ def divergence(u: Floats, prior: Floats) -> float:
     return float(terms.sum() + prior[~used].sum())
 
 
-def balance(account: "Account", u: Comparator) -> float:
+def balance(sums: "GameSums", u: Comparator) -> float:
     """<u, L_T> + sqrt(KL(u, pi) <u, L_T + L_T^rho>), the order of loss plus eq:fullintrobound."""
-    weights = distribution(u, account.losses.size)
-    return _balance(_terms(account), weights)
+    weights = distribution(u, sums.losses.size)
+    return _balance(_terms(sums), weights)
 
 
-def balanced_comparator(account: "Account") -> Floats:
+def balanced_comparator(sums: "GameSums") -> Floats:
     """The u of the least `balance`: the comparator that the paper sets beside the best arm.
 
     It stands below eq:fullintrobound: a little more loss, if that comes with less delay. Since
@@ -82,14 +82,14 @@ def balanced_comparator(account: "Account") -> Floats:
     a function of lam the least value may have several dips, so all of a grid are looked into; the
     prior and the single arms, which are limits of softmins, are candidates as well.
     """
-    possible = account.prior > 0.0
-    losses, charged, prior = (part[possible] for part in _terms(account))
-    u = np.zeros(account.prior.size)
-    u[possible] = _least(Terms(losses, charged, _normalised(prior)))
+    possible = sums.prior > 0.0
+    losses, charged, prior = (part[possible] for part in _terms(sums))
+    u = np.zeros(sums.prior.size)
+    u[possible] = _least(BalanceTerms(losses, charged, _normalised(prior)))
     return u
 
 
-class Terms(NamedTuple):
+class BalanceTerms(NamedTuple):
     """L_T, L_T + L_T^rho and pi, arm by arm."""
 
     losses: Floats
@@ -97,18 +97,18 @@ class Terms(NamedTuple):
     prior: Floats
 
 
-def _terms(account: "Account") -> Terms:
-    return Terms(account.losses, account.losses + account.missing_losses, account.prior)
+def _terms(sums: "GameSums") -> BalanceTerms:
+    return BalanceTerms(sums.losses, sums.losses + sums.missing_losses, sums.prior)
 
 
-def _balance(terms: Terms, u: Floats) -> float:
+def _balance(terms: BalanceTerms, u: Floats) -> float:
     apart = divergence(u, terms.prior)
     if math.isinf(apart):
         return math.inf
     return float(u @ terms.losses) + math.sqrt(apart * float(u @ terms.charged))
 
 
-def _least(terms: Terms) -> Floats:
+def _least(terms: BalanceTerms) -> Floats:
     """The balanced comparator of arms whose priors are all above zero."""
     free = terms.charged == 0.0
     if free.any():  # nothing is better than nothing; of all such u, the nearest to the prior
@@ -119,7 +119,7 @@ def _least(terms: Terms) -> Floats:
     return min(candidates, key=lambda u: _balance(terms, u))
 
 
-def _softmin(terms: Terms, x: float) -> Floats:
+def _softmin(terms: BalanceTerms, x: float) -> Floats:
     """The u of the least <u, L_T> + (lam KL(u, pi) + <u, L_T + L_T^rho> / lam) / 2, lam = e^-x."""
     inverse = math.exp(x)
     exponents = np.log(terms.prior)
@@ -138,7 +138,7 @@ def _vertex(arm: int, arms: int) -> Floats:
     return weights
 
 
-def _dips(terms: Terms) -> list[float]:
+def _dips(terms: BalanceTerms) -> list[float]:
     """Where the least value for a fixed lam is locally least, as a function of ln(1/lam).
 
     At the least of all 1/lam^2 is KL / <u, L_T + L_T^rho>, which bounds it from above.

@@ -10,7 +10,7 @@ from belated.arrays import Floats
 Z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 
 
-class Estimate(NamedTuple):
+class MeanEstimate(NamedTuple):
     """A mean, its standard error, and half the width of its 95 % confidence interval."""
 
     mean: Floats
@@ -18,16 +18,16 @@ class Estimate(NamedTuple):
     half_width: Floats
 
 
-def estimate(values: Floats) -> Estimate:
+def estimate(values: Floats) -> MeanEstimate:
     """The mean over the first axis; with one value only, the error is unknown (NaN)."""
     count = len(values)
     mean = values.mean(axis=0)
     if count < 2:
         unknown = np.full_like(mean, np.nan)
-        return Estimate(mean, unknown, unknown)
+        return MeanEstimate(mean, unknown, unknown)
     error = values.std(axis=0, ddof=1) / math.sqrt(count)
     error = np.where(np.ptp(values, axis=0) == 0.0, 0.0, error)  # not the rounding of the mean
-    return Estimate(mean, error, student_quantile(count - 1) * error)
+    return MeanEstimate(mean, error, student_quantile(count - 1) * error)
 
 
 def student_quantile(freedom: int) -> float:

@@ -8,7 +8,7 @@ import math
 from typing import NamedTuple
 
 
-class Compared(NamedTuple):
+class ComparatorTerms(NamedTuple):
     """A comparator as the theorems see it: KL(u, pi), <u, L_T> and <u, L_T^rho>."""
 
     divergence: float
@@ -16,7 +16,7 @@ class Compared(NamedTuple):
     missing_loss: float
 
 
-def full_information(u: Compared, arms: int, horizon: int, most_missing: int) -> float:
+def full_information(u: ComparatorTerms, arms: int, horizon: int, most_missing: int) -> float:
     """th:fullinfobound, with most_missing for rho_T^max."""
     logs = 2.0 * (math.log(horizon) + 1.0)
     cost, present = u.divergence + logs, 1.0 + most_missing
@@ -29,14 +29,14 @@ def full_information(u: Compared, arms: int, horizon: int, most_missing: int) ->
     )
 
 
-def repaired_full_information(u: Compared, horizon: int, most_missing: int) -> float:
+def repaired_full_information(u: ComparatorTerms, horizon: int, most_missing: int) -> float:
     """4 M + 12 + 6 sqrt(c X) + 8 c M, proven for the repaired grid in E1."""
     cost, present = u.divergence + 2.0 * (math.log(horizon) + 1.0), 1.0 + most_missing
     root = math.sqrt(cost * (u.loss + u.missing_loss))
     return 4.0 * present + 12.0 + 6.0 * root + 8.0 * cost * present
 
 
-def partially_concealed(u: Compared, arms: int, horizon: int, max_missing: int) -> float:
+def partially_concealed(u: ComparatorTerms, arms: int, horizon: int, max_missing: int) -> float:
     """th:banditbound."""
     logs = math.log(horizon)
     return (

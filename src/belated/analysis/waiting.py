@@ -11,8 +11,8 @@ import numpy as np
 from belated.arrays import Counts
 from belated.environments.missing import NEVER
 from belated.play.calendar import reserved
-from belated.play.delivery import InOrder, longest_delays
-from belated.play.game import Stretch, count_missing, no_pairs
+from belated.play.delivery import InOrderDelays, longest_delays
+from belated.play.game import Stretch, count_missing, no_missing_pairs
 from belated.types import DELIVERIES, Delivery
 
 
@@ -49,8 +49,8 @@ class WaitSums:
 
     def __init__(self) -> None:
         self.waits: dict[Delivery, Waits] = dict.fromkeys(DELIVERIES, Waits())
-        self.in_order = InOrder()
-        self.pairs = no_pairs(2)
+        self.in_order = InOrderDelays()
+        self.pairs = no_missing_pairs(2)
 
     def add(self, stretch: Stretch) -> Counts:
         """Add one stretch; told together, all arms are alike, and one column stands for them.
@@ -58,7 +58,7 @@ class WaitSums:
         Returns these columns, padded and in order: the delays that end within the game.
         """
         longest = longest_delays(stretch.delays)
-        held = np.column_stack([longest, self.in_order.held(stretch.first, longest)])
+        held = np.column_stack([longest, self.in_order.next(stretch.first, longest)])
         beyond = int((held >= self.pairs.ending.shape[0]).sum())
         self.pairs = self.pairs._replace(calendar=reserved(self.pairs.calendar, beyond))
         missing = np.empty_like(held)

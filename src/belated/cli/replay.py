@@ -107,9 +107,9 @@ def decomposition(case: "Case") -> dict[str, Any]:
     """The terms of eq:decomp against the best arm at the rate that suits it best."""
     from dataclasses import asdict
 
-    from belated.replay.decomposition import taken_apart
+    from belated.replay.decomposition import decompose_case
 
-    course = taken_apart(case)
+    course = decompose_case(case)
     arm = int(course.u.sum(axis=1).argmax())
     return {"arm": arm, "rate": course.rate, **asdict(course.after(len(case.losses)))}
 

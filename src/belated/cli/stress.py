@@ -11,7 +11,7 @@ import click
 from belated.cli.console import one_line_errors, progress_of, say_if_compiling, show_table
 
 if TYPE_CHECKING:
-    from belated.stress.stress import Aim, Stress
+    from belated.stress.stress import Aim, StressResult
 
 
 @click.command()
@@ -95,7 +95,7 @@ def stress(
         sys.exit(130)
 
 
-def show_finds(result: "Stress", best: int) -> None:
+def show_finds(result: "StressResult", best: int) -> None:
     """The best finds as a table, and how to read it."""
     search = result.search
     title = " against ".join(each.label for each in search.objective.contenders)

@@ -14,7 +14,7 @@ from belated.cli.console import one_line_errors, progress_of, say_if_compiling, 
 if TYPE_CHECKING:
     from belated.comparison.table import Table
     from belated.sweep.grid import Grid
-    from belated.sweep.sweep import Report
+    from belated.sweep.sweep import SweepResult
     from belated.sweep.workers import Workers
 
 MOST_NAMED = 10
@@ -144,14 +144,14 @@ def workers_of(count: int | None, scheduler: str | None) -> Iterator["Workers"]:
         yield GivenWorkers(executor)
 
 
-def carried_out(grid: "Grid", store: Path, workers: "Workers", retry_failed: bool) -> "Report":
+def carried_out(grid: "Grid", store: Path, workers: "Workers", retry_failed: bool) -> "SweepResult":
     """The sweep with a progress bar; whatever ends it early, it says how it can go on."""
-    from belated.sweep.sweep import SweepError, carry_out
+    from belated.sweep.sweep import SweepError, run_sweep
 
     say_if_compiling()
     try:
         with progress_of("Sweep") as progress:
-            return carry_out(grid, store, workers, progress, retry_failed)
+            return run_sweep(grid, store, workers, progress, retry_failed)
     except SweepError as error:
         raise click.ClickException(str(error)) from None
     except KeyboardInterrupt as interrupt:
@@ -159,7 +159,7 @@ def carried_out(grid: "Grid", store: Path, workers: "Workers", retry_failed: boo
         sys.exit(130)
 
 
-def as_object(report: "Report") -> dict[str, Any]:
+def as_object(report: "SweepResult") -> dict[str, Any]:
     """The report for machines."""
     return {
         "runs": len(report.table),
@@ -171,7 +171,7 @@ def as_object(report: "Report") -> dict[str, Any]:
     }
 
 
-def show_report(report: "Report") -> None:
+def show_report(report: "SweepResult") -> None:
     """The mean regret of each learner over all seeds, and how many runs it took."""
     summary = summarised(report.table)
     if len(summary):
@@ -203,11 +203,11 @@ def summarised(table: "Table") -> "Table":
     return Table.of(rows)
 
 
-def name_failures(report: "Report") -> None:
+def name_failures(report: "SweepResult") -> None:
     """Say which runs failed, and why."""
-    from belated.sweep.grid import Run
+    from belated.sweep.grid import GridRun
 
     for key, failure in list(report.failures.items())[:MOST_NAMED]:
-        click.echo(f"Failed: {Run.of(key)}: {failure}", err=True)
+        click.echo(f"Failed: {GridRun.of(key)}: {failure}", err=True)
     if len(report.failures) > MOST_NAMED:
         click.echo(f"Failed: {len(report.failures) - MOST_NAMED} more", err=True)

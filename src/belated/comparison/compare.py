@@ -12,16 +12,17 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import numpy as np
 
-from belated.analysis.game_sums import Account, account
+from belated.analysis.game_sums import GameSums, sum_up
 from belated.checks import as_count
 from belated.comparison.contenders import Contender, contenders
 from belated.comparison.result import Comparison
 from belated.environments.environment import Environment, branch
 from belated.environments.environment_specs import environment_named
 from belated.learners.contract import Learner
+from belated.learners.driver import PlayableLearner
 from belated.play.engine import EngineRun
 from belated.play.game import Game
-from belated.play.readable import Plays, ReadableRun
+from belated.play.readable import ReadableRun
 from belated.play.trace import Trace
 from belated.types import BelatedWarning
 
@@ -30,7 +31,7 @@ GAME, DRAWS = 0, 1
 
 
 def compare(
-    learners: Sequence[str | Contender | Plays],
+    learners: Sequence[str | Contender | PlayableLearner],
     environment: Environment | str | os.PathLike[str],
     repetitions: int = 10,
     seed: int = 1,
@@ -65,7 +66,7 @@ def compare(
         contenders=tuple(chosen),
         seed=seed,
         repetitions=tuple(done),
-        accounts=tuple(crew.accounts[r] for r in done),
+        game_sums=tuple(crew.game_sums[r] for r in done),
         traces=tuple(tuple(crew.traces[r][k] for r in done) for k in range(len(chosen))),
         asked=repetitions,
     )
@@ -94,9 +95,9 @@ class _Crew:
         self.rounds = 0
         self.stop = threading.Event()
         self.lock = threading.Lock()
-        self.accounts: dict[int, Account] = {}
+        self.game_sums: dict[int, GameSums] = {}
         self.traces: list[dict[int, Trace]] = [{} for _ in range(repetitions)]
-        self.games: dict[int, tuple[Game, Account]] = {}
+        self.games: dict[int, tuple[Game, GameSums]] = {}
         self.game_locks = [threading.Lock() for _ in range(repetitions)]
 
     def work(self, workers: int) -> bool:
@@ -137,20 +138,20 @@ class _Crew:
                 run.play(stretch)
             self.advance(len(stretch.losses) * len(runs))
         with self.lock:
-            self.accounts[repetition] = sums
+            self.game_sums[repetition] = sums
             self.traces[repetition] |= {
                 k: run.close() for k, run in zip(learners, runs, strict=True)
             }
             if self.environment.random and len(self.traces[repetition]) == len(self.chosen):
                 del self.games[repetition]
 
-    def game(self, repetition: int) -> tuple[Game, Account]:
+    def game(self, repetition: int) -> tuple[Game, GameSums]:
         """The game of a repetition and its account, made by the first who asks."""
         number = repetition if self.environment.random else 0
         with self.game_locks[number]:
             if number not in self.games:
                 game = Game(self.environment, branch(repetition_seed(self.seed, number), GAME))
-                self.games[number] = (game, account(game))
+                self.games[number] = (game, sum_up(game))
             return self.games[number]
 
     def advance(self, rounds: int) -> None:
@@ -169,7 +170,9 @@ def repetition_seed(seed: int, repetition: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed, spawn_key=(repetition,))
 
 
-def start_run(learner: Plays, game: Game, draws: np.random.SeedSequence) -> EngineRun | ReadableRun:
+def start_run(
+    learner: PlayableLearner, game: Game, draws: np.random.SeedSequence
+) -> EngineRun | ReadableRun:
     """A run by the compiled loop, or by the readable one for a learner that is not compiled."""
     arms, needed = getattr(learner, "arms", None), game.environment.arms
     if arms not in (None, needed):

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from belated.analysis.game_sums import Account, Delays
+from belated.analysis.game_sums import Delays, GameSums
 from belated.analysis.waiting import Waits
 from belated.checks import MOST_ROUNDS, as_count
 from belated.learners.contract import Learner
+from belated.learners.driver import PlayableLearner
 from belated.learners.registry import check_options, learner_named
-from belated.play.readable import Plays
 from belated.specs import named_options
 from belated.types import DELIVERIES, Need
 
@@ -35,7 +35,7 @@ class Contender:
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
-    ready: Plays | None = None
+    ready: PlayableLearner | None = None
 
     @property
     def label(self) -> str:
@@ -46,7 +46,7 @@ class Contender:
         ]
         return f"{self.name} ({', '.join(given)})" if given else self.name
 
-    def built(self, account: Account) -> Plays:
+    def built(self, sums: GameSums) -> PlayableLearner:
         """The learner for this game."""
         if self.ready is not None:
             return self.ready
@@ -56,18 +56,18 @@ class Contender:
             delivery = kind.deliveries[0]  # the learner will refuse any other
         if window is not None:
             window = as_count(window, "window", 0, MOST_ROUNDS)
-        waits, delays = account.told(delivery, window)
+        waits, delays = sums.told(delivery, window)
         known = {
-            need.value: told(account.rounds, waits, delays)
+            need.value: told(sums.rounds, waits, delays)
             for need, told in KNOWN.items()
             if need in kind.needs
         }
         if "prior" in {each.name for each in fields(kind)}:
-            known["prior"] = tuple(account.prior.tolist())
-        return kind(arms=account.arms, **known | dict(self.options))
+            known["prior"] = tuple(sums.prior.tolist())
+        return kind(arms=sums.arms, **known | dict(self.options))
 
 
-def contender(given: "str | Contender | Learner | Plays") -> Contender:
+def contender(given: "str | Contender | Learner | PlayableLearner") -> Contender:
     """A contender from text such as "concealed" or "concealed:variant=repaired,max_missing=50"."""
     if isinstance(given, Contender):
         return given
@@ -79,7 +79,7 @@ def contender(given: "str | Contender | Learner | Plays") -> Contender:
     return Contender(name, options)
 
 
-def contenders(given: Sequence["str | Contender | Learner | Plays"]) -> list[Contender]:
+def contenders(given: Sequence["str | Contender | Learner | PlayableLearner"]) -> list[Contender]:
     """All contenders, each with a label of its own."""
     if isinstance(given, str):
         given = [given]

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.analysis.bounds import Bound, bound_for, mean_bound
-from belated.analysis.game_sums import Account
+from belated.analysis.game_sums import GameSums
 from belated.analysis.lower_bounds import bandit_with_delay, experts_with_delay
 from belated.analysis.regret import Comparator, balanced_comparator, regret, regrets
 from belated.analysis.run_certificates import broken, certified
-from belated.analysis.statistics import Estimate, estimate
+from belated.analysis.statistics import MeanEstimate, estimate
 from belated.arrays import Floats
 from belated.comparison.contenders import Contender
 from belated.comparison.table import Table
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Comparison:
     """Traces of every contender in every repetition, with the accounts of the games they played.
 
-    traces[k][r] and accounts[r] belong to contender k and the repetition numbered repetitions[r].
+    traces[k][r] and game_sums[r] belong to contender k and the repetition numbered repetitions[r].
     `command` is what a reader can type to get the same; `asked` is the number of repetitions asked
     for, more than there are if the comparison was interrupted.
     """
@@ -37,7 +37,7 @@ class Comparison:
     contenders: tuple[Contender, ...]
     seed: int
     repetitions: tuple[int, ...]
-    accounts: tuple[Account, ...]
+    game_sums: tuple[GameSums, ...]
     traces: tuple[tuple[Trace, ...], ...]
     command: str = ""
     asked: int = 0
@@ -50,31 +50,31 @@ class Comparison:
     @property
     def checkpoints(self) -> NDArray[np.int64]:
         """The rounds after which sums were recorded."""
-        return self.accounts[0].checkpoints
+        return self.game_sums[0].checkpoints
 
     def regret(self, contender: int, against: Comparator | None = None) -> Floats:
         """The regret of each repetition against the arm that was best in it, or any arm or u.
 
         An arm is given by its number from 0, u by a weight for each arm.
         """
-        pairs = zip(self.traces[contender], self.accounts, strict=True)
+        pairs = zip(self.traces[contender], self.game_sums, strict=True)
         return np.array(
             [
-                regret(trace.loss, account.losses, account.best_arm if against is None else against)
-                for trace, account in pairs
+                regret(trace.loss, sums.losses, sums.best_arm if against is None else against)
+                for trace, sums in pairs
             ]
         )
 
     def regrets(self, contender: int) -> Floats:
         """The regret of each repetition (row) against every arm (column)."""
-        pairs = zip(self.traces[contender], self.accounts, strict=True)
-        return np.array([regrets(trace.loss, account.losses) for trace, account in pairs])
+        pairs = zip(self.traces[contender], self.game_sums, strict=True)
+        return np.array([regrets(trace.loss, sums.losses) for trace, sums in pairs])
 
-    def regret_over_time(self, contender: int) -> Estimate:
+    def regret_over_time(self, contender: int) -> MeanEstimate:
         """The regret after each checkpoint against the arm that was best until then."""
-        pairs = zip(self.traces[contender], self.accounts, strict=True)
+        pairs = zip(self.traces[contender], self.game_sums, strict=True)
         return estimate(
-            np.array([trace.loss_at - account.losses_at.min(axis=1) for trace, account in pairs])
+            np.array([trace.loss_at - sums.losses_at.min(axis=1) for trace, sums in pairs])
         )
 
     def weights_over_time(self, contender: int) -> Floats:
@@ -103,12 +103,12 @@ class Comparison:
         bounds = [
             bound_for(
                 trace.learner,
-                account,
-                account.best_arm,
+                sums,
+                sums.best_arm,
                 expected_missing=expected,
                 overlap=overlap,
             )
-            for trace, account in zip(traces, self.accounts, strict=True)
+            for trace, sums in zip(traces, self.game_sums, strict=True)
         ]
         return mean_bound(bounds)
 
@@ -118,7 +118,7 @@ class Comparison:
         For practical experts, and for full information if losses are told when they arrive and the
         account of no game is too large for it; None for all others.
         """
-        pairs = zip(self.traces[contender], self.accounts, strict=True)
+        pairs = zip(self.traces[contender], self.game_sums, strict=True)
         values = [value for pair in pairs if (value := certified(*pair)) is not None]
         return float(np.mean(values)) if len(values) == len(self.repetitions) else None
 
@@ -126,7 +126,7 @@ class Comparison:
         """A sentence for each learner that contradicts what is proven of it; there must be none."""
         said = []
         for label, traces in zip(self.labels, self.traces, strict=True):
-            pairs = zip(self.repetitions, traces, self.accounts, strict=True)
+            pairs = zip(self.repetitions, traces, self.game_sums, strict=True)
             found = [str(number) for number, trace, game in pairs if broken(trace, game)]
             if found:
                 said.append(
@@ -141,11 +141,11 @@ class Comparison:
 
         How long that is says the mean missing count, in which what never comes counts as well.
         """
-        account = self.accounts[0]
-        delay = round(float(np.mean([each.mean_missing.mean() for each in self.accounts])))
+        sums = self.game_sums[0]
+        delay = round(float(np.mean([each.mean_missing.mean() for each in self.game_sums])))
         found = {
-            "experts": experts_with_delay(account.rounds, account.arms, delay),
-            "bandits": bandit_with_delay(account.rounds, account.arms, delay),
+            "experts": experts_with_delay(sums.rounds, sums.arms, delay),
+            "bandits": bandit_with_delay(sums.rounds, sums.arms, delay),
         }
         return Table.of(
             [
@@ -164,7 +164,7 @@ class Comparison:
     @functools.cached_property
     def balanced(self) -> list[Floats]:
         """The paper's balanced comparator of each game."""
-        return [balanced_comparator(account) for account in self.accounts]
+        return [balanced_comparator(sums) for sums in self.game_sums]
 
     def table(self) -> Table:
         """A row for each learner: its regret with a 95 % confidence interval, beside its bound."""
@@ -174,8 +174,8 @@ class Comparison:
         own, bound = estimate(self.regret(k)), self.bound(k)
         losses = np.array([trace.loss for trace in self.traces[k]])
         against = [
-            loss - u @ account.losses
-            for loss, u, account in zip(losses, self.balanced, self.accounts, strict=True)
+            loss - u @ sums.losses
+            for loss, u, sums in zip(losses, self.balanced, self.game_sums, strict=True)
         ]
         mean = float(own.mean)
         return {
@@ -208,24 +208,24 @@ class Comparison:
         )
 
     def _run(self, k: int, r: int) -> dict[str, Any]:
-        trace, account = self.traces[k][r], self.accounts[r]
-        best = account.best_arm
+        trace, sums = self.traces[k][r], self.game_sums[r]
+        best = sums.best_arm
         return {
             "scenario": self.environment.name,
-            "rounds": account.rounds,
-            "arms": account.arms,
+            "rounds": sums.rounds,
+            "arms": sums.arms,
             "seed": self.seed,
             "repetition": self.repetitions[r],
             "learner": self.labels[k],
             "setting": trace.learner.setting.value,
             "loss": trace.loss,
             "realised_loss": trace.realised,
-            "best_arm": account.labels[best],
-            "best_loss": float(account.losses[best]),
-            "regret": trace.loss - float(account.losses[best]),
-            "balanced_regret": trace.loss - float(self.balanced[r] @ account.losses),
+            "best_arm": sums.labels[best],
+            "best_loss": float(sums.losses[best]),
+            "regret": trace.loss - float(sums.losses[best]),
+            "balanced_regret": trace.loss - float(self.balanced[r] @ sums.losses),
             "expected_missing": trace.expected_missing,
-            "max_missing": account.max_missing,
+            "max_missing": sums.max_missing,
             "seconds": trace.seconds,
         }
 

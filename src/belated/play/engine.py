@@ -18,6 +18,7 @@ from belated.compiled.jit import compiled, compiled_afresh
 from belated.compiled.unowned import borrowed
 from belated.environments.missing import NEVER
 from belated.learners.contract import Learner, Prediction, Verbs
+from belated.learners.driver import NO_ARM, NOT_TOLD
 from belated.numerics.lanes import (
     LANES,
     across,
@@ -30,9 +31,8 @@ from belated.numerics.lanes import (
 )
 from belated.numerics.random_stream import draw, seeded
 from belated.play.calendar import Calendar, begin_round, empty_calendar, put, reserved, take
-from belated.play.delivery import Courier, Handed
+from belated.play.delivery import DeliveredFeedback, FeedbackDelivery
 from belated.play.game import Game, Stretch
-from belated.play.readable import UNTOLD
 from belated.play.trace import Recorder, Trace
 from belated.types import Need, Setting
 
@@ -50,7 +50,7 @@ class Tally(NamedTuple):
     strategies: Floats | None
 
 
-class Run(NamedTuple):
+class RunState(NamedTuple):
     """All that changes while a learner plays."""
 
     state: Any
@@ -61,7 +61,7 @@ class Run(NamedTuple):
     tally: Tally
 
 
-class Told(NamedTuple):
+class Disclosure(NamedTuple):
     """Who is told what: all losses, or that of the arm drawn; missing counts; delays at once."""
 
     full_information: bool
@@ -70,12 +70,14 @@ class Told(NamedTuple):
 
 
 @compiled
-def play_rounds(run: Run, stretch: Stretch, handed: Handed, told: Told) -> None:
+def play_rounds(
+    run: RunState, stretch: Stretch, feedback: DeliveredFeedback, told: Disclosure
+) -> None:
     """Play the rounds of a stretch; the calendar must have a free slot for each loss in it."""
     here = borrowed(run)
     state, prediction, plays, stream = here.state, here.prediction, here.plays, here.stream
     calendar, tally, q, rows = here.calendar, here.tally, here.prediction.q, here.calendar.rows
-    there, handed = borrowed(stretch), borrowed(handed)
+    there, feedback = borrowed(stretch), borrowed(feedback)
     losses, missing, work = there.losses, there.missing, here.prediction.work
     in_force = rows[:, FROZEN:]
     for row in range(losses.shape[0]):
@@ -83,24 +85,24 @@ def play_rounds(run: Run, stretch: Stretch, handed: Handed, told: Told) -> None:
         begin_round(calendar, now)
         prediction.detailed[0] = row == losses.shape[0] - 1  # only its p will be noted
         predict(state, prediction)
-        arm = -1 if told.full_information else draw(stream, q)
+        arm = NO_ARM if told.full_information else draw(stream, q)
         add_up(tally, q, arm, losses, missing, row)
         add_up_strategies(tally.strategies, work, losses, row)
         if told.delay:
-            delay = handed.delays[row, arm]
+            delay = feedback.delays[row, arm]
             plays[0, 0] = np.inf if delay == NEVER else delay
         commit(state, prediction, arm, plays)
         if told.full_information:
             for k in range(q.shape[0]):
-                send(calendar, now, there, handed, row, k, plays, k, told.missing)
+                send(calendar, now, there, feedback, row, k, plays, k, told.missing)
         else:
-            send(calendar, now, there, handed, row, arm, plays, 0, told.missing)
+            send(calendar, now, there, feedback, row, arm, plays, 0, told.missing)
         entry, end = take(calendar, now)
         while entry < end:
             for k in range(end - entry):
                 at = np.uint64(entry + k)  # an index that cannot be negative costs less
                 column = np.uint64(int(rows[at, ARM]))
-                absent = int(rows[at, rows.shape[1] - 1]) if told.missing else UNTOLD
+                absent = int(rows[at, rows.shape[1] - 1]) if told.missing else NOT_TOLD
                 observe(state, in_force[at], column, rows[at, LOSS], absent)
             entry, end = take(calendar, now)
 
@@ -110,7 +112,7 @@ def send(
     calendar: Calendar,
     now: int,
     stretch: Stretch,
-    handed: Handed,
+    feedback: DeliveredFeedback,
     row: int,
     arm: int,
     plays: Floats,
@@ -121,11 +123,11 @@ def send(
 
     An entry holds arm, loss, and what was in force; then the missing count, if it will be told.
     """
-    delay = handed.delays[row, arm]
+    delay = feedback.delays[row, arm]
     if delay == NEVER or delay >= stretch.rounds - now:
         return
     entry = calendar.rows[np.uint64(put(calendar, now, now + delay))]
-    loss = handed.losses[row, arm]
+    loss = feedback.losses[row, arm]
     if plays.shape[1] == LANES - FROZEN and not tells_missing:
         store_whole(entry, 0, side_by_side(arm, loss, plays[k, 0], plays[k, 1]))
         return
@@ -173,7 +175,9 @@ def product(weights: Floats, losses: Floats) -> float:
 
 
 @functools.cache
-def loop_for(state: type, verbs: Verbs) -> Callable[[Run, Stretch, Handed, Told], None]:
+def loop_for(
+    state: type, verbs: Verbs
+) -> Callable[[RunState, Stretch, DeliveredFeedback, Disclosure], None]:
     """The compiled loop, kept on disk only for the learners of this package."""
     package = f"{__package__.split('.')[0]}."
     ours = all(each.__module__.startswith(package) for each in (state, *verbs))
@@ -184,16 +188,16 @@ class EngineRun:
     """A learner's run through a game, stretch by stretch, by the compiled loop."""
 
     def __init__(self, learner: Learner, game: Game, seed: np.random.SeedSequence) -> None:
-        self.told = Told(
+        self.told = Disclosure(
             full_information=learner.setting is Setting.FULL_INFORMATION,
             missing=learner.setting is Setting.PARTIALLY_CONCEALED,
             delay=Need.DELAY_AT_DECISION in learner.needs,
         )
         rows, arms = learner.arms if self.told.full_information else 1, learner.arms
-        self.rows, self.learner, self.courier = rows, learner, Courier(learner)
+        self.rows, self.learner, self.delivery = rows, learner, FeedbackDelivery(learner)
         prediction = learner.blank()
         self.recorder, self.strategies = Recorder(learner, game), np.zeros(learner.mixes)
-        self.run = Run(
+        self.run = RunState(
             state=learner.start(),
             prediction=prediction,
             plays=np.empty((rows, learner.play_width)),
@@ -209,7 +213,7 @@ class EngineRun:
         self.loop = loop_for(learner.state, learner.verbs)
         nothing = np.empty((0, arms), dtype=np.int64)
         empty = Stretch(0, 0, np.empty((0, arms)), nothing, nothing)
-        none = Handed(empty.delays, empty.losses)
+        none = DeliveredFeedback(empty.delays, empty.losses)
         self.loop(self.run, empty, none, self.told)  # compiled before the clock starts
 
     def play(self, stretch: Stretch) -> None:
@@ -219,7 +223,7 @@ class EngineRun:
         calendar = reserved(self.run.calendar, len(stretch.losses) * self.rows)
         state = self.learner.reserved(self.run.state, len(stretch.losses))
         run = self.run = self.run._replace(calendar=calendar, state=state)
-        self.loop(run, stretch, self.courier.hand(stretch), self.told)
+        self.loop(run, stretch, self.delivery.deliver(stretch), self.told)
         self.recorder.seconds += time.perf_counter() - started
         self.recorder.note(stretch.end, run.tally.totals, run.tally.weights, run.prediction)
 

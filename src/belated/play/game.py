@@ -46,7 +46,7 @@ class Stretch(NamedTuple):
         return self.first + len(self.losses)
 
 
-class Pairs(NamedTuple):
+class MissingPairs(NamedTuple):
     """All (round, arm) whose loss is missing: how many of each arm, and when they end.
 
     What ends soon is counted in `ending`, whose row for a round is taken off at its end; the rest
@@ -58,10 +58,10 @@ class Pairs(NamedTuple):
     calendar: Calendar
 
 
-def no_pairs(arms: int) -> Pairs:
+def no_missing_pairs(arms: int) -> MissingPairs:
     """Nothing is missing yet."""
     rows = 1 << max(0, min(12, (ENDING_ENTRIES // arms).bit_length() - 1))
-    return Pairs(
+    return MissingPairs(
         missing=np.zeros(arms, dtype=np.int64),
         ending=np.zeros((rows, arms), dtype=np.int32),
         calendar=empty_calendar(width=1),
@@ -69,7 +69,9 @@ def no_pairs(arms: int) -> Pairs:
 
 
 @compiled
-def count_missing(pairs: Pairs, first: int, rounds: int, delays: Counts, missing: Counts) -> None:
+def count_missing(
+    pairs: MissingPairs, first: int, rounds: int, delays: Counts, missing: Counts
+) -> None:
     """rho_t(i) = |{s < t : s + d_s(i) >= t}| of consecutive rounds, in O(1) a pair (eq:key)."""
     pairs = borrowed(pairs)
     counts, ending, arms = pairs.missing, pairs.ending, pairs.missing.shape[0]
@@ -116,7 +118,7 @@ class Game:
 
     def _drawn(self) -> Iterator[Stretch]:
         rounds, arms = self.environment.rounds, self.environment.arms
-        pairs = no_pairs(arms)
+        pairs = no_missing_pairs(arms)
         for span, losses, delays in self.environment.blocks(self.seed):
             beyond = int((delays >= pairs.ending.shape[0]).sum())
             pairs = pairs._replace(calendar=reserved(pairs.calendar, beyond))

@@ -1,12 +1,12 @@
-"""The readable loop: a learner through a game, round by round, in the order of Algorithm 1.
+"""The readable loop: plays a learner through a game round by round, in the order of Algorithm 1.
 
-It is the slow twin of the compiled game, and runs what that cannot: the readable learners of
-`belated.ftrl`, and learners that users write in plain Python.
+It is the slow twin of the compiled game, and it also plays what that cannot: the readable learners
+of `belated.ftrl`, and learners that users write in plain Python.
 """
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,36 +14,25 @@ from numpy.typing import NDArray
 from belated.arrays import Floats
 from belated.environments.missing import NEVER
 from belated.learners.contract import Learner
+from belated.learners.driver import (
+    NO_ARM,
+    NOT_TOLD,
+    Driver,
+    PlainDriver,
+    PlayableLearner,
+    driver_for,
+)
 from belated.numerics.random_stream import draw, seeded
-from belated.play.delivery import Courier, as_it_comes
+from belated.play.delivery import FeedbackDelivery, on_arrival
 from belated.play.game import Game, Stretch
 from belated.play.trace import Recorder, Trace
 from belated.types import Need, Setting
 
 Choice = Callable[[int, Floats], int]
-UNTOLD = -1
 
 
-class Plays(Protocol):
-    """What a learner must do to play: its state, its three verbs, and weights q in a prediction.
-
-    `commit` answers with one play for each loss that will be told, K of them in full information.
-    """
-
-    @property
-    def setting(self) -> Setting: ...
-
-    def start(self) -> Any: ...
-
-    def predict(self, state: Any) -> Any: ...
-
-    def commit(self, state: Any, prediction: Any, arm: int) -> Any: ...
-
-    def observe(self, state: Any, play: Any, arm: int, loss: float, missing: int) -> None: ...
-
-
-class Moment(NamedTuple):
-    """The end of a round: what was predicted and played, and what everybody lost or missed."""
+class RoundRecord(NamedTuple):
+    """A round that is over: the prediction, the arm played, and all arms' losses and counts."""
 
     round: int
     prediction: Any
@@ -52,46 +41,64 @@ class Moment(NamedTuple):
     missing: NDArray[np.int64]
 
 
+class Arrival(NamedTuple):
+    """A loss that is told at the end of a round, with the round (from 0) and the play it is of."""
+
+    round: int
+    arm: int
+    play: Any
+    loss: float
+    missing: int
+
+
+Order = Callable[[list[Arrival]], list[Arrival]]
+
+
 def rounds_of(
-    learner: Plays, state: Any, stretches: Iterable[Stretch], choose: Choice
-) -> Iterator[Moment]:
-    """Play round after round; `choose` gives the arm of a bandit, from the 0-based round and q."""
-    bandit = learner.setting is not Setting.FULL_INFORMATION
+    driver: Driver | PlainDriver,
+    stretches: Iterable[Stretch],
+    choose: Choice,
+    order: Order = lambda arrivals: arrivals,
+) -> Iterator[RoundRecord]:
+    """Play round after round; `choose` gives the arm of a bandit, from the 0-based round and q.
+
+    `order` may put the losses that arrive at the end of one round into another order.
+    """
+    learner, bandit = driver.learner, driver.is_bandit
     tells_missing = learner.setting is Setting.PARTIALLY_CONCEALED
-    hand = Courier(learner).hand if isinstance(learner, Learner) else as_it_comes
-    arrivals: dict[int, list[tuple[Any, int, float, int]]] = {}
+    deliver = FeedbackDelivery(learner).deliver if isinstance(learner, Learner) else on_arrival
+    arrivals: dict[int, list[Arrival]] = {}
     for stretch in stretches:
-        handed = hand(stretch)
+        feedback = deliver(stretch)
         for row, (losses, missing) in enumerate(zip(stretch.losses, stretch.missing, strict=True)):
             t = stretch.first + row
-            if isinstance(learner, Learner):
-                state = learner.reserved(state, 1)
-            prediction = learner.predict(state)
-            arm = choose(t, prediction.q) if bandit else -1
-            plays = committed(learner, state, prediction, arm, int(handed.delays[row, arm]))
+            prediction = driver.predict()
+            arm = choose(t, prediction.q) if bandit else NO_ARM
+            plays = driver.play(arm, known_delay(learner, int(feedback.delays[row, arm])))
             for play, told in zip(plays, [arm] if bandit else range(losses.size), strict=True):
-                delay = int(handed.delays[row, told])
+                delay = int(feedback.delays[row, told])
                 if delay != NEVER:
-                    absent = int(missing[told]) if tells_missing else UNTOLD
-                    loss = (play, told, float(handed.losses[row, told]), absent)
-                    arrivals.setdefault(t + delay, []).append(loss)
-            for arrived in arrivals.pop(t, ()):
-                learner.observe(state, *arrived)
-            yield Moment(t, prediction, arm, losses, missing)
+                    loss = float(feedback.losses[row, told])
+                    absent = int(missing[told]) if tells_missing else NOT_TOLD
+                    arrival = Arrival(t, told, play, loss, absent)
+                    arrivals.setdefault(t + delay, []).append(arrival)
+            for arrival in order(arrivals.pop(t, [])):
+                driver.tell(arrival.play, arrival.arm, arrival.loss, arrival.missing)
+            yield RoundRecord(t, prediction, arm, losses, missing)
 
 
-def committed(learner: Plays, state: Any, prediction: Any, arm: int, delay: int) -> Any:
-    """The plays of a round; the delay is told to those who declare that they must know it."""
+def known_delay(learner: PlayableLearner, delay: int) -> float:
+    """The delay that a learner is told when it plays; NaN unless it declares that it needs it."""
     if isinstance(learner, Learner) and Need.DELAY_AT_DECISION in learner.needs:
-        return learner.commit(state, prediction, arm, np.inf if delay == NEVER else delay)
-    return learner.commit(state, prediction, arm)
+        return np.inf if delay == NEVER else delay
+    return np.nan
 
 
 class ReadableRun:
     """A learner's run through a game, stretch by stretch, by the readable loop."""
 
-    def __init__(self, learner: Plays, game: Game, seed: np.random.SeedSequence) -> None:
-        self.learner, self.state = learner, learner.start()
+    def __init__(self, learner: PlayableLearner, game: Game, seed: np.random.SeedSequence) -> None:
+        self.learner, self.driver = learner, driver_for(learner)
         self.stream = seeded(seed)
         self.totals = np.zeros(3)
         self.weights = np.zeros(game.environment.arms)
@@ -99,21 +106,21 @@ class ReadableRun:
         self.strategies = np.zeros(getattr(learner, "mixes", 0))
         self.recorder = Recorder(learner, game)
         self.waiting: list[Stretch] = []
-        self.moments = rounds_of(learner, self.state, self._next(), self._draw)
+        self.records = rounds_of(self.driver, self._next(), self._draw)
         self.last: Any = None
 
     def play(self, stretch: Stretch) -> None:
-        """Play on through the next stretch."""
+        """Continue through the next stretch."""
         started = time.perf_counter()
         self.waiting.append(stretch)
         for _ in range(len(stretch.losses)):
-            self._add_up(next(self.moments))
+            self._add_up(next(self.records))
         self.recorder.seconds += time.perf_counter() - started
         self.recorder.note(stretch.end, self.totals, self.weights, self.last)
 
     def close(self) -> Trace:
         """The trace, after the last stretch."""
-        overlap = getattr(self.learner, "overlap", lambda state: 0.0)(self.state)
+        overlap = getattr(self.learner, "overlap", lambda state: 0.0)(self.driver.state)
         missing = float(self.totals[2])
         return self.recorder.close(self.last, self.plays, self.strategies, missing, overlap)
 
@@ -124,8 +131,8 @@ class ReadableRun:
     def _draw(self, t: int, q: Floats) -> int:
         return draw(self.stream, q)
 
-    def _add_up(self, moment: Moment) -> None:
-        self.last = moment.prediction
+    def _add_up(self, record: RoundRecord) -> None:
+        self.last = record.prediction
         q = np.asarray(self.last.q, dtype=np.float64)
         if q.shape != self.weights.shape:
             name = type(self.learner).__name__
@@ -133,18 +140,18 @@ class ReadableRun:
                 f"{name} gives weights of shape {q.shape}; there must be one for each arm, "
                 f"{self.weights.size}"
             )
-        expected = float(q @ moment.losses)
-        realised = expected if moment.arm < 0 else float(moment.losses[moment.arm])
-        self.totals += [expected, realised, float(q @ moment.missing)]
+        expected = float(q @ record.losses)
+        realised = expected if record.arm < 0 else float(record.losses[record.arm])
+        self.totals += [expected, realised, float(q @ record.missing)]
         self.weights += q
-        if moment.arm >= 0:
-            self.plays[moment.arm] += 1
+        if record.arm >= 0:
+            self.plays[record.arm] += 1
         if self.strategies.size:
-            self.strategies += self.last.work[: self.strategies.size] @ moment.losses
+            self.strategies += self.last.work[: self.strategies.size] @ record.losses
 
 
-def play(learner: Plays, game: Game, seed: np.random.SeedSequence) -> Trace:
-    """Run a learner through a whole game."""
+def play(learner: PlayableLearner, game: Game, seed: np.random.SeedSequence) -> Trace:
+    """Play a learner through a whole game."""
     run = ReadableRun(learner, game, seed)
     for stretch in game.stretches():
         run.play(stretch)

@@ -22,7 +22,7 @@ from belated.types import Setting
 
 
 @dataclass(frozen=True)
-class Course:
+class DecompositionOverTime:
     """The terms of eq:decomp, each a sum over the rounds up to every round, against u at one rate.
 
     For a bandit the regret is that of its estimates, sum_t <p_t^av - u, ltil_t>.
@@ -48,7 +48,7 @@ class Course:
         )
 
 
-def taken_apart(case: Case, u: Comparator | None = None) -> Course:
+def decompose_case(case: Case, u: Comparator | None = None) -> DecompositionOverTime:
     """Play the case and take its regret apart, against the best arm unless u is given."""
     arms = case.losses.shape[1]
     if 0.0 in (case.options.get("prior") or ()):
@@ -58,7 +58,7 @@ def taken_apart(case: Case, u: Comparator | None = None) -> Course:
     placed = [_at_rate(weights, rate, rounds[0].p.shape) for rate in range(rounds[0].p.shape[1])]
     rate = int(np.argmin([_cost(rounds, u) for u in placed]))
     parts = [astuple(decompose([round_], placed[rate])) for round_ in rounds]
-    return Course(placed[rate], rate, *np.cumsum(parts, axis=0).T)
+    return DecompositionOverTime(placed[rate], rate, *np.cumsum(parts, axis=0).T)
 
 
 def readable(case: Case) -> DelayedFTRL:

@@ -1,7 +1,6 @@
-"""What a learner would have predicted along a log of decisions that somebody else made."""
+"""What a learner would have predicted along a log of decisions that another program made."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,69 +8,64 @@ from numpy.typing import NDArray
 
 from belated.arrays import Floats
 from belated.learners.contract import Learner
-from belated.replay.logs import Change, Log, Row
-from belated.types import Setting
+from belated.learners.driver import Driver
+from belated.replay.logs import ArmChange, Log, LogRow
 
 
-class Course:
-    """A learner along a log: its state, the place of each arm in it, and the plays that wait."""
+class LogReplay:
+    """A learner driven along a log: the place of each arm in its state, and outstanding plays."""
 
     def __init__(self, log: Log, learner: Learner) -> None:
-        self.learner = learner
-        self.state = learner.reserved(learner.start(), len(log.rounds))
+        self.driver = Driver(learner, room=len(log.rounds))
         self.places = {arm: place for place, arm in enumerate(log.first)}
-        self.waiting: dict[tuple[int, int], Floats] = {}
+        self.outstanding: dict[tuple[int, int], Floats] = {}
 
-    def play(self, rows: list[Row]) -> NDArray[np.float64]:
-        """A round as the log has it; returns q of the arms there are.
+    def play(self, rows: list[LogRow]) -> NDArray[np.float64]:
+        """Play a round as the log has it; returns q of the present arms.
 
-        Of an arm that is removed already nothing is learned.
+        Nothing is learned from a play of an arm that has been removed.
         """
-        prediction = self.learner.predict(self.state)
-        q = prediction.q.copy()
-        if self.learner.setting is Setting.FULL_INFORMATION:
-            plays = self.learner.commit(self.state, prediction)
+        q = self.driver.weights().copy()
+        if not self.driver.is_bandit:
+            plays = self.driver.play()
             for row in rows:
                 if row.arm in self.places:
-                    self.waiting[row.round, row.arm] = plays[self.places[row.arm]]
+                    self.outstanding[row.round, row.arm] = plays[self.places[row.arm]]
         elif rows[0].arm in self.places:
             place = self.places[rows[0].arm]
-            prediction.q[place] = rows[0].probability
-            play = self.learner.commit(self.state, prediction, place)[0]
-            self.waiting[rows[0].round, rows[0].arm] = play
+            [play] = self.driver.play(place, probability=rows[0].probability)
+            self.outstanding[rows[0].round, rows[0].arm] = play
         return q
 
-    def end(self, row: Row) -> None:
-        """What a row waited for has come, or was withdrawn."""
-        play = self.waiting.pop((row.round, row.arm), None)
+    def end(self, row: LogRow) -> None:
+        """Tell the loss of a row that has arrived, or withdraw its play."""
+        play = self.outstanding.pop((row.round, row.arm), None)
         if play is None:
             return
         place = self.places[row.arm]
         if row.withdrawn:
-            self.learner.withdraw(self.state, play, place)
+            self.driver.withdraw(play, place)
         else:
-            self.learner.observe(self.state, play, place, row.loss, row.missing)
+            self.driver.tell(play, place, row.loss, row.missing)
 
-    def change(self, change: Change) -> None:
-        """Arms are removed, of which nothing is waited for any more, and others added."""
-        for round_, arm in [each for each in self.waiting if each[1] in change.removed]:
-            play = self.waiting.pop((round_, arm))
-            self.learner.withdraw(self.state, play, self.places[arm])
-        stay = {arm: place for arm, place in self.places.items() if arm not in change.removed}
-        added = [arm for arm in change.added if arm not in stay]
-        self.state = self.learner.with_arms(self.state, list(stay.values()), len(added))
-        self.places = {arm: place for place, arm in enumerate([*stay, *added])}
-        self.learner = replace(self.learner, arms=len(self.places))
+    def change(self, change: ArmChange) -> None:
+        """Remove arms, whose outstanding plays are withdrawn, and add others."""
+        for round_, arm in [each for each in self.outstanding if each[1] in change.removed]:
+            self.driver.withdraw(self.outstanding.pop((round_, arm)), self.places[arm])
+        kept = {arm: place for arm, place in self.places.items() if arm not in change.removed}
+        added = [arm for arm in change.added if arm not in kept]
+        self.driver.change_arms(list(kept.values()), len(added))
+        self.places = {arm: place for place, arm in enumerate([*kept, *added])}
 
 
 def replay_log(
     log: Log, learner: Learner, progress: Callable[[], None] = lambda: None
 ) -> NDArray[np.float64]:
-    """q_t of a learner that was fed the log, for all arms there ever were; 0 while one is none.
+    """q_t of a learner that is fed the log, for all arms that ever exist; 0 while an arm is absent.
 
     Its estimates use the probabilities of the log.
     """
-    course = Course(log, learner)
+    course = LogReplay(log, learner)
     weights = np.zeros((len(log.rounds), len(log.arms)))
     coming: dict[int, list[Any]] = {}
     for change in log.changes:
@@ -85,7 +79,7 @@ def replay_log(
             if row.arrival is not None:
                 coming.setdefault(row.arrival, []).append(row)
         for happened in sorted(coming.pop(t, ()), key=lambda each: each.event):
-            if isinstance(happened, Change):
+            if isinstance(happened, ArmChange):
                 course.change(happened)
             else:
                 course.end(happened)

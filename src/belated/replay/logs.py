@@ -25,7 +25,7 @@ REQUIRED = ("round", "arm", "loss", "arrival")
 
 
 @dataclass(frozen=True)
-class Row:
+class LogRow:
     """One decision of the log, checked; arm is the index of its name."""
 
     round: int
@@ -39,7 +39,7 @@ class Row:
 
 
 @dataclass
-class Change:
+class ArmChange:
     """Arms, by the index of their names, that were removed and added after a round."""
 
     round: int
@@ -56,9 +56,9 @@ class Log:
     """
 
     arms: tuple[str, ...]
-    rounds: list[list[Row]]
+    rounds: list[list[LogRow]]
     first: tuple[int, ...]
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ArmChange, ...] = ()
 
     def most_outstanding(self) -> int:
         """The largest number of unanswered plays of one arm at the start of a round."""
@@ -83,7 +83,7 @@ def read_log(path: Path, setting: Setting, arms: Sequence[str] = ()) -> Log:
     if setting is Setting.PARTIALLY_CONCEALED:
         required.append("missing")
     names = {arm: place for place, arm in enumerate(arms)}
-    rows, changes = [], Changes()
+    rows, changes = [], ArmChanges()
     for line, record in enumerate(records, 2):
         try:
             if not changes.take(record, names):
@@ -99,11 +99,11 @@ def read_log(path: Path, setting: Setting, arms: Sequence[str] = ()) -> Log:
         raise ValueError(f"{path.name}: {error}") from None
 
 
-class Changes:
+class ArmChanges:
     """The changes of arms that stand in a log, by event, and the arms that came by them."""
 
     def __init__(self) -> None:
-        self.found: dict[int, Change] = {}
+        self.found: dict[int, ArmChange] = {}
         self.new: set[int] = set()
 
     def take(self, record: dict[str, Any], names: dict[str, int]) -> bool:
@@ -116,7 +116,7 @@ class Changes:
         if became == "added" and str(record["arm"]) not in names:
             self.new.add(len(names))
         arm = names.setdefault(str(record["arm"]), len(names))
-        change = self.found.setdefault(event, Change(round_, event))
+        change = self.found.setdefault(event, ArmChange(round_, event))
         (change.added if became == "added" else change.removed).append(arm)
         return True
 
@@ -140,7 +140,7 @@ def _parquet(path: Path) -> Iterable[dict[str, Any]]:
     yield from parquet.read_table(path, columns=known).to_pylist()
 
 
-def _row(record: dict[str, Any], required: list[str], names: dict[str, int]) -> Row:
+def _row(record: dict[str, Any], required: list[str], names: dict[str, int]) -> LogRow:
     absent = [name for name in required if name not in record]
     if absent:
         raise ValueError(f"there is no column {absent[0]!r}; a log must have {', '.join(required)}")
@@ -169,12 +169,12 @@ def _row(record: dict[str, Any], required: list[str], names: dict[str, int]) -> 
     if not _empty(record.get("event")):
         event = as_count(_number(record["event"], "event"), "event", 0)
     arm = names.setdefault(str(record["arm"]), len(names))
-    return Row(round_, arm, probability, loss, arrival, missing, withdrawn, event)
+    return LogRow(round_, arm, probability, loss, arrival, missing, withdrawn, event)
 
 
-def _by_round(rows: list[Row], setting: Setting) -> list[list[Row]]:
+def _by_round(rows: list[LogRow], setting: Setting) -> list[list[LogRow]]:
     count = max(row.round for row in rows)
-    rounds: list[list[Row]] = [[] for _ in range(count)] if count <= len(rows) else []
+    rounds: list[list[LogRow]] = [[] for _ in range(count)] if count <= len(rows) else []
     if not rounds:
         raise ValueError(f"there are {len(rows)} rows for {count} rounds; rounds must have no gap")
     for row in rows:

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.environments.missing import missing_counts
+from belated.learners.driver import PlayableLearner, driver_for
 from belated.play.game import Stretch
-from belated.play.readable import Plays, rounds_of
+from belated.play.readable import rounds_of
 from belated.replay.case import Case
 from belated.types import Setting
 
@@ -27,15 +28,17 @@ class Replay:
         return np.array([prediction.q for prediction in self.predictions])
 
 
-def replay(case: Case, learner: Plays, progress: Callable[[], None] = lambda: None) -> Replay:
-    """Run the learner through the case and keep all its predictions; progress after each round."""
+def replay(
+    case: Case, learner: PlayableLearner, progress: Callable[[], None] = lambda: None
+) -> Replay:
+    """Play the learner through the case, keep all predictions, call `progress` after each round."""
     game = Stretch(0, len(case.losses), case.losses, case.delays, missing_counts(case.delays))
-    state = learner.start()
+    driver = driver_for(learner)
     predictions = []
-    for moment in rounds_of(learner, state, [game], lambda t, q: int(_played(case)[t])):
-        predictions.append(moment.prediction)
+    for record in rounds_of(driver, [game], lambda t, q: int(_played(case)[t])):
+        predictions.append(record.prediction)
         progress()
-    return Replay(predictions, state)
+    return Replay(predictions, driver.state)
 
 
 def _played(case: Case) -> NDArray[np.int64]:
@@ -44,13 +47,13 @@ def _played(case: Case) -> NDArray[np.int64]:
     return case.arms
 
 
-def learner_for(case: Case) -> Plays:
+def learner_for(case: Case) -> PlayableLearner:
     """The compiled learner that a case asks for."""
     from belated.learners.paper.concealed import Concealed
     from belated.learners.paper.full_information import FullInformation
     from belated.learners.paper.partially_concealed import PartiallyConcealed
 
-    kinds: dict[Setting, Callable[..., Plays]] = {
+    kinds: dict[Setting, Callable[..., PlayableLearner]] = {
         Setting.FULL_INFORMATION: FullInformation,
         Setting.PARTIALLY_CONCEALED: PartiallyConcealed,
         Setting.CONCEALED: Concealed,

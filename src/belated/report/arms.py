@@ -65,21 +65,21 @@ class Arms:
 
 def arms_of(comparison: Comparison) -> Arms:
     """The arms of a comparison."""
-    accounts = comparison.accounts
-    losses = np.mean([account.losses for account in accounts], axis=0)
+    game_sums = comparison.game_sums
+    losses = np.mean([each.losses for each in game_sums], axis=0)
     balanced = np.mean(comparison.balanced, axis=0)
     return Arms(
-        labels=tuple(map(arm_named, accounts[0].labels)),
-        rounds=accounts[0].rounds,
+        labels=tuple(map(arm_named, game_sums[0].labels)),
+        rounds=game_sums[0].rounds,
         losses=losses,
-        missing_losses=np.mean([account.missing_losses for account in accounts], axis=0),
-        mean_missing=np.mean([account.mean_missing for account in accounts], axis=0),
-        most_missing=np.max([account.most_missing for account in accounts], axis=0),
-        sampled=accounts[0].delays.sampled,
-        mean_delay=np.mean([account.delays.mean for account in accounts], axis=0),
-        never=np.mean([account.delays.never for account in accounts], axis=0),
+        missing_losses=np.mean([each.missing_losses for each in game_sums], axis=0),
+        mean_missing=np.mean([each.mean_missing for each in game_sums], axis=0),
+        most_missing=np.max([each.most_missing for each in game_sums], axis=0),
+        sampled=game_sums[0].delays.sampled,
+        mean_delay=np.mean([each.delays.mean for each in game_sums], axis=0),
+        never=np.mean([each.delays.never for each in game_sums], axis=0),
         quantiles=np.quantile(
-            [account.delays.quantiles for account in accounts],
+            [each.delays.quantiles for each in game_sums],
             0.5,
             axis=0,
             method="inverted_cdf",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from belated.analysis.statistics import Estimate, estimate
+from belated.analysis.statistics import MeanEstimate, estimate
 from belated.comparison.result import Comparison
 from belated.report.formatting import NOISE, clean, listed, percent, plus_minus
 from belated.report.repetitions import games_of
@@ -56,7 +56,7 @@ class Standing:
         self.level = [k for k in self.order if self.equal(k)]
         self.rivals = [k for k in self.order if not self.equal(k) and not self.surely(k)]
 
-    def behind(self, k: int) -> Estimate:
+    def behind(self, k: int) -> MeanEstimate:
         """How much more contender k regretted than the first, in the same games."""
         return estimate(self.values[k] - self.values[self.first])
 

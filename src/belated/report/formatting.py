@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from unicodedata import east_asian_width
 
 from belated.analysis.bounds import Bound
-from belated.analysis.statistics import Estimate
+from belated.analysis.statistics import MeanEstimate
 from belated.comparison.table import shown
 
 NOISE = 1e-9  # what is smaller than this, relatively, is rounding
@@ -52,7 +52,7 @@ def unproven(bounds: Iterable[Bound]) -> bool:
     return any(bound.value is not None and not bound.applies for bound in bounds)
 
 
-def plus_minus(found: Estimate) -> str:
+def plus_minus(found: MeanEstimate) -> str:
     """A mean with half the width of its interval, if that is known."""
     mean, half = float(found.mean), float(found.half_width)
     if math.isnan(half):

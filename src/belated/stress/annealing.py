@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from belated.environments.environment import Random, branch
-from belated.stress.hard_games import Find
+from belated.stress.hard_games import HardGame
 from belated.stress.mutations import Script, mutated, opening
 from belated.stress.objectives import Draws, Objective, ScriptedGame
 
@@ -22,7 +22,7 @@ GAMES, SEARCH, RANKING, FRESH = range(4)
 
 
 @dataclass(frozen=True)
-class Search:
+class GameSearch:
     """What to look for, in games of which size, and with how many evaluations in a restart."""
 
     objective: Objective
@@ -53,7 +53,7 @@ class Search:
 class Restart:
     """A search from its first random game on; it can end after every step."""
 
-    def __init__(self, search: Search, number: int) -> None:
+    def __init__(self, search: GameSearch, number: int) -> None:
         self.search, self.number = search, number
         self.seed = np.random.SeedSequence(search.seed, spawn_key=(number,))
         self.random = np.random.default_rng(branch(self.seed, GAMES))
@@ -77,13 +77,13 @@ class Restart:
         if reached > -math.inf and (reached >= value or self._accepts(value - reached, heat)):
             self.here = reached, changed
 
-    def find(self) -> Find | None:
+    def find(self) -> HardGame | None:
         """The best game so far; None if there is none with a value."""
         in_search, script = self.best
         if script is None:
             return None
         fresh = self._draws(FRESH, FRESH_DRAWS)
-        return Find(
+        return HardGame(
             restart=self.number,
             evaluations=self.evaluations,
             objective=self.search.objective,

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from belated.analysis.game_sums import account
+from belated.analysis.game_sums import sum_up
 from belated.analysis.statistics import estimate
 from belated.comparison.contenders import Contender
 from belated.environments.missing import NEVER
+from belated.learners.driver import PlayableLearner, driver_for
 from belated.numerics.random_stream import draw, seeded
-from belated.play.readable import Plays, rounds_of
+from belated.play.readable import rounds_of
 from belated.replay.case import SETTINGS, parse_case
 from belated.replay.replay import learner_for
 from belated.stress.mutations import Script
@@ -23,7 +24,7 @@ from belated.types import Setting
 NAMES = {setting: name for name, setting in SETTINGS.items()}
 
 
-class Run(NamedTuple):
+class ReplayableRun(NamedTuple):
     """One run as a case; `exact` says whether a replay of it is by this very learner."""
 
     learner: str
@@ -33,7 +34,7 @@ class Run(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Find:
+class HardGame:
     """The best game of one restart.
 
     `in_search` is its value on the draws that the search went by, and too high for a learner that
@@ -101,15 +102,17 @@ class Find:
         }
         return {"case": run.case, "found": found}
 
-    def _run(self, contender: Contender) -> Run:
+    def _run(self, contender: Contender) -> ReplayableRun:
         game = ScriptedGame(self.script)
-        learner = contender.built(account(game))
+        learner = contender.built(sum_up(game))
         worst = self.fresh[int(self.score.values.argmax())]
         q, arms = predictions(learner, game, worst)
         case = case_of(learner, game, arms)
         losses = self.script.losses
         regret = float((q * losses).sum() - losses[:, self.score.arm].sum())
-        return Run(contender.label, case, regret, learner_for(parse_case(case)) == learner)
+        return ReplayableRun(
+            contender.label, case, regret, learner_for(parse_case(case)) == learner
+        )
 
     def save(self, path: Path) -> Path:
         """Write the find as JSON."""
@@ -118,20 +121,20 @@ class Find:
 
 
 def predictions(
-    learner: Plays, game: ScriptedGame, seed: np.random.SeedSequence
+    learner: PlayableLearner, game: ScriptedGame, seed: np.random.SeedSequence
 ) -> tuple[Any, list[int]]:
     """The predictions q_t of a run, and the arms that it played."""
     stream, arms, q = seeded(seed), [], []
-    moments = rounds_of(
-        learner, learner.start(), game.stretches(), lambda t, weights: draw(stream, weights)
+    records = rounds_of(
+        driver_for(learner), game.stretches(), lambda t, weights: draw(stream, weights)
     )
-    for moment in moments:
-        q.append(moment.prediction.q.copy())
-        arms.append(moment.arm)
+    for record in records:
+        q.append(record.prediction.q.copy())
+        arms.append(record.arm)
     return np.array(q), arms
 
 
-def case_of(learner: Plays, game: ScriptedGame, arms: list[int]) -> dict[str, Any]:
+def case_of(learner: PlayableLearner, game: ScriptedGame, arms: list[int]) -> dict[str, Any]:
     """A game as a case for the learner's setting, with its options as far as a case has them."""
     stretch = game.stretch
     options: Mapping[str, Any] = {

@@ -12,7 +12,7 @@ import numpy as np
 
 from belated.analysis.bounds import bound_for
 from belated.analysis.certificates import account_certificate
-from belated.analysis.game_sums import account
+from belated.analysis.game_sums import sum_up
 from belated.analysis.practical_certificate import run_certificate
 from belated.arrays import Floats
 from belated.comparison.compare import start_run
@@ -20,10 +20,10 @@ from belated.comparison.contenders import Contender
 from belated.environments.environment import Environment
 from belated.environments.in_memory import GivenDelays, GivenLosses
 from belated.environments.missing import missing_counts
+from belated.learners.driver import PlayableLearner
 from belated.learners.paper.full_information import FullInformation
 from belated.learners.practical.practical_experts import PracticalExperts
 from belated.play.game import Game, Stretch
-from belated.play.readable import Plays
 from belated.play.trace import Trace
 from belated.stress.mutations import Script
 from belated.types import Setting
@@ -93,7 +93,7 @@ class OverBound:
         return (self.contender,)
 
     def score(self, game: ScriptedGame, draws: Draws) -> Score:
-        sums = account(game)
+        sums = sum_up(game)
         learner, arm = self.contender.built(sums), sums.best_arm
         traces = played(learner, game, draws)
         bound = bound_for(
@@ -124,7 +124,7 @@ class OverCertificate:
         return (self.contender,)
 
     def score(self, game: ScriptedGame, draws: Draws) -> Score:
-        sums = account(game)
+        sums = sum_up(game)
         learner = self.contender.built(sums)
         traces = played(learner, game, draws[:1])
         if isinstance(learner, PracticalExperts):
@@ -159,7 +159,7 @@ class OverRounds:
         return (self.contender,)
 
     def score(self, game: ScriptedGame, draws: Draws) -> Score:
-        sums = account(game)
+        sums = sum_up(game)
         loss = losses_of(played(self.contender.built(sums), game, draws))
         regrets = loss - sums.losses[sums.best_arm]
         return Score(regrets / sums.rounds, regrets, sums.best_arm)
@@ -179,7 +179,7 @@ class OverRival:
         return (self.contender, self.rival)
 
     def score(self, game: ScriptedGame, draws: Draws) -> Score:
-        sums = account(game)
+        sums = sum_up(game)
         loss, rival_loss = (
             losses_of(played(each.built(sums), game, draws)) for each in self.contenders
         )
@@ -188,7 +188,7 @@ class OverRival:
         return Score(values, loss - best, arm, rivals_regrets=rival_loss - best)
 
 
-def played(learner: Plays, game: ScriptedGame, draws: Draws) -> list[Trace]:
+def played(learner: PlayableLearner, game: ScriptedGame, draws: Draws) -> list[Trace]:
     """The learner's runs, one for each draw; in full information nothing is drawn."""
     if learner.setting is Setting.FULL_INFORMATION:
         draws = draws[:1]

@@ -9,9 +9,9 @@ from typing import Literal, get_args
 from belated.checks import as_count, as_number
 from belated.comparison.contenders import Contender, contenders
 from belated.comparison.table import Table
-from belated.play.readable import Plays
-from belated.stress.annealing import Search
-from belated.stress.hard_games import Find
+from belated.learners.driver import PlayableLearner
+from belated.stress.annealing import GameSearch
+from belated.stress.hard_games import HardGame
 from belated.stress.objectives import (
     Objective,
     OverBound,
@@ -19,10 +19,10 @@ from belated.stress.objectives import (
     OverRival,
     OverRounds,
 )
-from belated.stress.workers import Crew, Progress
+from belated.stress.restart_runner import Progress, RestartRunner
 
 Aim = Literal["bound", "certificate", "regret"]
-Entrant = str | Contender | Plays
+LearnerSpec = str | Contender | PlayableLearner
 
 MOST_ARMS, MOST_ROUNDS = 10_000, 100_000
 RESTARTS = 20
@@ -34,11 +34,11 @@ OBJECTIVES: dict[Aim, Callable[[Contender], Objective]] = {
 
 
 @dataclass(frozen=True)
-class Stress:
+class StressResult:
     """The finds of a search, the best one first."""
 
-    search: Search
-    finds: tuple[Find, ...]
+    search: GameSearch
+    finds: tuple[HardGame, ...]
     evaluations: int
     interrupted: bool
 
@@ -58,8 +58,8 @@ class Stress:
 
 
 def stress(
-    learner: Entrant,
-    against: Entrant | None = None,
+    learner: LearnerSpec,
+    against: LearnerSpec | None = None,
     *,
     arms: int = 4,
     rounds: int = 60,
@@ -71,7 +71,7 @@ def stress(
     seed: int = 1,
     workers: int = 1,
     progress: Progress = lambda done, total: None,
-) -> Stress:
+) -> StressResult:
     """Search the games that maximise regret over bound, or over the regret of another learner.
 
     For one learner, the objective "certificate" is regret over certificate and "regret" is regret
@@ -85,7 +85,7 @@ def stress(
     """
     if longest_delay is not None:
         longest_delay = as_count(longest_delay, "longest_delay", 0, MOST_ROUNDS)
-    search = Search(
+    search = GameSearch(
         objective=aimed(learner, against, objective),
         arms=as_count(arms, "arms", 2, MOST_ARMS),
         rounds=as_count(rounds, "rounds", 1, MOST_ROUNDS),
@@ -100,7 +100,7 @@ def stress(
     workers = as_count(workers, "workers", 1)
     if why := search.why_not():
         raise ValueError(f"there is nothing to search for: {why}")
-    crew = Crew(search, restarts, seconds, progress)
+    crew = RestartRunner(search, restarts, seconds, progress)
     try:
         crew.alone() if workers == 1 else crew.together(workers)
     except KeyboardInterrupt:
@@ -108,10 +108,10 @@ def stress(
             raise
         crew.interrupted = True
     finds = sorted(crew.finds, key=lambda find: (-find.ranking, find.restart))
-    return Stress(search, tuple(finds), crew.evaluations, crew.interrupted)
+    return StressResult(search, tuple(finds), crew.evaluations, crew.interrupted)
 
 
-def aimed(learner: Entrant, against: Entrant | None, aim: Aim) -> Objective:
+def aimed(learner: LearnerSpec, against: LearnerSpec | None, aim: Aim) -> Objective:
     """What to maximise."""
     if against is not None:
         return OverRival(*contenders([learner, against]))

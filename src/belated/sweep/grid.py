@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from belated.analysis.game_sums import account
+from belated.analysis.game_sums import sum_up
 from belated.checks import as_count, in_order
 from belated.comparison.contenders import Contender, contender
 from belated.environments.scenarios import scenario
@@ -25,7 +25,7 @@ MOST_RUNS = 10**6
 TRIED_ROUNDS = 1000
 
 
-class Run(NamedTuple):
+class GridRun(NamedTuple):
     """One learner in one game: a scenario with its options, a learner with its own, and a seed."""
 
     scenario: str
@@ -35,7 +35,7 @@ class Run(NamedTuple):
     seed: int
 
     @classmethod
-    def of(cls, key: str) -> "Run":
+    def of(cls, key: str) -> "GridRun":
         """The run that has this key."""
         return cls(**json.loads(key))
 
@@ -85,15 +85,17 @@ class Grid:
         self._keys = [run.key for run in self._runs()]
         key, count = Counter(self._keys).most_common(1)[0]
         if count > 1:
-            raise ValueError(f"the run {Run.of(key)} is in the grid {count} times; once is enough")
+            raise ValueError(
+                f"the run {GridRun.of(key)} is in the grid {count} times; once is enough"
+            )
 
     def keys(self) -> list[str]:
         """The keys of all runs, in the order of the table."""
         return list(self._keys)
 
-    def _runs(self) -> Iterator[Run]:
+    def _runs(self) -> Iterator[GridRun]:
         for place, learner, seed in itertools.product(self._scenarios, self._learners, self._seeds):
-            yield Run(*place, *learner, as_count(seed, "seed", 0))
+            yield GridRun(*place, *learner, as_count(seed, "seed", 0))
 
     def _check_size(self) -> None:
         if isinstance(self._seeds, str) or not isinstance(self._seeds, Sequence | np.ndarray):
@@ -106,7 +108,7 @@ class Grid:
         """Refuse scenarios that cannot be made, and learners that cannot be built for the first."""
         first, *_ = [scenario(name, **options) for name, options in self._scenarios]
         short = replace(first, rounds=min(first.rounds, TRIED_ROUNDS))
-        sums = account(Game(short, np.random.SeedSequence(0)))
+        sums = sum_up(Game(short, np.random.SeedSequence(0)))
         for name, options in self._learners:
             Contender(name, options).built(sums)
 

@@ -19,8 +19,8 @@ from belated import __version__
 from belated.comparison.compare import compare
 from belated.comparison.table import Table
 from belated.environments.scenarios import scenario
-from belated.sweep.grid import Grid, Run
-from belated.sweep.store import Outcome, Store
+from belated.sweep.grid import Grid, GridRun
+from belated.sweep.sweep_store import RunResult, SweepStore
 from belated.sweep.workers import GivenWorkers, LocalWorkers, Workers
 from belated.types import BelatedError, BelatedWarning
 
@@ -35,7 +35,7 @@ class SweepError(BelatedError):
 
 
 @dataclass(frozen=True)
-class Report:
+class SweepResult:
     """A sweep that has come to its end.
 
     `failures` are the sentences of the runs that failed, by key; `before` counts the runs that were
@@ -62,24 +62,24 @@ def sweep(
     error in the column `failure`.
     """
     workers = LocalWorkers() if executor is None else GivenWorkers(executor)
-    report = carry_out(grid, store, workers, progress)
+    report = run_sweep(grid, store, workers, progress)
     if report.failures:
         key, failure = next(iter(report.failures.items()))
         count = f"{len(report.failures)} of {len(report.table)} runs failed"
-        warnings.warn(f"{count}; {Run.of(key)}: {failure}", BelatedWarning, stacklevel=2)
+        warnings.warn(f"{count}; {GridRun.of(key)}: {failure}", BelatedWarning, stacklevel=2)
     return report.table
 
 
-def carry_out(
+def run_sweep(
     grid: Grid,
     path: str | Path,
     workers: Workers,
     progress: Progress = lambda stored, total: None,
     retry_failed: bool = False,
-) -> Report:
+) -> SweepResult:
     """Run what the store lacks. `progress` is told how many runs of how many are stored."""
     keys = grid.keys()
-    with Store(path) as store:
+    with SweepStore(path) as store:
         stored = store.outcomes(keys)
         if retry_failed:
             stored = {key: outcome for key, outcome in stored.items() if outcome.failure is None}
@@ -89,10 +89,10 @@ def carry_out(
                 f"{__version__}; runs of two versions do not belong in one table, use a new file"
             )
         store.forget_failures(key for key in keys if key not in stored)
-        drive = _Drive(store, workers, progress, len(keys))
+        drive = _SweepRunner(store, workers, progress, len(keys))
         drive.run([key for key in keys if key not in stored])
         outcomes = store.outcomes(keys)
-        return Report(
+        return SweepResult(
             table=Table.of([_record(key, outcomes[key]) for key in keys]),
             failures={k: o.failure for k, o in outcomes.items() if o.failure is not None},
             before=len(stored),
@@ -101,12 +101,12 @@ def carry_out(
         )
 
 
-def work(key: str) -> Outcome:
+def work(key: str) -> RunResult:
     """One run, wherever it is sent: its row is that of a comparison, without its time."""
     started = time.perf_counter()
     row = failure = None
     try:
-        run = Run.of(key)
+        run = GridRun.of(key)
         environment = scenario(run.scenario, **run.scenario_options)
         [found] = compare([run.contender], environment, 1, run.seed, workers=1).runs()
         del found["seconds"]
@@ -114,17 +114,17 @@ def work(key: str) -> Outcome:
     except Exception as error:
         kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
         failure = kind + " ".join(str(error).split())
-    return Outcome(row, failure, time.perf_counter() - started)
+    return RunResult(row, failure, time.perf_counter() - started)
 
 
-def _record(key: str, outcome: Outcome) -> dict[str, Any]:
-    run = Run.of(key)
+def _record(key: str, outcome: RunResult) -> dict[str, Any]:
+    run = GridRun.of(key)
     if outcome.row is None:
         return {**run.columns, "seed": run.seed, "failure": outcome.failure}
     return {**run.columns, **json.loads(outcome.row), "scenario": run.scenario}
 
 
-class _Drive:
+class _SweepRunner:
     """Hands in runs, stores what comes back, and hands in again what was lost with its worker.
 
     An error of the run itself comes back as its outcome; any other error means that the run was
@@ -133,15 +133,15 @@ class _Drive:
     others; after too many the sweep ends.
     """
 
-    def __init__(self, store: Store, workers: Workers, progress: Progress, total: int) -> None:
+    def __init__(self, store: SweepStore, workers: Workers, progress: Progress, total: int) -> None:
         self.store = store
         self.workers = workers
         self.progress = progress
         self.total = total
         self.stored = 0
         self.waiting: deque[str] = deque()
-        self.under_way: dict[Future[Outcome], tuple[str, int]] = {}
-        self.finished: queue.SimpleQueue[Future[Outcome]] = queue.SimpleQueue()
+        self.under_way: dict[Future[RunResult], tuple[str, int]] = {}
+        self.finished: queue.SimpleQueue[Future[RunResult]] = queue.SimpleQueue()
         self.broken = False
         self.breakdowns = 0
         self.fruitless = 0
@@ -178,7 +178,7 @@ class _Drive:
             self.under_way[future] = (self.waiting.popleft(), self.breakdowns)
             future.add_done_callback(self.finished.put)
 
-    def _take(self, future: "Future[Outcome]") -> None:
+    def _take(self, future: "Future[RunResult]") -> None:
         """Store the outcome of a run, or put a lost one behind those that wait."""
         key, breakdowns = self.under_way.pop(future)
         try:

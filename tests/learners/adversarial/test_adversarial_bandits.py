@@ -17,9 +17,8 @@ from belated.learners.tsallis.masoudian import Masoudian
 from belated.learners.tsallis.tsallis_inf import TsallisInf
 from belated.learners.tsallis.zimmert_seldin import ZimmertSeldin
 from belated.learners.tsallis.zimmert_seldin_skipping import ZimmertSeldinSkipping
-from belated.play.game import Stretch
-from belated.play.readable import rounds_of
 from belated.types import Covers
+from tests.games import records_of, weights_of
 from tests.twins.adversarial_bandits import (
     Divisor,
     Now,
@@ -47,14 +46,13 @@ def game(seed: int, arms: int, rounds: int = ROUNDS) -> tuple[Floats, Counts]:
 def run(learner: Learner, losses: Floats, delays: Counts, seed: int) -> tuple[Floats, list[Play]]:
     """q_t in row t-1, and the plays, drawn from it."""
     random = np.random.default_rng(seed)
-    stretch = Stretch(0, len(losses), losses, delays, missing_counts(delays))
     q, plays = [], []
     draw = lambda t, q: int(random.choice(q.size, p=q))  # noqa: E731
-    for moment in rounds_of(learner, learner.start(), [stretch], draw):
-        q.append(moment.prediction.q)
-        delay, loss = delays[moment.round, moment.arm], losses[moment.round, moment.arm]
+    for record in records_of(learner, losses, delays, draw):
+        q.append(record.prediction.q)
+        delay, loss = delays[record.round, record.arm], losses[record.round, record.arm]
         late = math.inf if delay == NEVER else float(delay)
-        plays.append(Play(moment.round + 1, moment.arm, late, float(loss)))
+        plays.append(Play(record.round + 1, record.arm, late, float(loss)))
     return np.array(q), plays
 
 
@@ -243,9 +241,7 @@ def test_late_plays_are_skipped_one_by_one() -> None:
 
 def along(learner: Learner, losses: Floats, delays: Counts, arms: list[int]) -> Floats:
     """q_t in row t-1 along given plays."""
-    stretch = Stretch(0, len(losses), losses, delays, missing_counts(delays))
-    moments = rounds_of(learner, learner.start(), [stretch], lambda t, q: arms[t])
-    return np.array([moment.prediction.q for moment in moments])
+    return weights_of(learner, losses, delays, lambda t, q: arms[t])
 
 
 @pytest.mark.parametrize("name", ["zimmert-seldin", "zimmert-seldin-skipping", "masoudian"])

@@ -15,7 +15,8 @@ from belated.learners.adversarial.exp3p import Exp3P
 from belated.learners.adversarial.fpl_trix import FplTrix
 from belated.learners.adversarial.perturbed_leader import weigh_perturbed
 from belated.learners.contract import Learner
-from belated.play.delivery import Courier
+from belated.learners.driver import driver_for
+from belated.play.delivery import FeedbackDelivery
 from belated.play.game import Stretch
 from belated.play.readable import rounds_of
 
@@ -120,20 +121,20 @@ def test_every_weight_is_that_of_the_definition(
     stretch = game(arms, rounds, arms)
     needs = {"horizon": rounds} if kind is Exp3P else {}
     learner = kind(arms=arms, delivery=delivery, **needs)
-    due = Courier(learner).hand(stretch).delays
+    due = FeedbackDelivery(learner).deliver(stretch).delays
     played = np.random.default_rng(7).integers(0, arms, rounds)
     before = np.ones((rounds, arms) if remembers_weights else rounds)
     history: History = []
-    moments = rounds_of(learner, learner.start(), [stretch], lambda t, q: int(played[t]))
-    for t, moment in enumerate(moments):
+    records = rounds_of(driver_for(learner), [stretch], lambda t, q: int(played[t]))
+    for t, record in enumerate(records):
         known = [
             entry
             for entry in history
             if due[entry[0], entry[1]] != NEVER and entry[0] + due[entry[0], entry[1]] < t
         ]
         expected = twin(arms, rounds, t, known, before)
-        np.testing.assert_allclose(moment.prediction.q, expected, rtol=0, atol=1e-10)
-        arm = moment.arm
+        np.testing.assert_allclose(record.prediction.q, expected, rtol=0, atol=1e-10)
+        arm = record.arm
         history.append((t, arm, float(stretch.losses[t, arm]), float(expected[arm])))
 
 

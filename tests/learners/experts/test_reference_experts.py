@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from belated.analysis.bounds import bound_for
-from belated.analysis.game_sums import account
+from belated.analysis.game_sums import sum_up
 from belated.arrays import Counts, Floats
 from belated.comparison.contenders import Contender
 from belated.environments.environment import Environment
@@ -23,9 +23,8 @@ from belated.learners.experts.leading_expert import LeadingExpert
 from belated.learners.experts.simplex import project
 from belated.learners.experts.zinkevich_ogd import ZinkevichOGD
 from belated.learners.stochastic.leading_arm import LeadingArm
-from belated.play.game import Game, Stretch
-from belated.play.readable import rounds_of
-from tests.learners.games import softmin
+from belated.play.game import Game
+from tests.games import softmin, weights_of
 
 GOLDEN_HEDGE = (0.506480391056, 0.307195885718, 0.186323723226)
 WITH_BOUND = ("hedge", "adaptive-hedge", "delayed-ogd", "zinkevich-ogd")
@@ -33,11 +32,7 @@ WITH_BOUND = ("hedge", "adaptive-hedge", "delayed-ogd", "zinkevich-ogd")
 
 def weights(learner: Learner, losses: Floats, delays: Counts, arms: Counts | None = None) -> Floats:
     """q_t in row t-1, along these losses, delays and, for a bandit, plays."""
-    stretch = Stretch(0, len(losses), losses, delays, missing_counts(delays))
-    moments = rounds_of(
-        learner, learner.start(), [stretch], lambda t, q: -1 if arms is None else int(arms[t])
-    )
-    return np.array([moment.prediction.q for moment in moments])
+    return weights_of(learner, losses, delays, lambda t, q: -1 if arms is None else int(arms[t]))
 
 
 def random_game(seed: int, arms: int, rounds: int = 30) -> tuple[Floats, Counts, Counts]:
@@ -337,7 +332,7 @@ def test_derived_bounds_hold_on_hard_games(name: str, arms: int) -> None:
     for losses in hard_losses(rounds, arms).values():
         for delays in hard_delays(rounds, arms).values():
             environment = Environment("given", GivenLosses(losses), GivenDelays(delays), rounds)
-            facts = account(Game(environment, np.random.SeedSequence(1)))
+            facts = sum_up(Game(environment, np.random.SeedSequence(1)))
             learner = Contender(name).built(facts)
             assert isinstance(learner, Learner)
             bound = bound_for(learner, facts, facts.best_arm)
@@ -406,7 +401,7 @@ def test_a_single_arm_has_no_regret_and_a_bound(name: str) -> None:
     """K = 1: ln K is zero, and so are the rates of Hedge."""
     losses, delays, _ = random_game(3, 1)
     environment = Environment("given", GivenLosses(losses), GivenDelays(delays), len(losses))
-    facts = account(Game(environment, np.random.SeedSequence(1)))
+    facts = sum_up(Game(environment, np.random.SeedSequence(1)))
     bound = bound_for(Contender(name).built(facts), facts, 0)
     assert bound.applies
     assert bound.value is not None

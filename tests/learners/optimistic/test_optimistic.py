@@ -10,8 +10,9 @@ import pytest
 from belated.arrays import Counts, Floats
 from belated.environments.environment import Environment
 from belated.environments.in_memory import GivenDelays, GivenLosses
-from belated.environments.missing import NEVER, missing_counts
+from belated.environments.missing import NEVER
 from belated.learners.contract import Learner
+from belated.learners.driver import driver_for
 from belated.learners.experts.adahedge import AdaHedge
 from belated.learners.optimistic.adahedged import AdaHedgeD
 from belated.learners.optimistic.dorm import Dorm
@@ -22,6 +23,7 @@ from belated.learners.optimistic.optimistic_hedge import HINTED
 from belated.play import engine
 from belated.play.game import Game, Stretch
 from belated.play.readable import play, rounds_of
+from tests.games import weights_of
 from tests.twins.optimistic import dub_temperature, hedged, twin
 
 OPTIMISTIC = {kind.name: kind for kind in (AdaHedgeD, Dub, Dorm, DormPlus)}
@@ -37,9 +39,7 @@ def made(name: str, arms: int, hint: str = "none") -> Learner:
 
 def weights(learner: Learner, losses: Floats, delays: Counts) -> Floats:
     """q_t of a game, by round."""
-    stretch = Stretch(0, len(losses), losses, delays, missing_counts(delays))
-    moments = rounds_of(learner, learner.start(), [stretch], lambda t, q: -1)
-    return np.array([moment.prediction.q for moment in moments])
+    return weights_of(learner, losses, delays)
 
 
 def random_game(seed: int, arms: int, rounds: int = 30) -> tuple[Floats, Counts]:
@@ -200,9 +200,8 @@ def test_losses_that_repeat_cost_nothing_once_hinted(name: str) -> None:
     learner = made(name, 3, "prev")
     state = learner.start()
     stretch = Stretch(0, 40, losses, np.full((40, 3), 5), np.zeros((40, 3), dtype=np.int64))
-    levels = [
-        float(state.temperature[0]) for _ in rounds_of(learner, state, [stretch], lambda t, q: -1)
-    ]
+    rounds = rounds_of(driver_for(learner, state), [stretch], lambda t, q: -1)
+    levels = [float(state.temperature[0]) for _ in rounds]
     assert levels[10] > 0.0
     assert levels[11:] == pytest.approx([levels[11]] * len(levels[11:]), rel=1e-12)
     assert levels[10] == pytest.approx(levels[11], rel=1e-12)

@@ -14,7 +14,7 @@ from belated.learners.practical.practical_bandit import (
     is_trusted,
     value,
 )
-from tests.learners.games import ARMS, Table, played, random_table
+from tests.games import ARMS, Table, played, random_table
 from tests.twins.practical_bandit import practical_bandit as practical_bandit_twin
 
 CLOSE = 1e-10

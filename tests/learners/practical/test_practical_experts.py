@@ -18,9 +18,7 @@ from belated.learners.practical.practical_experts import (
     STRATEGIES,
     PracticalExperts,
 )
-from belated.play.game import Stretch
-from belated.play.readable import rounds_of
-from tests.learners.games import ARMS, Table, random_table, shared_delay
+from tests.games import ARMS, Table, random_table, records_of, shared_delay
 from tests.twins.practical_experts import GAMMA, WHOLE, Made, Parts, twin
 
 CLOSE = 1e-10
@@ -39,9 +37,9 @@ def predictions(table: Table, parts: Parts = WHOLE) -> list[Prediction]:
     learner = PracticalExperts(table.losses.shape[1], **options)
     state = learner.start()
     state.accounts[MIXING, MOST] = least
-    stretch = Stretch(0, len(table.losses), table.losses, table.delays, table.delays)
-    moments = rounds_of(learner, state, [stretch], lambda t, q: -1)
-    return [moment.prediction for moment in moments]
+    return [
+        each.prediction for each in records_of(learner, table.losses, table.delays, state=state)
+    ]
 
 
 def assert_alike(found: Prediction, made: Made) -> None:

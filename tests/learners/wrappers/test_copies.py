@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import brentq
 
 from belated.analysis.bounds import bound_for
-from belated.analysis.game_sums import account
+from belated.analysis.game_sums import sum_up
 from belated.arrays import Floats
 from belated.compiled.jit import config
 from belated.environments.missing import missing_counts
@@ -33,7 +33,7 @@ from belated.learners.wrappers.rotating import (
     rotating,
 )
 from belated.play.engine import loop_for, play_rounds
-from tests.learners.games import (
+from tests.games import (
     ARMS,
     Played,
     Table,
@@ -296,7 +296,7 @@ def test_told_together_as_many_are_missing_as_rounds_are_open(
     table, learner = random_table(seed, 60, 3), kind(arms=3, delivery=delivery)
     state = learner.reserved(learner.start(), 60)
     played(learner, table, state)
-    game = account(given(table.losses, table.delays))
+    game = sum_up(given(table.losses, table.delays))
     bound = bound_for(learner, game, 0)
     assert game.arm_dependent
     assert bound.applies
@@ -310,7 +310,7 @@ def test_no_bound_if_losses_take_longer_than_promised() -> None:
         delays = table.delays.copy()
         delays[rounds] = delay
         delays[10] = 20
-        game = account(given(table.losses, delays))
+        game = sum_up(given(table.losses, delays))
         assert game.max_missing <= 20
         for promised, applies in ((20, False), (game.rounds, True)):
             bound = bound_for(CopiesHedge(arms=3, max_delay=promised), game, 0)

@@ -13,7 +13,7 @@ from belated.learners.adversarial.coop_exp3 import CoopExp3
 from belated.learners.contract import Facts
 from belated.learners.experts.msmwc import FASTEST, Msmwc
 from belated.numerics.random_stream import seeded, uniform
-from tests.learners.games import (
+from tests.games import (
     ARMS,
     Played,
     Table,

@@ -22,7 +22,7 @@ TABLES = (
 )
 
 
-class Outcome(NamedTuple):
+class RunResult(NamedTuple):
     """What became of a run: its row as JSON, or the sentence of the error that ended it.
 
     The time and version are kept for the record and are no part of the row.
@@ -34,7 +34,7 @@ class Outcome(NamedTuple):
     version: str = __version__
 
 
-class Store:
+class SweepStore:
     """The outcomes of runs by key. A key is stored once; what comes for it later is refused."""
 
     def __init__(self, path: str | Path) -> None:
@@ -48,7 +48,7 @@ class Store:
             self._connection.close()
             raise
 
-    def __enter__(self) -> "Store":
+    def __enter__(self) -> "SweepStore":
         return self
 
     def __exit__(
@@ -63,7 +63,7 @@ class Store:
         """Give the file free for others."""
         self._connection.close()
 
-    def put(self, key: str, outcome: Outcome) -> bool:
+    def put(self, key: str, outcome: RunResult) -> bool:
         """Keep the outcome of a run; False, and counted, if the key has one already."""
         with self._one_sentence(), self._transaction():
             new = self._do(
@@ -77,12 +77,12 @@ class Store:
                 self._do("update facts set value = value + 1 where name = 'duplicates'")
         return bool(new)
 
-    def outcomes(self, keys: Iterable[str]) -> dict[str, Outcome]:
+    def outcomes(self, keys: Iterable[str]) -> dict[str, RunResult]:
         """What is stored of these runs."""
         version = self.version
         with self._one_sentence():
             stored = {
-                key: Outcome(row, failure, seconds, version)
+                key: RunResult(row, failure, seconds, version)
                 for key, row, failure, seconds in self._do("select * from runs")
             }
         return {key: stored[key] for key in keys if key in stored}

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from belated.stress.annealing import Restart, Search
-from belated.stress.hard_games import Find
+from belated.stress.annealing import GameSearch, Restart
+from belated.stress.hard_games import HardGame
 
 Progress = Callable[[int, int], None]
 
@@ -20,14 +20,14 @@ POLL = 0.1  # seconds between two looks at the other processes
 
 
 @dataclass
-class Crew:
+class RestartRunner:
     """The restarts of one search, done one after the other or by several processes."""
 
-    search: Search
+    search: GameSearch
     restarts: int | None
     seconds: float | None
     progress: Progress
-    finds: list[Find] = field(default_factory=list)
+    finds: list[HardGame] = field(default_factory=list)
     evaluations: int = 0
     interrupted: bool = False
     started: float = field(default_factory=lambda: time.time())
@@ -62,7 +62,7 @@ class Crew:
         stop, count = context.Event(), context.Value("q", 0)
         ends = None if self.seconds is None else self.started + self.seconds
         with ProcessPoolExecutor(workers, context, _join, (stop, count, ends)) as pool:
-            numbers, running = self.numbers(), set[Future[Find | None]]()
+            numbers, running = self.numbers(), set[Future[HardGame | None]]()
             try:
                 while True:
                     more = itertools.islice(numbers, workers - len(running))
@@ -84,7 +84,7 @@ class Crew:
             finally:
                 stop.set()
 
-    def keep(self, find: Find | None) -> None:
+    def keep(self, find: HardGame | None) -> None:
         """Keep what a restart has found."""
         if find is not None:
             self.finds.append(find)
@@ -131,7 +131,7 @@ def _join(stop: Any, count: Any, ends: float | None) -> None:
     _shared.update(stop=stop, count=count, ends=ends)
 
 
-def _search(search: Search, number: int) -> Find | None:
+def _search(search: GameSearch, number: int) -> HardGame | None:
     restart = Restart(search, number)
 
     def tick() -> bool:

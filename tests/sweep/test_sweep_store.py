@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from belated.sweep.store import APPLICATION, Outcome, Store
+from belated.sweep.sweep_store import APPLICATION, RunResult, SweepStore
 
-DONE = Outcome('{"regret": 1.5}', None, 0.25)
-FAILED = Outcome(None, "gap is 2; it must be below 1", 0.5)
+DONE = RunResult('{"regret": 1.5}', None, 0.25)
+FAILED = RunResult(None, "gap is 2; it must be below 1", 0.5)
 
 WRITING = """
 import itertools, sys
-from belated.sweep.store import Outcome, Store
+from belated.sweep.sweep_store import Outcome, Store
 with Store(sys.argv[1]) as store:
     for number in itertools.count():
         store.put(str(number), Outcome("{}" * 200, None, 0.0))
@@ -27,14 +27,14 @@ with Store(sys.argv[1]) as store:
 MAKING = """
 import itertools, sys
 from pathlib import Path
-from belated.sweep.store import Store
+from belated.sweep.sweep_store import Store
 print("begun", flush=True)
 for number in itertools.count():
     Store(Path(sys.argv[1]) / str(number)).close()
 """
 HOLDING = """
 import sys, time
-from belated.sweep.store import Store
+from belated.sweep.sweep_store import Store
 store = Store(sys.argv[1])
 print("held", flush=True)
 time.sleep(3600)  # it is killed before
@@ -57,10 +57,10 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 def test_what_was_put_is_there_when_the_file_is_opened_again(tmp_path: Path) -> None:
     """Rows and failures come back as they were, for the keys that are asked for."""
-    with Store(tmp_path / "sweep.db") as store:
+    with SweepStore(tmp_path / "sweep.db") as store:
         assert store.put("a", DONE)
         assert store.put("b", FAILED)
-    with Store(tmp_path / "sweep.db") as store:
+    with SweepStore(tmp_path / "sweep.db") as store:
         assert store.outcomes(["b", "a", "c"]) == {"b": FAILED, "a": DONE}
         assert store.duplicates == 0
     assert os.listdir(tmp_path) == ["sweep.db"]
@@ -68,17 +68,17 @@ def test_what_was_put_is_there_when_the_file_is_opened_again(tmp_path: Path) -> 
 
 def test_a_second_outcome_of_a_run_is_refused_and_counted(tmp_path: Path) -> None:
     """The first outcome stays, and the store remembers that another came."""
-    with Store(tmp_path / "sweep.db") as store:
+    with SweepStore(tmp_path / "sweep.db") as store:
         store.put("a", DONE)
         assert not store.put("a", FAILED)
         assert store.outcomes(["a"]) == {"a": DONE}
-    with Store(tmp_path / "sweep.db") as store:
+    with SweepStore(tmp_path / "sweep.db") as store:
         assert store.duplicates == 1
 
 
 def test_only_failures_are_forgotten(tmp_path: Path) -> None:
     """A run that failed can be tried again; a row stays."""
-    with Store(tmp_path / "sweep.db") as store:
+    with SweepStore(tmp_path / "sweep.db") as store:
         store.put("a", DONE)
         store.put("b", FAILED)
         store.put("c", FAILED)
@@ -94,7 +94,7 @@ def test_a_kill_loses_nothing_that_was_put(tmp_path: Path) -> None:
         assert process.stdout is not None
         told = [int(line) for line in itertools.islice(process.stdout, count)]
         kill(process)
-        with Store(path) as store:
+        with SweepStore(path) as store:
             assert len(store.outcomes(map(str, told))) == count
             assert store.duplicates == 0
 
@@ -110,7 +110,7 @@ def test_a_kill_while_stores_are_made_leaves_every_file_usable(tmp_path: Path) -
         time.sleep(moment)
         kill(process)
         for path in [path for path in folder.iterdir() if path.name.isdigit()]:
-            with Store(path) as store:
+            with SweepStore(path) as store:
                 assert store.put("a", DONE)
 
 
@@ -121,9 +121,9 @@ def test_a_store_in_use_is_refused_until_its_process_ends(tmp_path: Path) -> Non
     assert process.stdout is not None
     process.stdout.readline()
     with pytest.raises(ValueError, match=r"^sweep\.db is in use by another sweep; wait for it"):
-        Store(path)
+        SweepStore(path)
     kill(process)
-    with Store(path) as store:
+    with SweepStore(path) as store:
         assert store.outcomes([]) == {}
 
 
@@ -145,7 +145,7 @@ def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path: Path) -> Non
     }.items():
         before = path.read_bytes()
         with pytest.raises(ValueError) as caught:
-            Store(path)
+            SweepStore(path)
         assert str(caught.value) == told
         assert path.read_bytes() == before
 
@@ -154,11 +154,11 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     """A folder, a file in a folder that is not there, and a full disk, in a sentence each."""
     for path in (tmp_path, tmp_path / "nowhere" / "sweep.db"):
         with pytest.raises(ValueError, match="cannot be used as a store: unable to open"):
-            Store(path)
-    with Store(tmp_path / "sweep.db") as store:
+            SweepStore(path)
+    with SweepStore(tmp_path / "sweep.db") as store:
         store._do("pragma max_page_count = 8")
         with pytest.raises(ValueError, match=r"^sweep\.db cannot be used as a store: .*full"):
-            store.put("a", Outcome("x" * 100_000, None, 0.0))
+            store.put("a", RunResult("x" * 100_000, None, 0.0))
         assert store.put("b", DONE)
         assert store.outcomes("ab") == {"b": DONE}
 
@@ -167,5 +167,5 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
     """As left by a process killed in its first moment, or made by hand."""
     path = tmp_path / "sweep.db"
     path.touch()
-    with Store(path) as store:
+    with SweepStore(path) as store:
         assert store.put("a", DONE)
