@@ -33,7 +33,7 @@ from belated.play.calendar import Calendar, begin_round, empty_calendar, put, re
 from belated.play.delivery import Courier, Handed
 from belated.play.game import Game, Stretch
 from belated.play.readable import UNTOLD
-from belated.play.trace import Recorder, Trace
+from belated.play.trace import Recorder, Trace, no_losses
 from belated.types import Need, Setting
 
 EXPECTED, REALISED, ABSENT = 0, 1, 2
@@ -76,7 +76,7 @@ def play_rounds(run: Run, stretch: Stretch, handed: Handed, told: Told) -> None:
     state, prediction, plays, stream = here.state, here.prediction, here.plays, here.stream
     calendar, tally, q, rows = here.calendar, here.tally, here.prediction.q, here.calendar.rows
     there, handed = borrowed(stretch), borrowed(handed)
-    losses, missing, work = there.losses, there.missing, here.prediction.work
+    losses, missing = there.losses, there.missing
     in_force = rows[:, FROZEN:]
     for row in range(losses.shape[0]):
         now = stretch.first + row
@@ -85,7 +85,7 @@ def play_rounds(run: Run, stretch: Stretch, handed: Handed, told: Told) -> None:
         predict(state, prediction)
         arm = -1 if told.full_information else draw(stream, q)
         add_up(tally, q, arm, losses, missing, row)
-        add_up_strategies(tally.strategies, work, losses, row)
+        add_up_strategies(tally.strategies, prediction, losses, row)
         if told.delay:
             delay = handed.delays[row, arm]
             plays[0, 0] = np.inf if delay == NEVER else delay
@@ -153,12 +153,14 @@ def add_up(tally: Tally, q: Floats, arm: int, losses: Floats, missing: Counts, r
 
 
 @compiled
-def add_up_strategies(sums: Floats | None, work: Floats, losses: Floats, row: int) -> None:
+def add_up_strategies(
+    sums: Floats | None, prediction: Prediction, losses: Floats, row: int
+) -> None:
     """Add what each strategy has lost in the round; compiled to nothing where none are mixed."""
     if sums is None:
         return
     for m in range(sums.shape[0]):
-        sums[m] += product(work[m], losses[row])
+        sums[m] += product(prediction.info.strategies[m], losses[row])
 
 
 @compiled
@@ -192,7 +194,7 @@ class EngineRun:
         rows, arms = learner.arms if self.told.full_information else 1, learner.arms
         self.rows, self.learner, self.courier = rows, learner, Courier(learner)
         prediction = learner.blank()
-        self.recorder, self.strategies = Recorder(learner, game), np.zeros(learner.mixes)
+        self.recorder, self.strategies = Recorder(learner, game), no_losses(prediction)
         self.run = Run(
             state=learner.start(),
             prediction=prediction,
@@ -203,7 +205,7 @@ class EngineRun:
                 np.zeros(3),
                 np.zeros(arms),
                 np.zeros(arms, dtype=np.int64),
-                self.strategies if learner.mixes else None,
+                self.strategies if self.strategies.size else None,
             ),
         )
         self.loop = loop_for(learner.state, learner.verbs)
@@ -231,7 +233,6 @@ class EngineRun:
             run.tally.plays,
             self.strategies,
             float(run.tally.totals[ABSENT]),
-            self.learner.overlap(run.state),
         )
 
 

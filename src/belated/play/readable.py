@@ -17,7 +17,7 @@ from belated.learners.contract import Learner
 from belated.numerics.random_stream import draw, seeded
 from belated.play.delivery import Courier, as_it_comes
 from belated.play.game import Game, Stretch
-from belated.play.trace import Recorder, Trace
+from belated.play.trace import Recorder, Trace, no_losses
 from belated.types import Need, Setting
 
 Choice = Callable[[int, Floats], int]
@@ -96,7 +96,7 @@ class ReadableRun:
         self.totals = np.zeros(3)
         self.weights = np.zeros(game.environment.arms)
         self.plays = np.zeros(game.environment.arms, dtype=np.int64)
-        self.strategies = np.zeros(getattr(learner, "mixes", 0))
+        self.strategies = no_losses(learner.blank() if isinstance(learner, Learner) else None)
         self.recorder = Recorder(learner, game)
         self.waiting: list[Stretch] = []
         self.moments = rounds_of(learner, self.state, self._next(), self._draw)
@@ -113,9 +113,8 @@ class ReadableRun:
 
     def close(self) -> Trace:
         """The trace, after the last stretch."""
-        overlap = getattr(self.learner, "overlap", lambda state: 0.0)(self.state)
         missing = float(self.totals[2])
-        return self.recorder.close(self.last, self.plays, self.strategies, missing, overlap)
+        return self.recorder.close(self.last, self.plays, self.strategies, missing)
 
     def _next(self) -> Iterator[Stretch]:
         while True:
@@ -140,7 +139,7 @@ class ReadableRun:
         if moment.arm >= 0:
             self.plays[moment.arm] += 1
         if self.strategies.size:
-            self.strategies += self.last.work[: self.strategies.size] @ moment.losses
+            self.strategies += self.last.info.strategies @ moment.losses
 
 
 def play(learner: Plays, game: Game, seed: np.random.SeedSequence) -> Trace:
