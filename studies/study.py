@@ -42,6 +42,12 @@ GUESSES: dict[Need, Any] = {
 TOLD, GUESSED, NOTHING = "told", "guessed", "nothing"
 
 
+PARTS = {
+    "practical-bandit": ("rate", "width", "checks", "patience", "forgets", "levels", "listens"),
+    "practical-experts": ("imputes", "bold", "tracks"),
+}
+
+
 @dataclass(frozen=True)
 class StudyLearner:
     """A learner in the study, and how it comes to know what it must."""
@@ -51,10 +57,15 @@ class StudyLearner:
     knows: str
 
     @property
+    def parts(self) -> tuple[str, ...]:
+        """The options of the learner that change or switch off one of its parts each."""
+        return PARTS.get(self.kind.name, ())
+
+    @property
     def parts_changed(self) -> list[str]:
         """What it plays without, or otherwise, to show what each part of it does."""
         options = self.contender.options
-        return [f"{name}={value}" for name, value in options.items() if name in self.kind.dissected]
+        return [f"{name}={value}" for name, value in options.items() if name in self.parts]
 
     @property
     def label(self) -> str:

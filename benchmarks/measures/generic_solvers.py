@@ -42,7 +42,7 @@ def argmin_of(players: Players) -> Argmin:
     """The part of the argmin that all rounds share."""
     run = players.runs[LEARNER]
     state = run.run.state
-    prior = np.exp(state.log_prior[:, None] + state.log_weight)
+    prior = np.exp(state.columns.log_prior[:, None] + state.columns.log_weight)
     return Argmin(prior, run.learner.predict(state).gamma)
 
 

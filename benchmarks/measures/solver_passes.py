@@ -38,7 +38,7 @@ def counted(name: str, arms: int, rounds: int) -> tuple[list[int], float]:
                 prediction = learner.predict(run.run.state)
                 worst = max(worst, relative_error(learner, run.run.state, prediction))
             run.play(part_of(stretch, row, row + 1))
-            counts.append(int(run.run.prediction.passes[0]))
+            counts.append(int(run.run.prediction.info.passes[0]))
         if len(counts) >= rounds:
             break
     return counts, worst

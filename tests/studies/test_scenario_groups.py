@@ -4,6 +4,7 @@ from belated.environments.scenarios import scenarios
 from belated.learners.registry import registered
 from belated.types import Setting
 from studies.scenario_groups import GROUPS, HELD_OUT, TUNED_ON, games_of, judged
+from studies.study import PARTS
 
 
 def test_nothing_is_judged_that_was_tuned_on() -> None:
@@ -28,5 +29,5 @@ def test_every_learner_is_among_the_judged_under_a_label_of_its_own() -> None:
     assert len(set(labels)) == len(labels)
     for name in ("practical-bandit", "practical-experts"):
         parts = [each for each in labels if each.startswith(f"{name}, ")]
-        assert len(parts) == len(registered()[name].dissected)
+        assert len(parts) == len(PARTS[name])
     assert any(each.kind.setting is Setting.FULL_INFORMATION for each in entrants)

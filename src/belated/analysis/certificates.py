@@ -1,12 +1,7 @@
-"""A bound on the regret of a full-information run, from the run itself.
+"""The certificate of a full-information run (see `full_information_certificate`) in other forms.
 
-For every comparator u and every rate j of the grid, lem:frameworkregret with the drift paid for by
-the corrections gives: regret(u) is at most
-(KL(u, pi) - ln w_j) / eta_T(j) + sum_j' w_j' / eta_T(j') - 1 / eta_T(j)
-+ 4 sum_t eta_t(j) <u, (1 + rho_t) l_t>. It holds where th:fullinfobound itself does not.
-
-Rates change with rho_t^max only. So the last sum can be had from an account of the game, which has
-the charged losses (1 + rho_t) l_t added up over the rounds in which rho_t^max is the same.
+The learner's own method gives the bound against each arm from the account of a game. Here it is
+given from all rounds of a game, for all rates, and for comparators that are distributions.
 """
 
 from typing import TYPE_CHECKING
@@ -15,7 +10,7 @@ import numpy as np
 
 from belated.analysis.regret import Comparator, distribution, divergence
 from belated.arrays import Counts, Floats
-from belated.ftrl.rates import full_information_rates, grid_weights
+from belated.learners.paper.full_information_certificate import against_arms, certificate_from
 
 if TYPE_CHECKING:
     from belated.analysis.game_sums import GameSums
@@ -27,13 +22,13 @@ def certificate(losses: Floats, missing: Counts, rates: Floats, prior: Floats) -
 
     losses and missing have shape (round, arm), rates has shape (round, rate).
     """
-    return _against_arms((1.0 + missing) * losses, rates, prior)
+    return against_arms((1.0 + missing) * losses, rates, prior)
 
 
 def account_certificate(account: "GameSums", learner: "FullInformation") -> Floats:
-    """The same for a learner in a game of which only the account is known."""
+    """The bound for each arm (row) and rate (column) in a game of which the account is known."""
     charged, rates = _charged(account, learner)
-    return _against_arms(charged, rates, np.array(learner.prior))
+    return against_arms(charged, rates, np.array(learner.prior))
 
 
 def mixture_certificate(account: "GameSums", learner: "FullInformation", u: Comparator) -> Floats:
@@ -41,22 +36,7 @@ def mixture_certificate(account: "GameSums", learner: "FullInformation", u: Comp
     charged, rates = _charged(account, learner)
     weights = distribution(u, learner.arms)
     apart = np.array([divergence(weights, np.array(learner.prior))])
-    bound: Floats = _certificate(apart, (charged @ weights)[None] @ rates, rates[-1])[0]
-    return bound
-
-
-def _against_arms(charged: Floats, rates: Floats, prior: Floats) -> Floats:
-    """charged and rates have a row for each round, or each stretch of rounds of equal rates."""
-    with np.errstate(divide="ignore"):
-        apart = -np.log(prior)  # KL(e_i, pi)
-    return _certificate(apart, charged.T @ rates, rates[-1])
-
-
-def _certificate(apart: Floats, charges: Floats, last: Floats) -> Floats:
-    """KL(u, pi) and sum_t eta_t(j) <u, (1 + rho_t) l_t> of each comparator, and the last rates."""
-    weights = grid_weights(last.size)
-    start = (apart[:, None] - np.log(weights)) / last + (weights / last).sum() - 1.0 / last
-    bound: Floats = start + 4.0 * charges
+    bound: Floats = certificate_from(apart, (charged @ weights)[None] @ rates, rates[-1])[0]
     return bound
 
 
@@ -64,11 +44,4 @@ def _charged(account: "GameSums", learner: "FullInformation") -> tuple[Floats, F
     """The charged losses of the arms for each value of rho_t^max, and the rates in force then."""
     if account.charged is None or account.caps is None:
         raise ValueError("the account has no charged losses; its table would have been too large")
-    rates = full_information_rates(
-        learner.arms,
-        learner.horizon,
-        learner.grid_size,
-        damped=learner.variant == "paper",
-        most_missing=account.caps.astype(np.float64),
-    )
-    return account.charged, rates
+    return account.charged, learner.rates_at(account.caps)

@@ -3,31 +3,24 @@
 docs/errata.md has that of `full-information`, docs/theory-practical.md that of `practical-experts`.
 """
 
-from belated.analysis.certificates import account_certificate
 from belated.analysis.game_sums import GameSums
-from belated.analysis.practical_certificate import run_certificate
-from belated.learners.paper.full_information import FullInformation
-from belated.learners.practical.practical_experts import PracticalExperts
+from belated.learners.contract import Certificate, Learner
 from belated.play.trace import Trace
 
 
-def certified(trace: Trace, account: GameSums) -> float | None:
-    """The bound on the regret against the best arm; None if the run proves none.
-
-    A full-information learner must be told its losses when they arrive, and the game's account
-    must not be too large for it.
-    """
+def certificate_of(trace: Trace, account: GameSums) -> Certificate | None:
+    """The certificate that the learner states for its run; None if the run proves nothing."""
     learner = trace.learner
-    if isinstance(learner, PracticalExperts):
-        return run_certificate(trace, account).bound
-    if not isinstance(learner, FullInformation) or not learner.told_on_arrival:
-        return None
-    if account.charged is None:
-        return None
-    return float(account_certificate(account, learner)[account.best_arm].min())
+    return learner.certificate(trace, account) if isinstance(learner, Learner) else None
+
+
+def certified(trace: Trace, account: GameSums) -> float | None:
+    """The bound on the regret against the best arm; None if the run proves none."""
+    found = certificate_of(trace, account)
+    return None if found is None else float(found.bounds[account.best_arm])
 
 
 def broken(trace: Trace, account: GameSums) -> bool:
-    """Whether a run contradicts the proof of (2'), which it cannot unless the code is wrong."""
-    practical = isinstance(trace.learner, PracticalExperts)
-    return practical and not run_certificate(trace, account).holds
+    """Whether a run contradicts the proof of its learner, which it cannot if the code is right."""
+    found = certificate_of(trace, account)
+    return found is not None and not found.holds

@@ -183,7 +183,7 @@ class Hand:
 
     def copied(self) -> "Hand":
         """The same situation in another place."""
-        prediction = type(self.table.prediction)(*map(np.copy, self.table.prediction))
+        _, prediction = in_one_block(self.table.prediction)
         plays, room = self.table.plays.copy(), self.table.room.copy()
         table = self.table._replace(prediction=prediction, plays=plays, room=room)
         return Hand(table, self.steps)

@@ -1,33 +1,38 @@
-"""Many states of one kind stacked in one record, and a single one of them seen through it.
+"""Many states of one kind in one record, and a view of a single one of them.
 
-numba wants every record to be of a fixed class, so each kind of stack has a small function of its
-own, made from the names of its parts.
+A stack is a state whose arrays all have one more dimension, in front, for the number of the copy.
+`copy_of` is the state of one copy: rows of the stack's arrays, in records of the same classes.
 """
 
-from collections import namedtuple
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+from numba.core import types
 from numba.extending import overload
-
-VIEWS: dict[type, Callable[[Any, int], Any]] = {}  # kind of stack -> one of its states
-
-
-def stack_of(kind: Any, name: str, more: Sequence[str]) -> type:
-    """A kind of record with the parts of `kind`, stacked along a first axis, and some more."""
-    parts = [f"copy_{part}" for part in kind._fields]
-    stack = namedtuple(name, [*parts, *more])  # type: ignore[misc]
-    rows = ", ".join(f"stack.{part}[index]" for part in parts)
-    scope = {"kind": kind, "__name__": __name__}
-    VIEWS[stack] = eval(f"lambda stack, index: kind({rows})", scope)
-    return stack
 
 
 def copy_of(stack: Any, index: int) -> Any:
     """One of the stacked states; what is written to it is written to the stack."""
-    return VIEWS[type(stack)](stack, index)
+    if isinstance(stack, np.ndarray):
+        return stack[index]
+    return type(stack)(*(copy_of(part, index) for part in stack))
 
 
 @overload(copy_of, strict=False, jit_options={"forceinline": True, "error_model": "numpy"})
 def _copy_of(stack: Any, index: Any) -> Callable[[Any, int], Any]:
-    return VIEWS[stack.instance_class]
+    """numba needs a function that names every class, so one is made for each kind of stack."""
+    scope: dict[str, Any] = {"__name__": __name__}
+    function: Callable[[Any, int], Any] = eval(f"lambda stack, index: {_view(stack, scope)}", scope)
+    return function
+
+
+def _view(kind: Any, scope: dict[str, Any], path: str = "stack") -> str:
+    """The expression that builds one state; the classes that it names are put into the scope."""
+    if isinstance(kind, types.Array):
+        return f"{path}[index]"
+    name = f"record_{len(scope)}"
+    scope[name] = kind.instance_class
+    parts = zip(kind.fields, kind.types, strict=True)
+    inner = ", ".join(_view(part, scope, f"{path}.{field}") for field, part in parts)
+    return f"{name}({inner})"

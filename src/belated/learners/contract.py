@@ -1,78 +1,102 @@
-"""What every learner is: a frozen record of its parts, three verbs, and a state that is data.
+"""The learner contract: what a learner declares, which functions it has, and who calls them when.
 
-`predict` reads the state and fills a Prediction; `commit`, with nothing in between, says that the
-round was played by it and freezes what was in force; `observe` adds a loss that has arrived. A
-learner draws no random numbers and reads no clock. It declares what it must know, what it is
-promised and what it guarantees: that is handed to it, and nothing else.
+A learner is a frozen dataclass of options. Everything that changes while it plays is in its state,
+a NamedTuple of arrays and of other such records (see `belated.learners.states`). Four compiled
+functions, its verbs, work on the state. In every round `predict` reads the state and fills a
+`Prediction`, and `commit` then plays the round and freezes what later losses need to know about it.
+When a loss arrives `observe` adds it to the state; if it will never arrive, `withdraw` says so.
+
+A learner draws no random numbers and reads no clock. It declares what it must know beforehand
+(`needs`), in which order it must be told losses (`deliveries`) and what it guarantees, and it is
+given that and nothing else.
+
+What `commit` may assume of the prediction that it is given: `predict` made it from this very state,
+and no other verb was called in between. So `commit` may copy from it whatever `predict` worked out,
+such as the solver's multipliers. There is one exception. If somebody else drew the arm, as when a
+logged game is replayed or another process of the service decided, then q[arm] holds the
+probability with which the arm was really drawn, because a loss must be divided by that probability
+(see `Driver.play`). All other numbers of the prediction are still those that `predict` filled in.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.checks import MOST_ROUNDS, as_count
 from belated.compiled.dispatch import VERBS
-from belated.compiled.jit import compiled
-from belated.learners.states import leaves, with_leaves
+from belated.learners import states
 from belated.types import DELIVERIES, VARIANTS, Covers, Delivery, Need, Setting, Variant
 
 NOTHING_CAME = 1.0  # the loss of a play whose window is over
 
 
-class Prediction(NamedTuple):
-    """One round's answer: the weights, the rates behind them, and the solver's multipliers.
+class NoInfo(NamedTuple):
+    """The info of a learner that has nothing to add to its weights and rates."""
 
-    q is q_t, p is p_t^av over (arm, rate), which need be filled only if `detailed` is 1. The dual
-    proves p optimal, and `commit` keeps it as the next round's warm start. `passes` counts the
-    solver's passes over the arms; `work` and `sums` are its working space, by arm and by rate.
+
+NO_INFO = NoInfo()
+
+
+class SolverInfo(NamedTuple):
+    """The info of a learner that solves for its weights.
+
+    dual has the solver's multipliers, which prove q optimal and are the next round's warm start.
+    passes is the number of passes over the arms that the solver made, and work its working space.
+    """
+
+    dual: Floats
+    passes: Counts
+    work: Floats
+
+    @classmethod
+    def blank(cls, arms: int, dual: int, work: int = 0) -> "SolverInfo":
+        """An empty record for so many multipliers and so many rows of working space."""
+        return cls(np.zeros(dual), np.zeros(1, dtype=np.int64), np.zeros((work, arms)))
+
+
+class Prediction(NamedTuple):
+    """What `predict` fills in for one round: the weights, the rates, and the learner's own info.
+
+    q holds the weights q_t and is all that must be filled. eta and gamma hold the learning rates.
+    p holds p_t^av over (arm, rate) and has columns only if the learner weighs a grid of rates; then
+    it must be filled if detailed[0] is 1. info is a NamedTuple of the learner's own: results that
+    `commit` keeps, numbers that explain the weights, and working space. If the weights are a
+    mixture of several strategies, info has a field `strategies` with the weights of each in a row,
+    and a trace then adds up what each strategy has lost.
     """
 
     q: Floats
     p: Floats
     eta: Floats
     gamma: Floats
-    dual: Floats
     detailed: Counts
-    passes: Counts
-    work: Floats
-    sums: Floats
+    info: Any
 
     @classmethod
     def blank(
-        cls, arms: int, rates: int = 1, eta: int = 0, gamma: int = 0, dual: int = 0, work: int = 0
+        cls, arms: int, rates: int = 0, eta: int = 0, gamma: int = 0, info: Any = NO_INFO
     ) -> "Prediction":
-        """An empty prediction: so many rates in p, eta and gamma, multipliers and rows of work."""
+        """An empty prediction, with so many columns in p and so many numbers in eta and gamma."""
         return cls(
             q=np.zeros(arms),
             p=np.zeros((arms, rates)),
             eta=np.zeros(eta),
             gamma=np.zeros(gamma),
-            dual=np.zeros(dual),
             detailed=np.ones(1, dtype=np.int64),
-            passes=np.zeros(1, dtype=np.int64),
-            work=np.zeros((work, arms)),
-            sums=np.zeros((2, rates)),
+            info=info,
         )
 
     def brief(self) -> "Prediction":
-        """The same arrays, but p need not be filled."""
+        """A prediction with these arrays in which p need not be filled."""
         return self._replace(detailed=np.zeros(1, dtype=np.int64))
 
 
-@compiled
-def fill_p(prediction: Prediction) -> None:
-    """p of a learner that has one rate: the weights themselves."""
-    if prediction.detailed[0] == 1:
-        for i in range(prediction.q.shape[0]):
-            prediction.p[i, 0] = prediction.q[i]
-
-
 class Verbs(NamedTuple):
-    """The compiled functions of one kind of state."""
+    """The four compiled functions that work on one kind of state."""
 
     predict: Callable[[Any, Prediction], None]
     commit: Callable[[Any, Prediction, int, Floats], None]
@@ -96,9 +120,55 @@ class Facts(NamedTuple):
     longest_wait: int = 0
 
 
+class RunSums(Protocol):
+    """What a certificate may use of a run that is over; a `Trace` has it."""
+
+    @property
+    def loss(self) -> float:
+        """The learner's expected loss, sum_t <q_t, l_t>."""
+
+    @property
+    def strategies(self) -> Floats:
+        """sum_t <q_t^m, l_t> of each strategy in the learner's info, if it has any."""
+
+    @property
+    def eta(self) -> Floats:
+        """The rates of the last prediction."""
+
+    @property
+    def info(self) -> Any:
+        """The learner's info in the last prediction."""
+
+
+class GameSums(Protocol):
+    """What a certificate may use of the game; an `Account` has it."""
+
+    @property
+    def losses(self) -> Floats:
+        """The total loss of each arm."""
+
+    @property
+    def caps(self) -> Counts | None:
+        """The values that rho_t^max takes in the game, in order."""
+
+    @property
+    def charged(self) -> Floats | None:
+        """The sums of (1 + rho_t) l_t by arm, one row for each of these values."""
+
+
+class Certificate(NamedTuple):
+    """What a run proves about its own regret: a bound on the regret against each arm.
+
+    `holds` is False only if the run contradicts the proof, which means that the code is wrong.
+    """
+
+    bounds: Floats
+    holds: bool = True
+
+
 @dataclass(frozen=True)
 class Learner(ABC):
-    """The parts common to all learners; a subclass adds its own and the state they start from.
+    """The options common to all learners; a subclass adds its own, its state and its verbs.
 
     `delivery` says when a loss is told: "own", when it arrives; "padded", when all losses of its
     round have arrived; "in order", when moreover those of all rounds before have. With a `window`
@@ -117,16 +187,13 @@ class Learner(ABC):
     guarantee: ClassVar[str]
     covers: ClassVar[Covers] = Covers.NOTHING
     source: ClassVar[str]
-    dissected: ClassVar[tuple[str, ...]] = ()  # options that switch off one of its parts each
     play_width: ClassVar[int] = 2
-    mixes: ClassVar[int] = 0  # strategies, whose weights are the first rows of a prediction's work
-    by_arm: ClassVar[tuple[str, ...] | None] = None  # None: its arms cannot change; see with_arms
-    by_number: ClassVar[tuple[str, ...]] = ()
+    can_change_arms: ClassVar[bool] = False  # see with_arms
     state: ClassVar[type]
     verbs: ClassVar[Verbs]
 
     def __init_subclass__(cls) -> None:
-        """Tell the compiled loop which verbs belong to this learner's kind of state."""
+        """Tell compiled code which verbs belong to this learner's kind of state."""
         super().__init_subclass__()
         if not hasattr(cls, "state"):
             return
@@ -167,30 +234,28 @@ class Learner(ABC):
     def reserved(self, state: Any, rounds: int) -> Any:
         """The state with room for so many more rounds; most learners need no more than they have.
 
-        Whoever plays asks for room first, and goes on with the answer.
+        A driver asks for room before it plays, and goes on with the state that is returned.
         """
         return state
 
     def with_arms(self, state: Any, kept: Sequence[int], added: int) -> Any:
         """The state of this learner with other arms: those kept, by place, then so many new ones.
 
-        The parts of the state named in `by_arm` have a place for each arm in their last dimension;
-        those of a new arm are as at the start, as are the parts in `by_number`. All else stays. Of
-        arms that are left out nothing may be outstanding: whoever plays withdraws it first.
+        The types of the state's fields say which arrays have a place for each arm and which start
+        afresh (see `belated.learners.states`); all others stay. No play of an arm that is left out
+        may be outstanding: the driver withdraws these plays first.
         """
-        if self.by_arm is None:
+        if not self.can_change_arms:
             raise ValueError(f"learner {self.name} cannot change its arms")
         fresh = replace(self, arms=len(kept) + added).start()
-        before, parts = leaves(state), leaves(fresh)
-        for name, part in before.items():
-            if name in self.by_arm:
-                parts[name][..., : len(kept)] = part[..., list(kept)]
-            elif name not in self.by_number:
-                parts[name] = part.copy()
-        return with_leaves(fresh, parts)
+        return states.with_arms(state, fresh, kept)
 
     def bound(self, facts: Facts) -> float | None:
         """The right-hand side of the guarantee; None if there is none in numbers."""
+        return None
+
+    def certificate(self, run: RunSums, game: GameSums) -> Certificate | None:
+        """What a run of this learner proves about its own regret; None if it proves nothing."""
         return None
 
     def predict(self, state: Any) -> Prediction:
@@ -202,7 +267,7 @@ class Learner(ABC):
     def commit(
         self, state: Any, prediction: Prediction, arm: int = -1, delay: float = np.nan
     ) -> Floats:
-        """Play the round; returns what was in force, a row for each loss that will be told.
+        """Play the round; returns its play: one row of frozen numbers for each loss to be told.
 
         The delay is for learners that must know it at this time; it is infinite if nothing comes.
         """
@@ -216,17 +281,30 @@ class Learner(ABC):
         losses: Floats = state.losses[:, np.newaxis]
         return losses
 
-    def overlap(self, state: Any) -> float:
-        """The sum over rounds of what eq:censoredgamma adds up; 0 for learners without it."""
-        return 0.0
+    def own_missing(self, play: Sequence[float] | Floats) -> int:
+        """How many earlier plays of the same arm were unanswered when this row was frozen.
+
+        A learner in the partially concealed setting is told missing counts. Where nobody tells one,
+        this count of the learner's own stands in for it. It is -1 in all other settings.
+        """
+        return -1
 
     def withdraw(self, state: Any, play: Floats, arm: int) -> None:
-        """The loss of this play will never be waited for again, and nothing is learned from it."""
+        """The loss of this play will not be told, and nothing is learned from it."""
         self.verbs.withdraw(state, play, arm)
 
     def observe(self, state: Any, play: Floats, arm: int, loss: float, missing: int = -1) -> None:
         """The loss of `arm` in the round that froze `play` has arrived."""
         self.verbs.observe(state, play, arm, loss, missing)
+
+    def from_version_3(self, parts: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+        """The numbers of a saved state of format version 3, in the order of this version's leaves.
+
+        States of that version were flat, with other names. The numbers of all parts that are
+        returned, one part after the other, are those of all leaves, one leaf after the other. A
+        learner that keeps its arrays in another order since then overrides this.
+        """
+        return dict(parts)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from typing import Any
 
 from belated import learners
 from belated.learners.contract import Learner
-from belated.learners.wrappers.copies import titled
 from belated.specs import listed
 
 # How the names of copies begin -> the module that makes them, and its function.
@@ -46,17 +45,6 @@ def copies_named(name: str) -> type[Learner] | None:
     home: Any = importlib.import_module(f"{learners.__name__}.{module}")
     kind: type[Learner] = getattr(home, maker)(name, registered()[base], home.__name__)
     return kind
-
-
-def copies_titled(first: str, title: str) -> type[Learner]:
-    """Copies by the name of their class: compiled code and saved states of them know that only."""
-    for base in registered():
-        name = f"{first}-{base}"
-        if title == titled(name):
-            kind = copies_named(name)
-            assert kind is not None
-            return kind
-    raise AttributeError(f"there are no copies called {title!r}")
 
 
 @functools.cache

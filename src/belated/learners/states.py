@@ -1,19 +1,32 @@
-"""States as trees: a state is a record of arrays and of other records, and this takes it apart.
+"""States as trees of arrays, and the functions that take them apart and put them together.
 
 A learner's state is a NamedTuple. Each of its fields is an array, or is itself a NamedTuple of this
 kind, such as the estimates or the fallback learner that it contains. Code that saves, copies,
 compares or resizes states works on the leaves, which are the arrays by their dotted names, and need
 not know how deep a state is nested.
+
+A field whose array depends on the number of arms says so in its type. The last dimension of an
+`ArmFloats` or `ArmCounts` has one place for each arm. A `FreshFloats` or `FreshCounts` also depends
+on how many arms there are, but has no place for each: it starts afresh when the arms change.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
+from belated.arrays import Counts, Floats
+
 State = TypeVar("State")
 Array = NDArray[Any]
+
+BY_ARM = "one place for each arm in the last dimension"
+AFRESH = "starts afresh when the arms change"
+ArmFloats = Annotated[Floats, BY_ARM]
+ArmCounts = Annotated[Counts, BY_ARM]
+FreshFloats = Annotated[Floats, AFRESH]
+FreshCounts = Annotated[Counts, AFRESH]
 
 
 def leaves(state: Any) -> dict[str, Array]:
@@ -55,6 +68,38 @@ def identical(one: Any, other: Any) -> bool:
     return first.keys() == second.keys() and all(
         _has_same_bits(array, second[name]) for name, array in first.items()
     )
+
+
+def with_arms(state: State, fresh: State, kept: Sequence[int]) -> State:
+    """A state for other arms: what `state` knows of the arms kept, and new arms as in `fresh`.
+
+    `fresh` is a starting state that has the kept arms first and the new ones after them. Arrays
+    marked by arm keep the places of the kept arms, arrays marked afresh are those of `fresh`, and
+    all others are copied from `state`.
+    """
+    before, marks = leaves(state), _marks(fresh)
+
+    def chosen(name: str, array: Array) -> Array:
+        if marks[name] == AFRESH:
+            return array
+        if marks[name] != BY_ARM:
+            return before[name].copy()
+        array[..., : len(kept)] = before[name][..., list(kept)]
+        return array
+
+    return mapped(chosen, fresh)
+
+
+def _marks(record: Any, above: str = "") -> dict[str, Any]:
+    """How each leaf depends on the arms: the mark in the type of its field, or None."""
+    hints = get_type_hints(type(record), include_extras=True)
+    found: dict[str, Any] = {}
+    for name, part in record._asdict().items():
+        if isinstance(part, np.ndarray):
+            found[above + name] = next(iter(getattr(hints[name], "__metadata__", ())), None)
+        else:
+            found |= _marks(part, f"{above}{name}.")
+    return found
 
 
 def _has_same_bits(one: Array, other: Array) -> bool:

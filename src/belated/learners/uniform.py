@@ -7,7 +7,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Learner, Prediction, Verbs, fill_p
+from belated.learners.contract import Learner, Prediction, Verbs
 from belated.types import Setting
 
 
@@ -23,7 +23,6 @@ def predict(state: UniformState, prediction: Prediction) -> None:
     q = prediction.q
     for i in range(q.shape[0]):
         q[i] = 1.0 / q.shape[0]
-    fill_p(prediction)
 
 
 @compiled
@@ -51,7 +50,7 @@ class Uniform(Learner):
     setting: ClassVar[Setting] = Setting.CONCEALED
     source: ClassVar[str] = "ours"
     play_width: ClassVar[int] = 1
-    by_arm: ClassVar[tuple[str, ...]] = ()
+    can_change_arms: ClassVar[bool] = True
     guarantee: ClassVar[str] = "none: regret grows in proportion to the rounds"
     state: ClassVar[type] = UniformState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)

@@ -1,10 +1,10 @@
-"""Whole rounds: for learners that learn from all losses of a round at once, in the order of play.
+"""Whole rounds, for learners that learn from all losses of a round at once, in the order of play.
 
-The losses of a round are told one by one; they are kept, beside what was in force when the round
-was played, until the last of them is there. A round that is passed over will never be told.
+The losses of a round are told one by one. They are kept, beside what was frozen when the round was
+played, until the last of them is there. A round of which a loss is withdrawn will never be whole.
 """
 
-from typing import Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,55 +13,60 @@ from belated.compiled.jit import compiled
 
 ROUND, WEIGHT = 0, 1  # columns of a play: its round, and w_s(i)
 LOSS = ROUND  # in what is gathered, row by row, the loss has replaced the round
-COUNT, LATEST = 0, 1  # of the rounds told: how many, and which was the last
 
 
-class Gathers(Protocol):
-    """The part of a state that gathers: what is coming in, what was told, and its sum by arm."""
+class RoundCount(NamedTuple):
+    """How many there were, and the round of the last one."""
 
-    @property
-    def losses(self) -> Floats: ...
+    number: Counts
+    latest: Counts
 
-    @property
-    def gathered(self) -> Floats: ...
 
-    @property
-    def coming(self) -> Counts: ...
+class WholeRounds(NamedTuple):
+    """The sum of the losses of all whole rounds, by arm, and the round that is being told.
 
-    @property
-    def told(self) -> Counts: ...
+    gathered has the losses and plays of the round that is being told, and coming counts them. told
+    counts the whole rounds. round is the number of the coming round.
+    """
+
+    losses: Floats
+    gathered: Floats
+    coming: RoundCount
+    told: RoundCount
+    round: Counts
 
 
 @compiled
-def gather(state: Gathers, play: Floats, arm: int, loss: float) -> bool:
-    """Keep a loss and its play; when it is the last of its round, add up the round and say so."""
-    if state.coming[LATEST] != play[ROUND]:
-        state.coming[LATEST] = int(play[ROUND])
-        state.coming[COUNT] = 0
-    for part in range(state.gathered.shape[0]):
-        state.gathered[part, arm] = play[part]
-    state.gathered[LOSS, arm] = loss
-    state.coming[COUNT] += 1
-    if state.coming[COUNT] < state.losses.shape[0]:
+def gather(rounds: WholeRounds, play: Floats, arm: int, loss: float) -> bool:
+    """Keep a loss and its play; with the last of its round, add up the round and return True."""
+    coming = rounds.coming
+    if coming.latest[0] != play[ROUND]:
+        coming.latest[0] = int(play[ROUND])
+        coming.number[0] = 0
+    for part in range(rounds.gathered.shape[0]):
+        rounds.gathered[part, arm] = play[part]
+    rounds.gathered[LOSS, arm] = loss
+    coming.number[0] += 1
+    if coming.number[0] < rounds.losses.shape[0]:
         return False
-    for i in range(state.losses.shape[0]):
-        state.losses[i] += state.gathered[LOSS, i]
-    state.told[COUNT] += 1
-    state.told[LATEST] = state.coming[LATEST]
+    for i in range(rounds.losses.shape[0]):
+        rounds.losses[i] += rounds.gathered[LOSS, i]
+    rounds.told.number[0] += 1
+    rounds.told.latest[0] = coming.latest[0]
     return True
 
 
 @compiled
-def withdraw(state: Gathers, play: Floats, arm: int) -> None:
-    """A round of which a loss is missing is never whole, and nothing is learned from it."""
+def withdraw(state: Any, play: Floats, arm: int) -> None:
+    """Nothing changes: a round of which a loss is missing is never whole and teaches nothing."""
 
 
-def nothing_gathered(arms: int, width: int) -> dict[str, Floats | Counts]:
-    """These parts of a state before the first round, for plays of so many columns."""
-    return {
-        "losses": np.zeros(arms),
-        "gathered": np.zeros((width, arms)),
-        "coming": np.zeros(2, dtype=np.int64),
-        "told": np.zeros(2, dtype=np.int64),
-        "round": np.ones(1, dtype=np.int64),
-    }
+def no_rounds(arms: int, width: int) -> WholeRounds:
+    """The record before the first round, for plays of so many columns."""
+    return WholeRounds(
+        losses=np.zeros(arms),
+        gathered=np.zeros((width, arms)),
+        coming=RoundCount(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)),
+        told=RoundCount(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)),
+        round=np.ones(1, dtype=np.int64),
+    )

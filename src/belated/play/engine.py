@@ -33,7 +33,7 @@ from belated.numerics.random_stream import draw, seeded
 from belated.play.calendar import Calendar, begin_round, empty_calendar, put, reserved, take
 from belated.play.delivery import DeliveredFeedback, FeedbackDelivery
 from belated.play.game import Game, Stretch
-from belated.play.trace import Recorder, Trace
+from belated.play.trace import Recorder, Trace, no_losses
 from belated.types import Need, Setting
 
 EXPECTED, REALISED, ABSENT = 0, 1, 2
@@ -78,7 +78,7 @@ def play_rounds(
     state, prediction, plays, stream = here.state, here.prediction, here.plays, here.stream
     calendar, tally, q, rows = here.calendar, here.tally, here.prediction.q, here.calendar.rows
     there, feedback = borrowed(stretch), borrowed(feedback)
-    losses, missing, work = there.losses, there.missing, here.prediction.work
+    losses, missing = there.losses, there.missing
     in_force = rows[:, FROZEN:]
     for row in range(losses.shape[0]):
         now = stretch.first + row
@@ -87,7 +87,7 @@ def play_rounds(
         predict(state, prediction)
         arm = NO_ARM if told.full_information else draw(stream, q)
         add_up(tally, q, arm, losses, missing, row)
-        add_up_strategies(tally.strategies, work, losses, row)
+        add_up_strategies(tally.strategies, prediction, losses, row)
         if told.delay:
             delay = feedback.delays[row, arm]
             plays[0, 0] = np.inf if delay == NEVER else delay
@@ -155,12 +155,14 @@ def add_up(tally: Tally, q: Floats, arm: int, losses: Floats, missing: Counts, r
 
 
 @compiled
-def add_up_strategies(sums: Floats | None, work: Floats, losses: Floats, row: int) -> None:
+def add_up_strategies(
+    sums: Floats | None, prediction: Prediction, losses: Floats, row: int
+) -> None:
     """Add what each strategy has lost in the round; compiled to nothing where none are mixed."""
     if sums is None:
         return
     for m in range(sums.shape[0]):
-        sums[m] += product(work[m], losses[row])
+        sums[m] += product(prediction.info.strategies[m], losses[row])
 
 
 @compiled
@@ -196,7 +198,7 @@ class EngineRun:
         rows, arms = learner.arms if self.told.full_information else 1, learner.arms
         self.rows, self.learner, self.delivery = rows, learner, FeedbackDelivery(learner)
         prediction = learner.blank()
-        self.recorder, self.strategies = Recorder(learner, game), np.zeros(learner.mixes)
+        self.recorder, self.strategies = Recorder(learner, game), no_losses(prediction)
         self.run = RunState(
             state=learner.start(),
             prediction=prediction,
@@ -207,7 +209,7 @@ class EngineRun:
                 np.zeros(3),
                 np.zeros(arms),
                 np.zeros(arms, dtype=np.int64),
-                self.strategies if learner.mixes else None,
+                self.strategies if self.strategies.size else None,
             ),
         )
         self.loop = loop_for(learner.state, learner.verbs)
@@ -235,7 +237,6 @@ class EngineRun:
             run.tally.plays,
             self.strategies,
             float(run.tally.totals[ABSENT]),
-            self.learner.overlap(run.state),
         )
 
 

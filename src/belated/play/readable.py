@@ -25,7 +25,7 @@ from belated.learners.driver import (
 from belated.numerics.random_stream import draw, seeded
 from belated.play.delivery import FeedbackDelivery, on_arrival
 from belated.play.game import Game, Stretch
-from belated.play.trace import Recorder, Trace
+from belated.play.trace import Recorder, Trace, no_losses
 from belated.types import Need, Setting
 
 Choice = Callable[[int, Floats], int]
@@ -103,7 +103,7 @@ class ReadableRun:
         self.totals = np.zeros(3)
         self.weights = np.zeros(game.environment.arms)
         self.plays = np.zeros(game.environment.arms, dtype=np.int64)
-        self.strategies = np.zeros(getattr(learner, "mixes", 0))
+        self.strategies = no_losses(learner.blank() if isinstance(learner, Learner) else None)
         self.recorder = Recorder(learner, game)
         self.waiting: list[Stretch] = []
         self.records = rounds_of(self.driver, self._next(), self._draw)
@@ -120,9 +120,8 @@ class ReadableRun:
 
     def close(self) -> Trace:
         """The trace, after the last stretch."""
-        overlap = getattr(self.learner, "overlap", lambda state: 0.0)(self.driver.state)
         missing = float(self.totals[2])
-        return self.recorder.close(self.last, self.plays, self.strategies, missing, overlap)
+        return self.recorder.close(self.last, self.plays, self.strategies, missing)
 
     def _next(self) -> Iterator[Stretch]:
         while True:
@@ -147,7 +146,7 @@ class ReadableRun:
         if record.arm >= 0:
             self.plays[record.arm] += 1
         if self.strategies.size:
-            self.strategies += self.last.work[: self.strategies.size] @ record.losses
+            self.strategies += self.last.info.strategies @ record.losses
 
 
 def play(learner: PlayableLearner, game: Game, seed: np.random.SeedSequence) -> Trace:

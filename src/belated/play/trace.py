@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 
 from belated.arrays import Counts, Floats
+from belated.learners.contract import NO_INFO
+from belated.learners.states import copied
 from belated.play.game import Game
 
 _NONE = np.empty(0)
@@ -29,12 +31,16 @@ class Trace:
     rates: Floats
     plays: Counts
     expected_missing: float  # sum_t <q_t, rho_t>
-    overlap: float  # the double sum of eq:censoredgamma
     strategies: Floats  # sum_t <q_t^m, l_t> of each strategy that the learner mixes, if any
     last: Floats  # q_T
-    dual: Floats  # of the last prediction, and eta, if the learner mixes strategies
-    eta: Floats
+    eta: Floats  # the rates of the last prediction
+    info: Any  # the learner's own info in the last prediction
     seconds: float
+
+    @property
+    def overlap(self) -> float:
+        """The double sum of eq:censoredgamma; 0 for learners without it."""
+        return float(self.info.overlap[0]) if hasattr(self.info, "overlap") else 0.0
 
     @property
     def loss(self) -> float:
@@ -76,7 +82,6 @@ class Recorder:
         plays: Counts,
         strategies: Floats,
         expected_missing: float,
-        overlap: float,
     ) -> Trace:
         """The trace of the whole run."""
         return Trace(
@@ -89,13 +94,18 @@ class Recorder:
             rates=rates_of(prediction),
             plays=plays,
             expected_missing=expected_missing,
-            overlap=overlap,
             strategies=strategies,
             last=np.array(prediction.q),
-            dual=np.array(prediction.dual) if strategies.size else _NONE,
-            eta=np.array(prediction.eta) if strategies.size else _NONE,
+            eta=np.array(getattr(prediction, "eta", _NONE), dtype=np.float64),
+            info=copied(getattr(prediction, "info", NO_INFO)),
             seconds=self.seconds,
         )
+
+
+def no_losses(prediction: Any) -> Floats:
+    """A zero for each strategy that the learner of this prediction mixes; most mix none."""
+    info = getattr(prediction, "info", NO_INFO)
+    return np.zeros(len(info.strategies) if hasattr(info, "strategies") else 0)
 
 
 def rates_of(prediction: Any) -> Floats:

@@ -13,12 +13,11 @@ of that of the slower one, times a constant `ratio` and exp(-8 slower^2 fresh(1,
 """
 
 import math
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from belated.arrays import Floats
+from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled, compiled_apart, inlined
 from belated.numerics.lanes import Lanes, fused, load
 
@@ -26,9 +25,42 @@ PLAIN, WEIGHED = 0, 1  # rows of `fresh`
 LARGEST_LOG = 300.0  # of a ratio that can be multiplied without overflow
 
 
+class RateColumns(NamedTuple):
+    """Lhat^av over (rate, arm), in the form that the head of this module describes.
+
+    merged[0] is the number of columns that act as the first row, or 0 while levels and offsets are
+    not up to date. The rates are those in force, which fresh belongs to.
+    """
+
+    losses: Floats
+    fresh: Floats
+    levels: Floats
+    offsets: Floats
+    merged: Counts
+    rates: Floats
+    log_prior: Floats
+    log_weight: Floats
+
+
+def empty_columns(rates: Floats, log_prior: Floats, log_weight: Floats) -> RateColumns:
+    """The columns before the first loss."""
+    shape = (rates.size, log_prior.size)
+    return RateColumns(
+        losses=np.zeros(shape),
+        fresh=np.zeros((2, log_prior.size)),
+        levels=np.zeros(shape),
+        offsets=np.zeros(shape),
+        merged=np.zeros(1, dtype=np.int64),
+        rates=rates,
+        log_prior=log_prior,
+        log_weight=log_weight,
+    )
+
+
 @compiled_apart
-def settle(losses: Floats, fresh: Floats, rates: Floats) -> None:
-    """Add the fresh sums to the losses and reset them to zero; called before the rates change."""
+def settle(columns: RateColumns) -> None:
+    """Before the rates change, move the fresh sums into the losses and start them from zero."""
+    losses, fresh, rates = columns.losses, columns.fresh, columns.rates
     for j in range(losses.shape[0]):
         for i in range(losses.shape[1]):
             losses[j, i] += fresh[PLAIN, i] + 4.0 * rates[j] * fresh[WEIGHED, i]
@@ -57,19 +89,11 @@ def equal_rates(rates: Floats) -> int:
 
 
 @compiled_apart
-def merge(
-    losses: Floats,
-    log_prior: Floats,
-    log_weight: Floats,
-    rates: Floats,
-    levels: Floats,
-    offsets: Floats,
-) -> int:
-    """Fill levels and offsets of all arms; returns the number of columns merged into row 0."""
-    merged = equal_rates(rates)
-    for i in range(losses.shape[1]):
-        merge_arm(losses, log_prior, log_weight, rates[0], merged, levels, offsets, i)
-    return merged
+def merge(columns: RateColumns) -> None:
+    """Fill levels and offsets, and count the columns that act as the first row."""
+    columns.merged[0] = equal_rates(columns.rates)
+    for i in range(columns.losses.shape[1]):
+        merge_again(columns, i)
 
 
 @compiled_apart
@@ -97,42 +121,17 @@ def merge_arm(
         offsets[j - merged + 1, i] = log_prior[i] + log_weight[j]
 
 
-class Columns(Protocol):
-    """A state with losses by arm and rate; `merged` is the number of columns in row 0."""
-
-    @property
-    def losses(self) -> Floats: ...
-
-    @property
-    def log_prior(self) -> Floats: ...
-
-    @property
-    def log_weight(self) -> Floats: ...
-
-    @property
-    def rates(self) -> Floats: ...
-
-    @property
-    def levels(self) -> Floats: ...
-
-    @property
-    def offsets(self) -> Floats: ...
-
-    @property
-    def merged(self) -> NDArray[np.int64]: ...
-
-
 @compiled
-def merge_again(state: Columns, arm: int) -> None:
-    """Recompute levels and offsets of one arm after a change of its losses."""
+def merge_again(columns: RateColumns, arm: int) -> None:
+    """Bring the rows of one arm up to date after a change of its losses."""
     merge_arm(
-        state.losses,
-        state.log_prior,
-        state.log_weight,
-        state.rates[0],
-        int(state.merged[0]),
-        state.levels,
-        state.offsets,
+        columns.losses,
+        columns.log_prior,
+        columns.log_weight,
+        columns.rates[0],
+        int(columns.merged[0]),
+        columns.levels,
+        columns.offsets,
         arm,
     )
 
@@ -159,21 +158,14 @@ def chain_arm(rates: Floats, levels: Floats, offsets: Floats, ratios: Floats, i:
 
 
 @compiled_apart
-def unmerged(
-    losses: Floats,
-    fresh: Floats,
-    old_rates: Floats,
-    log_prior: Floats,
-    log_weight: Floats,
-    levels: Floats,
-    offsets: Floats,
-) -> None:
-    """Fill levels and offsets with one row per column, none merged, fresh sums included."""
+def unmerged(columns: RateColumns, fresh: Floats, levels: Floats, offsets: Floats) -> None:
+    """Fill levels and offsets of all columns, with these fresh sums included."""
+    losses = columns.losses
     for j in range(losses.shape[0]):
-        rate, log_share = old_rates[j], log_weight[j]
+        rate, log_share = columns.rates[j], columns.log_weight[j]
         for i in range(losses.shape[1]):
             levels[j, i] = losses[j, i] + (fresh[PLAIN, i] + 4.0 * rate * fresh[WEIGHED, i])
-            offsets[j, i] = log_prior[i] + log_share
+            offsets[j, i] = columns.log_prior[i] + log_share
 
 
 @inlined

@@ -11,9 +11,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from belated.analysis.bounds import bound_for
-from belated.analysis.certificates import account_certificate
 from belated.analysis.game_sums import sum_up
-from belated.analysis.practical_certificate import run_certificate
+from belated.analysis.run_certificates import certificate_of
 from belated.arrays import Floats
 from belated.comparison.compare import start_run
 from belated.comparison.contenders import Contender
@@ -21,8 +20,6 @@ from belated.environments.environment import Environment
 from belated.environments.in_memory import GivenDelays, GivenLosses
 from belated.environments.missing import missing_counts
 from belated.learners.driver import PlayableLearner
-from belated.learners.paper.full_information import FullInformation
-from belated.learners.practical.practical_experts import PracticalExperts
 from belated.play.game import Game, Stretch
 from belated.play.trace import Trace
 from belated.stress.mutations import Script
@@ -127,17 +124,14 @@ class OverCertificate:
         sums = sum_up(game)
         learner = self.contender.built(sums)
         traces = played(learner, game, draws[:1])
-        if isinstance(learner, PracticalExperts):
-            bounds = np.full(sums.arms, run_certificate(traces[0], sums).bound)
-        elif isinstance(learner, FullInformation) and learner.told_on_arrival:
-            bounds = account_certificate(sums, learner).min(axis=1)
-        else:
+        certificate = certificate_of(traces[0], sums)
+        if certificate is None:
             why = (
                 f"{self.contender.label} has no certificate; practical-experts has one, and "
                 "full-information if it is told its losses when they arrive"
             )
             return Score(np.empty(0), np.empty(0), sums.best_arm, why=why)
-        loss = losses_of(traces)
+        loss, bounds = losses_of(traces), certificate.bounds
         if bounds.min() <= 0.0:
             why = "the certificate is not above 0: the learner did better than any arm"
             return Score(np.empty(0), loss - sums.losses.min(), sums.best_arm, why=why)

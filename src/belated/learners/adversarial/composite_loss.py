@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Learner, Prediction, Verbs, fill_p
+from belated.learners.contract import Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.random_stream import seeded, uniform
 from belated.types import Covers, Need, Setting
@@ -35,6 +35,12 @@ class CompositeLossState(NamedTuple):
     eta: Floats
     stream: NDArray[np.uint64]
     round: Counts
+
+
+class CompositeLossInfo(NamedTuple):
+    """The losses that Exp3's distribution follows from, those of the last update included."""
+
+    losses: Floats
 
 
 @compiled
@@ -62,14 +68,12 @@ def predict(state: CompositeLossState, prediction: Prediction) -> None:
             q[i] = 0.0
         q[state.last[ARM]] = 1.0
     else:
-        losses = prediction.work[0]
+        losses = prediction.info.losses
         for i in range(arms):
             losses[i] = state.losses[i]
         if updates(state):
             losses[state.last[ARM]] += fed(state) / state.probability[0]
         weigh_exponentially(losses, state.eta[0], q)
-    prediction.passes[0] = 1
-    fill_p(prediction)
 
 
 @compiled
@@ -144,4 +148,5 @@ class CompositeLoss(Learner):
         )
 
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, eta=1, work=1)
+        info = CompositeLossInfo(losses=np.zeros(self.arms))
+        return Prediction.blank(self.arms, eta=1, info=info)

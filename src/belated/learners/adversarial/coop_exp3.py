@@ -12,7 +12,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Facts, Learner, Prediction, Verbs, fill_p
+from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.types import Covers, Need, Setting
 
@@ -36,8 +36,6 @@ def predict(state: CoopExp3State, prediction: Prediction) -> None:
     """q_t(i) in proportion to q_{t-1}(i) exp(-eta lhat(i)): to exp of the sum of all estimates."""
     prediction.eta[0] = state.eta[0]
     weigh_exponentially(state.losses, state.eta[0], prediction.q)
-    prediction.passes[0] = 1
-    fill_p(prediction)
 
 
 @compiled

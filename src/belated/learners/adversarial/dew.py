@@ -14,7 +14,7 @@ import numpy as np
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
 from belated.learners.adversarial.exp3 import observe, withdraw
-from belated.learners.contract import Facts, Learner, Prediction, Verbs, fill_p
+from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.importance_weights import divisor
 from belated.types import Covers, Need, Setting
@@ -33,8 +33,6 @@ def predict(state: FixedRateState, prediction: Prediction) -> None:
     """q_t(i) in proportion to exp(-eta L(i))."""
     prediction.eta[0] = state.rate[0]
     weigh_exponentially(state.losses, state.rate[0], prediction.q)
-    prediction.passes[0] = 1
-    fill_p(prediction)
 
 
 @compiled

@@ -13,8 +13,9 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Learner, Prediction, Verbs, fill_p
+from belated.learners.contract import Learner, Prediction, Verbs
 from belated.learners.new_arms import with_entrants
+from belated.learners.states import ArmFloats
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.importance_weights import divisor
 from belated.types import Covers, Setting
@@ -23,7 +24,7 @@ from belated.types import Covers, Setting
 class Exp3State(NamedTuple):
     """losses is the sum of the estimates that have arrived, by arm."""
 
-    losses: Floats
+    losses: ArmFloats
     round: Counts
 
 
@@ -34,8 +35,6 @@ def predict(state: Exp3State, prediction: Prediction) -> None:
     eta = math.sqrt(math.log(arms) / (arms * state.round[0]))
     prediction.eta[0] = eta
     weigh_exponentially(state.losses, eta, prediction.q)
-    prediction.passes[0] = 1
-    fill_p(prediction)
 
 
 @compiled
@@ -68,7 +67,7 @@ class Exp3(Learner):
     covers: ClassVar[Covers] = Covers.NO_DELAY
     source: ClassVar[str] = "Auer et al. 2002; the anytime rate from memory"
     play_width: ClassVar[int] = 1
-    by_arm: ClassVar[tuple[str, ...]] = ("losses",)
+    can_change_arms: ClassVar[bool] = True
     state: ClassVar[type] = Exp3State
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Learner, Prediction, Verbs, fill_p
+from belated.learners.contract import Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.types import Covers, Need, Setting
 
@@ -37,8 +37,6 @@ def predict(state: Exp3PState, prediction: Prediction) -> None:
     weigh_exponentially(state.losses, state.rates[ETA], q)
     for i in range(q.shape[0]):
         q[i] = (1.0 - gamma) * q[i] + gamma / q.shape[0]
-    prediction.passes[0] = 1
-    fill_p(prediction)
 
 
 @compiled

@@ -15,7 +15,7 @@ import numpy as np
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
 from belated.learners.adversarial.perturbed_leader import weigh_perturbed
-from belated.learners.contract import Learner, Prediction, Verbs, fill_p
+from belated.learners.contract import Learner, Prediction, Verbs
 from belated.types import Covers, Setting
 
 
@@ -25,6 +25,12 @@ class FplTrixState(NamedTuple):
     losses: Floats
     order: Counts
     round: Counts
+
+
+class FplTrixInfo(NamedTuple):
+    """Working space of the integration."""
+
+    work: Floats
 
 
 @compiled
@@ -41,9 +47,7 @@ def predict(state: FplTrixState, prediction: Prediction) -> None:
     if arms == 1:
         prediction.q[0] = 1.0
     else:
-        weigh_perturbed(state.losses, state.order, eta, prediction.work, prediction.q)
-    prediction.passes[0] = 1
-    fill_p(prediction)
+        weigh_perturbed(state.losses, state.order, eta, prediction.info.work, prediction.q)
 
 
 @compiled
@@ -96,4 +100,5 @@ class FplTrix(Learner):
         )
 
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, eta=1, work=2)
+        info = FplTrixInfo(work=np.zeros((2, self.arms)))
+        return Prediction.blank(self.arms, eta=1, info=info)

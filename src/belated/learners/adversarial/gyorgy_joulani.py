@@ -12,7 +12,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Facts, Learner, Prediction, Verbs, fill_p
+from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.importance_weights import divisor
 from belated.types import Covers, Setting
@@ -40,8 +40,6 @@ def predict(state: DelayAdaptiveState, prediction: Prediction) -> None:
     eta = math.sqrt(math.log(arms) / (2.0 * (arms * state.round[0] + late)))
     prediction.eta[0] = eta
     weigh_exponentially(state.losses, eta, prediction.q)
-    prediction.passes[0] = 1
-    fill_p(prediction)
 
 
 @compiled

@@ -14,7 +14,7 @@ from belated.arrays import Counts, Floats
 from belated.checks import as_number
 from belated.compiled.jit import compiled
 from belated.learners.adversarial.exp3 import observe, withdraw
-from belated.learners.contract import Facts, Learner, Prediction, Verbs, fill_p
+from belated.learners.contract import Facts, Learner, Prediction, SolverInfo, Verbs
 from belated.solvers.partially_concealed_safe import solve_log_barrier
 from belated.types import Covers, Need, Setting
 
@@ -32,17 +32,17 @@ class LogBarrierState(NamedTuple):
 def predict(state: LogBarrierState, prediction: Prediction) -> None:
     """q_t(i) = 1/(eta (L(i) - c)), with c such that they sum to 1."""
     prediction.eta[0] = state.rate[0]
-    prediction.dual[0], prediction.passes[0] = solve_log_barrier(
+    info = prediction.info
+    info.dual[0], info.passes[0] = solve_log_barrier(
         state.losses, state.rate[0], state.dual[0], prediction.q
     )
-    fill_p(prediction)
 
 
 @compiled
 def commit(state: LogBarrierState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Freeze q_t(i_t), the probability of the play."""
     plays[0, 0] = prediction.q[arm]
-    state.dual[0] = prediction.dual[0]
+    state.dual[0] = prediction.info.dual[0]
     state.round[0] += 1
 
 
@@ -87,7 +87,7 @@ class LogBarrier(Learner):
         )
 
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, eta=1, dual=1)
+        return Prediction.blank(self.arms, eta=1, info=SolverInfo.blank(self.arms, dual=1))
 
     def bound(self, facts: Facts) -> float:
         """(K-1) ln T/eta + 1 for an arm mixed with 1/T of all, eta/2 l_t(i_t)^2 a round.

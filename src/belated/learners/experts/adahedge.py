@@ -6,14 +6,22 @@ nothing of delays: here it is run on whole rounds in the order of play, as they 
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from belated.arrays import Counts, Floats
+from belated.arrays import Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Learner, Prediction, Verbs, fill_p
-from belated.learners.whole_rounds import LOSS, ROUND, WEIGHT, gather, nothing_gathered, withdraw
+from belated.learners.contract import Learner, Prediction, Verbs
+from belated.learners.whole_rounds import (
+    LOSS,
+    ROUND,
+    WEIGHT,
+    WholeRounds,
+    gather,
+    no_rounds,
+    withdraw,
+)
 from belated.numerics.softmin import below_least, softmin
 from belated.types import Covers, Delivery, Setting
 
@@ -22,13 +30,12 @@ WIDTH = 4
 
 
 class AdaHedgeState(NamedTuple):
-    """losses is L, of the whole rounds told; temperature is 1/eta = Delta/ln K."""
+    """The losses of the whole rounds are L; temperature is 1/eta = Delta/ln K.
 
-    losses: Floats
-    gathered: Floats
-    coming: Counts
-    told: Counts
-    round: Counts
+    following is working space, for the play that knows the round told last.
+    """
+
+    rounds: WholeRounds
     temperature: Floats
     following: Floats
 
@@ -37,27 +44,27 @@ class AdaHedgeState(NamedTuple):
 def predict(state: AdaHedgeState, prediction: Prediction) -> None:
     """q_t(i) in proportion to exp(-eta_t L(i)), with eta_t = ln K/Delta."""
     prediction.eta[0] = 1.0 / state.temperature[0] if state.temperature[0] > 0.0 else np.inf
-    softmin(state.losses, state.temperature[0], prediction.q)
-    fill_p(prediction)
+    softmin(state.rounds.losses, state.temperature[0], prediction.q)
 
 
 @compiled
 def commit(state: AdaHedgeState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Freeze the round, and for each arm q_t(i) and L(i), and 1/eta_t."""
     for i in range(plays.shape[0]):
-        plays[i, ROUND] = state.round[0]
+        plays[i, ROUND] = state.rounds.round[0]
         plays[i, WEIGHT] = prediction.q[i]
-        plays[i, LOSSES] = state.losses[i]
+        plays[i, LOSSES] = state.rounds.losses[i]
         plays[i, LAMBDA] = state.temperature[0]
-    state.round[0] += 1
+    state.rounds.round[0] += 1
 
 
 @compiled
 def observe(state: AdaHedgeState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """When the round is whole, add its mixability gap delta_s to Delta."""
-    if gather(state, play, arm, loss) and state.losses.shape[0] > 1:
-        gap = mixability_gap(state.gathered, play[LAMBDA], state.following)
-        state.temperature[0] += max(gap, 0.0) / math.log(state.losses.shape[0])
+    arms = state.following.shape[0]
+    if gather(state.rounds, play, arm, loss) and arms > 1:
+        gap = mixability_gap(state.rounds.gathered, play[LAMBDA], state.following)
+        state.temperature[0] += max(gap, 0.0) / math.log(arms)
 
 
 @compiled
@@ -97,10 +104,14 @@ class AdaHedge(Learner):
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
     def start(self) -> AdaHedgeState:
-        parts: dict[str, Any] = nothing_gathered(self.arms, WIDTH)
         return AdaHedgeState(
-            **parts, temperature=np.zeros(1), following=np.full(self.arms, 1.0 / self.arms)
+            rounds=no_rounds(self.arms, WIDTH),
+            temperature=np.zeros(1),
+            following=np.full(self.arms, 1.0 / self.arms),
         )
+
+    def losses(self, state: AdaHedgeState) -> Floats:
+        return state.rounds.losses[:, np.newaxis]
 
     def blank(self) -> Prediction:
         return Prediction.blank(self.arms, eta=1)

@@ -13,7 +13,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Facts, Learner, Prediction, Verbs, fill_p
+from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.types import Covers, Delivery, Setting
 
@@ -42,8 +42,6 @@ def predict(state: AdaptiveHedgeState, prediction: Prediction) -> None:
     eta = math.sqrt(math.log(state.losses.shape[0]) / (2.0 * charged_now(state)))
     prediction.eta[0] = eta
     weigh_exponentially(state.losses, eta, prediction.q)
-    prediction.passes[0] = 1
-    fill_p(prediction)
 
 
 @compiled

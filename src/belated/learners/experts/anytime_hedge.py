@@ -12,7 +12,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Facts, Learner, Prediction, Verbs, fill_p
+from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.types import Covers, Setting
 
@@ -30,8 +30,6 @@ def predict(state: AnytimeHedgeState, prediction: Prediction) -> None:
     eta = math.sqrt(8.0 * math.log(state.losses.shape[0]) / state.round[0])
     prediction.eta[0] = eta
     weigh_exponentially(state.losses, eta, prediction.q)
-    prediction.passes[0] = 1
-    fill_p(prediction)
 
 
 @compiled

@@ -15,7 +15,7 @@ import numpy as np
 from belated.arrays import Counts, Floats
 from belated.checks import as_number
 from belated.compiled.jit import compiled
-from belated.learners.contract import Facts, Learner, Prediction, Verbs, fill_p
+from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.types import Covers, Delivery, Need, Setting
 
@@ -33,8 +33,6 @@ def predict(state: HedgeState, prediction: Prediction) -> None:
     """q_t(i) in proportion to exp(-eta L(i))."""
     prediction.eta[0] = state.eta[0]
     weigh_exponentially(state.losses, state.eta[0], prediction.q)
-    prediction.passes[0] = 1
-    fill_p(prediction)
 
 
 @compiled

@@ -13,7 +13,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Facts, Learner, Prediction, Verbs, fill_p
+from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.learners.experts.simplex import project
 from belated.types import Covers, Delivery, Need, Setting
 
@@ -32,6 +32,17 @@ class DescentState(NamedTuple):
     round: Counts
 
 
+class DescentInfo(NamedTuple):
+    """Working space of the projection."""
+
+    heap: Floats
+
+
+def blank_descent(arms: int) -> Prediction:
+    """An empty prediction of a learner that descends."""
+    return Prediction.blank(arms, eta=1, info=DescentInfo(heap=np.zeros(arms)))
+
+
 @compiled
 def last_step(state: DescentState) -> float:
     """eta_{t-1}, with which round t begins."""
@@ -46,10 +57,8 @@ def predict(state: DescentState, prediction: Prediction) -> None:
     eta, q = last_step(state), prediction.q
     for i in range(q.shape[0]):
         q[i] = state.point[i] - eta * state.arrived[i]
-    project(q, prediction.work[0])
+    project(q, prediction.info.heap)
     prediction.eta[0] = eta
-    prediction.passes[0] = 1
-    fill_p(prediction)
 
 
 @compiled
@@ -132,4 +141,4 @@ class DelayedOGD(Learner):
         return descent_start(self.arms, self.rate, lag=-1)
 
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, eta=1, work=1)
+        return blank_descent(self.arms)

@@ -13,7 +13,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Learner, Prediction, Verbs, fill_p
+from belated.learners.contract import Learner, Prediction, Verbs
 from belated.solvers.multiplier import MOST_STEPS, exhausted, normalise
 from belated.types import Covers, Delivery, Need, Setting
 
@@ -80,8 +80,7 @@ def predict(state: MsmwcState, prediction: Prediction) -> None:
         prediction.eta[i] = state.rates[i]
         prediction.q[i] = state.weights[i]
     if state.follows_last[0] == 1:
-        prediction.passes[0] = descend(state, state.hints, prediction.q)
-    fill_p(prediction)
+        descend(state, state.hints, prediction.q)
 
 
 @compiled

@@ -12,6 +12,7 @@ from typing import ClassVar
 from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.learners.experts.delayed_ogd import (
     DescentState,
+    blank_descent,
     commit,
     descent_start,
     observe,
@@ -74,4 +75,4 @@ class ZinkevichOGD(Learner):
         return descent_start(self.arms, self.first_rate, lag=self.max_delay)
 
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, eta=1, work=1)
+        return blank_descent(self.arms)

@@ -10,10 +10,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from belated.arrays import Counts, Floats
+from belated.arrays import Floats
 from belated.compiled.jit import compiled
 from belated.learners.contract import Prediction, Verbs
-from belated.learners.optimistic.hints import remember
+from belated.learners.optimistic.hints import Hints, remember
 from belated.learners.optimistic.optimistic_hedge import (
     FROZEN,
     OptimisticHedge,
@@ -21,64 +21,65 @@ from belated.learners.optimistic.optimistic_hedge import (
     freeze,
     predict,
 )
-from belated.learners.whole_rounds import LOSS, WEIGHT, gather, withdraw
+from belated.learners.whole_rounds import LOSS, WEIGHT, WholeRounds, gather, withdraw
 from belated.numerics.softmin import below_least, softmin
 
-LEADER, MIXED, TARGET, MISS = range(4)  # rows of the room to work in
+
+class CostWork(NamedTuple):
+    """Working space of `cost`: the plays w' and w^, the losses that give w^, and g_os - h."""
+
+    leader: Floats
+    mixed: Floats
+    target: Floats
+    miss: Floats
 
 
 class AdaHedgeDState(NamedTuple):
-    """losses is G, of the whole rounds told; temperature is lambda."""
+    """The losses of the whole rounds are G; temperature is lambda."""
 
-    losses: Floats
-    gathered: Floats
-    coming: Counts
-    told: Counts
-    round: Counts
-    hint: Counts
-    latest: Floats
-    history: Floats
+    rounds: WholeRounds
+    hints: Hints
     temperature: Floats
-    room: Floats
+    work: CostWork
 
 
 @compiled
 def commit(state: AdaHedgeDState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Freeze w_t, G, h_t and lambda_t."""
-    freeze(state, prediction, plays, state.temperature[0])
+    freeze(state.rounds, prediction, plays, state.temperature[0])
 
 
 @compiled
 def observe(state: AdaHedgeDState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """When round s is whole, lambda grows by delta_s/ln K."""
-    if gather(state, play, arm, loss):
-        remember(state)
-        if state.losses.shape[0] > 1:
-            delta = cost(state, play[FROZEN])
-            state.temperature[0] += max(delta, 0.0) / math.log(state.losses.shape[0])
+    if gather(state.rounds, play, arm, loss):
+        remember(state.rounds, state.hints)
+        arms = state.rounds.losses.shape[0]
+        if arms > 1:
+            delta = cost(state.rounds, state.work, play[FROZEN])
+            state.temperature[0] += max(delta, 0.0) / math.log(arms)
 
 
 @compiled
-def cost(state: AdaHedgeDState, temperature: float) -> float:
+def cost(rounds: WholeRounds, work: CostWork, temperature: float) -> float:
     """The least of three bounds on what round s has cost, with lambda_s as it was at the play.
 
     They are the drift <g_s, w_s - w'> to w' = softmin(G/lambda_s), who knows g_s and all before;
     what the hint has cost, aux(h_s, w_s); and, with a hint h^ that is off by no more than |g_s| and
     its play w^, aux(h^, w^) + <g_s, w_s - w^>.
     """
-    leader, mixed, miss = state.room[LEADER], state.room[MIXED], state.room[MISS]
-    weights = state.gathered[WEIGHT]
-    softmin(state.losses, temperature, leader)
-    sizes = fill_miss(state, miss)
-    drift = gained(state.gathered, weights, leader)
-    hinted = auxiliary(state, temperature, 1.0, weights)
+    weights = rounds.gathered[WEIGHT]
+    softmin(rounds.losses, temperature, work.leader)
+    sizes = fill_miss(rounds, work.miss)
+    drift = gained(rounds.gathered, weights, work.leader)
+    hinted = auxiliary(rounds, work, temperature, 1.0, weights)
     if sizes.miss <= sizes.loss:  # h^ is the hint itself
         return float(min(drift, hinted))
-    part, target = sizes.loss / sizes.miss, state.room[TARGET]
-    fill_target(state, part, target)
-    softmin(target, temperature, mixed)
-    between = auxiliary(state, temperature, part, mixed)
-    return float(min(drift, hinted, between + gained(state.gathered, weights, mixed)))
+    part = sizes.loss / sizes.miss
+    fill_target(rounds, work, part)
+    softmin(work.target, temperature, work.mixed)
+    between = auxiliary(rounds, work, temperature, part, work.mixed)
+    return float(min(drift, hinted, between + gained(rounds.gathered, weights, work.mixed)))
 
 
 @compiled
@@ -91,26 +92,28 @@ def gained(gathered: Floats, before: Floats, after: Floats) -> float:
 
 
 @compiled
-def fill_target(state: AdaHedgeDState, part: float, target: Floats) -> None:
+def fill_target(rounds: WholeRounds, work: CostWork, part: float) -> None:
     """The losses G - part (g_os - h_s): with part 1 those that w_s was made from."""
-    for i in range(target.shape[0]):
-        target[i] = state.losses[i] - part * state.room[MISS, i]
+    for i in range(work.target.shape[0]):
+        work.target[i] = rounds.losses[i] - part * work.miss[i]
 
 
 @compiled
-def auxiliary(state: AdaHedgeDState, temperature: float, part: float, weights: Floats) -> float:
+def auxiliary(
+    rounds: WholeRounds, work: CostWork, temperature: float, part: float, weights: Floats
+) -> float:
     """aux(h, w) = lambda ln sum_i w(i) exp((h - g_os)(i)/lambda) - <h - g_os, w>.
 
     Here g_os - h is a part of the miss e, and w the softmin of G - part e. The logarithm is then a
     difference of two soft minima, and so the formula holds down to lambda = 0.
     """
-    miss, target = state.room[MISS], state.room[TARGET]
-    fill_target(state, part, target)
+    miss, target = work.miss, work.target
+    fill_target(rounds, work, part)
     least, total = part * miss.min(), 0.0
     for i in range(weights.shape[0]):
         total += (part * miss[i] - least) * weights[i]
-    lifted = target.min() + least - state.losses.min()
-    soft = below_least(weights, temperature) - below_least(state.room[LEADER], temperature)
+    lifted = target.min() + least - rounds.losses.min()
+    soft = below_least(weights, temperature) - below_least(work.leader, temperature)
     return float(total + lifted + soft)
 
 
@@ -123,5 +126,10 @@ class AdaHedgeD(OptimisticHedge):
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
     def start(self) -> AdaHedgeDState:
-        room = np.full((4, self.arms), 1.0 / self.arms)
-        return AdaHedgeDState(**self.nothing_told(), temperature=np.zeros(1), room=room)
+        even = np.full((4, self.arms), 1.0 / self.arms)
+        return AdaHedgeDState(
+            rounds=self.no_rounds(),
+            hints=self.no_hints(),
+            temperature=np.zeros(1),
+            work=CostWork(*even),
+        )

@@ -9,66 +9,54 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from belated.arrays import Counts, Floats
+from belated.arrays import Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Prediction, Verbs, fill_p
+from belated.learners.contract import Prediction, Verbs
+from belated.learners.optimistic.hints import Hints
 from belated.learners.optimistic.regret_matching import (
-    HINTED,
-    MATCHED,
+    Matching,
     RegretMatcher,
     fill_regret_hint,
     freeze_matched,
+    learn_regret,
     match,
-    regret_told,
     tolerance,
 )
-from belated.learners.whole_rounds import gather, withdraw
+from belated.learners.whole_rounds import WholeRounds, gather, withdraw
 
 
 class DormState(NamedTuple):
     """regrets is the sum of r_s over the whole rounds told."""
 
-    losses: Floats
-    gathered: Floats
-    coming: Counts
-    told: Counts
-    round: Counts
-    hint: Counts
-    latest: Floats
-    history: Floats
-    played: Floats
-    played_told: Floats
-    last_play: Floats
-    made: Floats
-    regret: Floats
-    scale: Floats
+    rounds: WholeRounds
+    hints: Hints
+    matching: Matching
     regrets: Floats
 
 
 @compiled
 def predict(state: DormState, prediction: Prediction) -> None:
     """w_t(i) in proportion to max(0, sum_s r_s(i) + h_t(i)); even if that is zero for every arm."""
-    hint, matched = prediction.work[HINTED], prediction.work[MATCHED]
-    fill_regret_hint(state, hint)
+    hint, matched = prediction.info.hint, prediction.info.matched
+    fill_regret_hint(state.rounds, state.hints, state.matching, hint)
     for i in range(hint.shape[0]):
         matched[i] = state.regrets[i] + hint[i]
-    match(matched, tolerance(state, hint), prediction.q)
-    fill_p(prediction)
+    match(matched, tolerance(state.matching, hint), prediction.q)
 
 
 @compiled
 def commit(state: DormState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Freeze w_t."""
-    freeze_matched(state, prediction, plays)
+    freeze_matched(state.rounds, state.hints, state.matching, prediction.q, plays)
 
 
 @compiled
 def observe(state: DormState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """When round s is whole, add its regrets r_s = <g_s, w_s> 1 - g_s."""
-    if gather(state, play, arm, loss):
-        regret_told(state)
+    if gather(state.rounds, play, arm, loss):
+        learn_regret(state.rounds, state.hints, state.matching)
         for i in range(state.regrets.shape[0]):
-            state.regrets[i] += state.regret[i]
+            state.regrets[i] += state.matching.regret[i]
 
 
 @dataclass(frozen=True)
@@ -80,4 +68,9 @@ class Dorm(RegretMatcher):
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
     def start(self) -> DormState:
-        return DormState(**self.nothing_told(), regrets=np.zeros(self.arms))
+        return DormState(
+            rounds=self.no_rounds(),
+            hints=self.no_hints(),
+            matching=self.no_matching(),
+            regrets=np.zeros(self.arms),
+        )

@@ -9,20 +9,20 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from belated.arrays import Counts, Floats
+from belated.arrays import Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Prediction, Verbs, fill_p
+from belated.learners.contract import Prediction, Verbs
+from belated.learners.optimistic.hints import Hints
 from belated.learners.optimistic.regret_matching import (
-    HINTED,
-    MATCHED,
+    Matching,
     RegretMatcher,
     fill_regret_hint,
     freeze_matched,
+    learn_regret,
     match,
-    regret_told,
     tolerance,
 )
-from belated.learners.whole_rounds import gather, withdraw
+from belated.learners.whole_rounds import WholeRounds, gather, withdraw
 
 
 class DormPlusState(NamedTuple):
@@ -32,20 +32,9 @@ class DormPlusState(NamedTuple):
     other, are x -> max(floor, x + shift).
     """
 
-    losses: Floats
-    gathered: Floats
-    coming: Counts
-    told: Counts
-    round: Counts
-    hint: Counts
-    latest: Floats
-    history: Floats
-    played: Floats
-    played_told: Floats
-    last_play: Floats
-    made: Floats
-    regret: Floats
-    scale: Floats
+    rounds: WholeRounds
+    hints: Hints
+    matching: Matching
     matched: Floats
     hinted: Floats
     floor: Floats
@@ -59,22 +48,21 @@ def predict(state: DormPlusState, prediction: Prediction) -> None:
     p <- max(0, p + r_s + h_t - h_{t-1}) for the first round s told since the last play, without r_s
     if there is none, and p <- max(0, p + r_s) for the others.
     """
-    hint, matched = prediction.work[HINTED], prediction.work[MATCHED]
-    fill_regret_hint(state, hint)
+    hint, matched = prediction.info.hint, prediction.info.matched
+    fill_regret_hint(state.rounds, state.hints, state.matching, hint)
     for i in range(hint.shape[0]):
         moved = state.matched[i] + (hint[i] - state.hinted[i]) + state.shift[i]
         matched[i] = max(0.0, state.floor[i], moved)
-    match(matched, tolerance(state, hint), prediction.q)
-    fill_p(prediction)
+    match(matched, tolerance(state.matching, hint), prediction.q)
 
 
 @compiled
 def commit(state: DormPlusState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Freeze w_t, and keep p and its hint."""
-    freeze_matched(state, prediction, plays)
+    freeze_matched(state.rounds, state.hints, state.matching, prediction.q, plays)
     for i in range(plays.shape[0]):
-        state.hinted[i] = prediction.work[HINTED, i]
-        state.matched[i] = prediction.work[MATCHED, i]
+        state.hinted[i] = prediction.info.hint[i]
+        state.matched[i] = prediction.info.matched[i]
         state.floor[i] = -np.inf
         state.shift[i] = 0.0
 
@@ -82,11 +70,12 @@ def commit(state: DormPlusState, prediction: Prediction, arm: int, plays: Floats
 @compiled
 def observe(state: DormPlusState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """When round s is whole, add one more step x -> max(0, x + r_s)."""
-    if gather(state, play, arm, loss):
-        regret_told(state)
-        for i in range(state.regret.shape[0]):
-            state.floor[i] = max(0.0, state.floor[i] + state.regret[i])
-            state.shift[i] += state.regret[i]
+    if gather(state.rounds, play, arm, loss):
+        learn_regret(state.rounds, state.hints, state.matching)
+        regret = state.matching.regret
+        for i in range(regret.shape[0]):
+            state.floor[i] = max(0.0, state.floor[i] + regret[i])
+            state.shift[i] += regret[i]
 
 
 @dataclass(frozen=True)
@@ -99,7 +88,9 @@ class DormPlus(RegretMatcher):
 
     def start(self) -> DormPlusState:
         return DormPlusState(
-            **self.nothing_told(),
+            rounds=self.no_rounds(),
+            hints=self.no_hints(),
+            matching=self.no_matching(),
             matched=np.zeros(self.arms),
             hinted=np.zeros(self.arms),
             floor=np.full(self.arms, -np.inf),

@@ -10,10 +10,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from belated.arrays import Counts, Floats
+from belated.arrays import Floats
 from belated.compiled.jit import compiled
 from belated.learners.contract import Prediction, Verbs
-from belated.learners.optimistic.hints import remember
+from belated.learners.optimistic.hints import Hints, remember
 from belated.learners.optimistic.optimistic_hedge import (
     FROZEN,
     OptimisticHedge,
@@ -21,24 +21,18 @@ from belated.learners.optimistic.optimistic_hedge import (
     freeze,
     predict,
 )
-from belated.learners.whole_rounds import gather, withdraw
+from belated.learners.whole_rounds import WholeRounds, gather, withdraw
 
 
 class DubState(NamedTuple):
-    """losses is G, of the whole rounds told; temperature is lambda.
+    """The losses of the whole rounds are G; temperature is lambda.
 
     Over the rounds told, `steps` is the sum of a_s, `squares` that of a_s^2 + 2 alpha b_s, and
     `pending` the largest sum of a_j over the rounds j < s that were outstanding when s was played.
     """
 
-    losses: Floats
-    gathered: Floats
-    coming: Counts
-    told: Counts
-    round: Counts
-    hint: Counts
-    latest: Floats
-    history: Floats
+    rounds: WholeRounds
+    hints: Hints
     temperature: Floats
     miss: Floats
     steps: Floats
@@ -49,7 +43,7 @@ class DubState(NamedTuple):
 @compiled
 def commit(state: DubState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Freeze w_t, G, h_t and the sum of the a_s told so far."""
-    freeze(state, prediction, plays, state.steps[0])
+    freeze(state.rounds, prediction, plays, state.steps[0])
 
 
 @compiled
@@ -60,10 +54,10 @@ def observe(state: DubState, play: Floats, arm: int, loss: float, missing: int) 
     alpha = ln K, where a_s = 2 min(x, y) and b_s = x^2/2 - max(0, x - y)^2/2 with x the size of the
     hint's error and y that of the losses.
     """
-    if not gather(state, play, arm, loss):
+    if not gather(state.rounds, play, arm, loss):
         return
-    remember(state)
-    sizes, alpha = fill_miss(state, state.miss), math.log(state.losses.shape[0])
+    remember(state.rounds, state.hints)
+    sizes, alpha = fill_miss(state.rounds, state.miss), math.log(state.miss.shape[0])
     step = 2.0 * min(sizes.miss, sizes.loss)
     excess = max(0.0, sizes.miss - sizes.loss)
     state.pending[0] = max(state.pending[0], state.steps[0] - play[FROZEN])
@@ -83,7 +77,8 @@ class Dub(OptimisticHedge):
 
     def start(self) -> DubState:
         return DubState(
-            **self.nothing_told(),
+            rounds=self.no_rounds(),
+            hints=self.no_hints(),
             temperature=np.zeros(1),
             miss=np.zeros(self.arms),
             steps=np.zeros(1),

@@ -5,14 +5,14 @@ as if the losses of all outstanding rounds, the coming one among them, were what
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
 from belated.learners.contract import Learner
-from belated.learners.whole_rounds import COUNT, LATEST, LOSS, Gathers, nothing_gathered
+from belated.learners.whole_rounds import LOSS, WholeRounds, no_rounds
 from belated.types import Covers, Delivery, Setting
 
 Hint = Literal["none", "prev", "mean", "recent"]
@@ -20,67 +20,60 @@ HINTS: tuple[Hint, ...] = get_args(Hint)
 NONE, PREVIOUS, MEAN, RECENT = range(4)
 
 
-class Hinted(Gathers, Protocol):
-    """The part of a state that hints are made from.
+class Hints(NamedTuple):
+    """What hints are made from, besides the whole rounds.
 
-    `latest` is the losses of the last round told. `history` holds, in row n, the sum over the first
-    n rounds told; it has rows only for the hint "recent", which may reach back any time.
+    hint is the number of the kind of hint, and latest has the losses of the last round told.
+    history holds, in row n, the sum over the first n rounds told; it has rows only for the hint
+    "recent", which may reach back to any round.
     """
 
-    @property
-    def round(self) -> Counts: ...
-
-    @property
-    def hint(self) -> Counts: ...
-
-    @property
-    def latest(self) -> Floats: ...
-
-    @property
-    def history(self) -> Floats: ...
+    hint: Counts
+    latest: Floats
+    history: Floats
 
 
 @compiled
-def outstanding(state: Hinted) -> int:
-    """How many rounds are waited for, the coming one included."""
-    return int(state.round[0] - state.told[LATEST])
+def outstanding(rounds: WholeRounds) -> int:
+    """The number of rounds whose losses are not told, the coming one included."""
+    return int(rounds.round[0] - rounds.told.latest[0])
 
 
 @compiled
-def remember(state: Hinted) -> None:
-    """Keep what hints need of the round that was told just now."""
-    for i in range(state.latest.shape[0]):
-        state.latest[i] = state.gathered[LOSS, i]
-    if state.hint[0] == RECENT:
-        for i in range(state.latest.shape[0]):
-            state.history[state.told[COUNT], i] = state.losses[i]
+def remember(rounds: WholeRounds, hints: Hints) -> None:
+    """Keep what hints need of the round that was just told."""
+    for i in range(hints.latest.shape[0]):
+        hints.latest[i] = rounds.gathered[LOSS, i]
+    if hints.hint[0] == RECENT:
+        for i in range(hints.latest.shape[0]):
+            hints.history[rounds.told.number[0], i] = rounds.losses[i]
 
 
 @compiled
-def fill_guess(state: Hinted, guess: Floats) -> None:
+def fill_guess(rounds: WholeRounds, hints: Hints, guess: Floats) -> None:
     """The losses that "prev" or "mean" expects of each outstanding round; zero if none is told."""
-    told = state.told[COUNT]
+    told = rounds.told.number[0]
     for i in range(guess.shape[0]):
-        if state.hint[0] == PREVIOUS:
-            guess[i] = state.latest[i]
-        elif state.hint[0] == MEAN and told > 0:
-            guess[i] = state.losses[i] / told
+        if hints.hint[0] == PREVIOUS:
+            guess[i] = hints.latest[i]
+        elif hints.hint[0] == MEAN and told > 0:
+            guess[i] = rounds.losses[i] / told
         else:
             guess[i] = 0.0
 
 
 @compiled
-def fill_hint(state: Hinted, hint: Floats) -> None:
+def fill_hint(rounds: WholeRounds, hints: Hints, hint: Floats) -> None:
     """The losses expected of all outstanding rounds together."""
-    if state.hint[0] == RECENT:
-        told = state.told[COUNT]
-        before = told - min(outstanding(state), told)
+    if hints.hint[0] == RECENT:
+        told = rounds.told.number[0]
+        before = told - min(outstanding(rounds), told)
         for i in range(hint.shape[0]):
-            hint[i] = state.losses[i] - state.history[before, i]
+            hint[i] = rounds.losses[i] - hints.history[before, i]
         return
-    fill_guess(state, hint)
+    fill_guess(rounds, hints, hint)
     for i in range(hint.shape[0]):
-        hint[i] *= outstanding(state)
+        hint[i] *= outstanding(rounds)
 
 
 def with_room(table: Floats, rows: int) -> Floats:
@@ -114,18 +107,28 @@ class OptimisticLearner(Learner):
             known = " or ".join(map(repr, HINTS))
             raise ValueError(f"hint is {self.hint!r}; it must be {known}")
 
-    def nothing_told(self) -> dict[str, Any]:
-        """The parts of a state that gather and hint, before the first round."""
-        return {
-            **nothing_gathered(self.arms, self.play_width),
-            "hint": np.full(1, HINTS.index(self.hint), dtype=np.int64),
-            "latest": np.zeros(self.arms),
-            "history": np.zeros((1, self.arms)),
-        }
+    def no_rounds(self) -> WholeRounds:
+        """The whole rounds before the first."""
+        return no_rounds(self.arms, self.play_width)
+
+    def no_hints(self) -> Hints:
+        """What hints are made from before the first round."""
+        return Hints(
+            hint=np.full(1, HINTS.index(self.hint), dtype=np.int64),
+            latest=np.zeros(self.arms),
+            history=np.zeros((1, self.arms)),
+        )
+
+    def losses(self, state: Any) -> Floats:
+        losses: Floats = state.rounds.losses[:, np.newaxis]
+        return losses
 
     def reserved(self, state: Any, rounds: int) -> Any:
         if self.hint != "recent":
             return state
-        rows = int(state.round[0]) + rounds  # no more than all rounds played can have been told
-        history = with_room(state.history, rows)
-        return state if history is state.history else state._replace(history=history)
+        hints = state.hints
+        rows = int(state.rounds.round[0]) + rounds  # at most all rounds played can have been told
+        history = with_room(hints.history, rows)
+        if history is hints.history:
+            return state
+        return state._replace(hints=hints._replace(history=history))

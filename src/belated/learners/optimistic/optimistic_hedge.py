@@ -1,28 +1,26 @@
 """What AdaHedgeD and DUB share: Hedge on the losses told and hinted, at a temperature lambda."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from belated.arrays import Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Prediction, fill_p
-from belated.learners.optimistic.hints import Hinted, OptimisticLearner, fill_hint
-from belated.learners.whole_rounds import LOSS, ROUND, WEIGHT
+from belated.learners.contract import Prediction
+from belated.learners.optimistic.hints import OptimisticLearner, fill_hint
+from belated.learners.whole_rounds import LOSS, ROUND, WEIGHT, WholeRounds
 from belated.numerics.softmin import softmin
 
 LOSSES, HINT, FROZEN = 2, 3, 4  # more columns of a play; the last is the learner's own
 WIDTH = 5
-EXPECTED, HINTED = 0, 1  # rows of a prediction's room to work in
-WORK = 2
 
 
-class Tempered(Hinted, Protocol):
-    """A state with a temperature lambda."""
+class HedgeInfo(NamedTuple):
+    """The losses that Hedge weighs, and the part of them that is hinted."""
 
-    @property
-    def temperature(self) -> Floats: ...
+    expected: Floats
+    hint: Floats
 
 
 class Sizes(NamedTuple):
@@ -33,40 +31,39 @@ class Sizes(NamedTuple):
 
 
 @compiled
-def predict(state: Tempered, prediction: Prediction) -> None:
+def predict(state: Any, prediction: Prediction) -> None:
     """w_t = softmin((G + h_t)/lambda): G are the losses told, h_t the hint."""
-    expected, hint = prediction.work[EXPECTED], prediction.work[HINTED]
-    fill_hint(state, hint)
+    expected, hint = prediction.info.expected, prediction.info.hint
+    fill_hint(state.rounds, state.hints, hint)
     for i in range(hint.shape[0]):
-        expected[i] = state.losses[i] + hint[i]
+        expected[i] = state.rounds.losses[i] + hint[i]
     prediction.eta[0] = 1.0 / state.temperature[0] if state.temperature[0] > 0.0 else np.inf
     softmin(expected, state.temperature[0], prediction.q)
-    fill_p(prediction)
 
 
 @compiled
-def freeze(state: Tempered, prediction: Prediction, plays: Floats, own: float) -> None:
-    """The round is played: freeze it, and w_t, G, h_t for each arm, and a number of the learner."""
+def freeze(rounds: WholeRounds, prediction: Prediction, plays: Floats, own: float) -> None:
+    """Play the round: freeze its number, w_t, G and h_t of each arm, and one number of its own."""
     for i in range(plays.shape[0]):
-        plays[i, ROUND] = state.round[0]
+        plays[i, ROUND] = rounds.round[0]
         plays[i, WEIGHT] = prediction.q[i]
-        plays[i, LOSSES] = state.losses[i]
-        plays[i, HINT] = prediction.work[HINTED, i]
+        plays[i, LOSSES] = rounds.losses[i]
+        plays[i, HINT] = prediction.info.hint[i]
         plays[i, FROZEN] = own
-    state.round[0] += 1
+    rounds.round[0] += 1
 
 
 @compiled
-def fill_miss(state: Tempered, miss: Floats) -> Sizes:
-    """g_os - h_s: by how much the round told just now was hinted too low, and its sizes.
+def fill_miss(rounds: WholeRounds, miss: Floats) -> Sizes:
+    """g_os - h_s: by how much the round that was just told was hinted too low, and its sizes.
 
     g_os is the sum of what was outstanding when s was played, and since rounds are told in the
     order of play it is what has been told since, s being the last.
     """
     largest, furthest = 0.0, 0.0
     for i in range(miss.shape[0]):
-        miss[i] = state.losses[i] - state.gathered[LOSSES, i] - state.gathered[HINT, i]
-        largest = max(largest, state.gathered[LOSS, i])
+        miss[i] = rounds.losses[i] - rounds.gathered[LOSSES, i] - rounds.gathered[HINT, i]
+        largest = max(largest, rounds.gathered[LOSS, i])
         furthest = max(furthest, abs(miss[i]))
     return Sizes(largest, furthest)
 
@@ -81,4 +78,5 @@ class OptimisticHedge(OptimisticLearner):
     play_width: ClassVar[int] = WIDTH
 
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, eta=1, work=WORK)
+        info = HedgeInfo(expected=np.zeros(self.arms), hint=np.zeros(self.arms))
+        return Prediction.blank(self.arms, eta=1, info=info)

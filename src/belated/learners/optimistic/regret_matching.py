@@ -5,7 +5,7 @@ is not made yet when it is hinted, and the play before it stands in.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,47 +14,41 @@ from belated.compiled.jit import compiled
 from belated.learners.contract import Prediction
 from belated.learners.optimistic.hints import (
     RECENT,
-    Hinted,
+    Hints,
     OptimisticLearner,
     fill_guess,
     outstanding,
     remember,
     with_room,
 )
-from belated.learners.whole_rounds import COUNT, LATEST, LOSS, ROUND, WEIGHT
+from belated.learners.whole_rounds import LOSS, ROUND, WEIGHT, WholeRounds
 
 PLAYED = 2  # one more column of a play: the sum of all plays up to it
 WIDTH = 3
-HINTED, MATCHED = 0, 1  # rows of a prediction's room to work in
-WORK = 2
 ROUNDING = 1e-14  # of all regrets added up: what is smaller may be none
 
 
-class Matches(Hinted, Protocol):
-    """The part of a state that matches regrets.
+class Matching(NamedTuple):
+    """The plays and regrets that regret matching works with.
 
-    `played` is the sum of all plays, `played_told` that of the plays up to the last round told,
-    `last_play` the last of them; `made` holds them all, by round, if the hint is "recent".
-    `regret` is r_s of the round told last, and `scale` adds up the ranges of all losses told.
+    played is the sum of all plays, played_told that of the plays up to the last round told, and
+    last_play the last play. made holds all plays, by round, if the hint is "recent". regret is r_s
+    of the round told last, and scale adds up the ranges of all losses told.
     """
 
-    @property
-    def played(self) -> Floats: ...
+    played: Floats
+    played_told: Floats
+    last_play: Floats
+    made: Floats
+    regret: Floats
+    scale: Floats
 
-    @property
-    def played_told(self) -> Floats: ...
 
-    @property
-    def last_play(self) -> Floats: ...
+class MatchingInfo(NamedTuple):
+    """The hint for the regrets of the outstanding rounds, and the regrets that are matched."""
 
-    @property
-    def made(self) -> Floats: ...
-
-    @property
-    def regret(self) -> Floats: ...
-
-    @property
-    def scale(self) -> Floats: ...
+    hint: Floats
+    matched: Floats
 
 
 @compiled
@@ -72,38 +66,40 @@ def match(values: Floats, tolerance: float, q: Floats) -> None:
 
 
 @compiled
-def tolerance(state: Matches, hint: Floats) -> float:
-    """What rounding may have made of regrets that cancel."""
-    return float(ROUNDING * (state.scale[0] + max(hint.max(), -hint.min())))
+def tolerance(matching: Matching, hint: Floats) -> float:
+    """How far from zero rounding may leave regrets that cancel."""
+    return float(ROUNDING * (matching.scale[0] + max(hint.max(), -hint.min())))
 
 
 @compiled
-def fill_regret_hint(state: Matches, hint: Floats) -> None:
+def fill_regret_hint(rounds: WholeRounds, hints: Hints, matching: Matching, hint: Floats) -> None:
     """The regrets expected of all outstanding rounds together.
 
     With "prev" and "mean" all these rounds have the same guess g, and <g, sum_s w_s> is found at
     once. With "recent" each has its own, and a round costs K for every round outstanding.
     """
-    if state.hint[0] == RECENT:
-        fill_recent_regrets(state, hint)
+    if hints.hint[0] == RECENT:
+        fill_recent_regrets(rounds, hints, matching, hint)
         return
-    fill_guess(state, hint)
+    fill_guess(rounds, hints, hint)
     least, shared = hint.min(), 0.0
     for i in range(hint.shape[0]):
         hint[i] -= least
-        shared += hint[i] * (state.played[i] - state.played_told[i] + state.last_play[i])
+        shared += hint[i] * (matching.played[i] - matching.played_told[i] + matching.last_play[i])
     for i in range(hint.shape[0]):
-        hint[i] = shared - outstanding(state) * hint[i]
+        hint[i] = shared - outstanding(rounds) * hint[i]
 
 
 @compiled
-def fill_recent_regrets(state: Matches, hint: Floats) -> None:
+def fill_recent_regrets(
+    rounds: WholeRounds, hints: Hints, matching: Matching, hint: Floats
+) -> None:
     """The sum over k of <g, w> 1 - g, g the k-th most recent told, w the k-th play outstanding."""
     hint[:] = 0.0
-    told, shared = state.told[COUNT], 0.0
-    for k in range(1, min(outstanding(state), told) + 1):
-        after, before = state.history[told - k + 1], state.history[told - k]
-        play = state.made[min(state.told[LATEST] + k, state.round[0] - 1)]
+    told, shared = rounds.told.number[0], 0.0
+    for k in range(1, min(outstanding(rounds), told) + 1):
+        after, before = hints.history[told - k + 1], hints.history[told - k]
+        play = matching.made[min(rounds.told.latest[0] + k, rounds.round[0] - 1)]
         for i in range(hint.shape[0]):
             shared += (after[i] - before[i]) * play[i]
             hint[i] -= after[i] - before[i]
@@ -112,32 +108,34 @@ def fill_recent_regrets(state: Matches, hint: Floats) -> None:
 
 
 @compiled
-def freeze_matched(state: Matches, prediction: Prediction, plays: Floats) -> None:
-    """The round is played: freeze it, and for each arm w_t and the sum of all plays."""
-    if state.hint[0] == RECENT:
+def freeze_matched(
+    rounds: WholeRounds, hints: Hints, matching: Matching, q: Floats, plays: Floats
+) -> None:
+    """Play the round: freeze its number, and for each arm w_t and the sum of all plays."""
+    if hints.hint[0] == RECENT:
         for i in range(plays.shape[0]):
-            state.made[state.round[0], i] = prediction.q[i]
+            matching.made[rounds.round[0], i] = q[i]
     for i in range(plays.shape[0]):
-        state.last_play[i] = prediction.q[i]
-        state.played[i] += prediction.q[i]
-        plays[i, ROUND] = state.round[0]
-        plays[i, WEIGHT] = prediction.q[i]
-        plays[i, PLAYED] = state.played[i]
-    state.round[0] += 1
+        matching.last_play[i] = q[i]
+        matching.played[i] += q[i]
+        plays[i, ROUND] = rounds.round[0]
+        plays[i, WEIGHT] = q[i]
+        plays[i, PLAYED] = matching.played[i]
+    rounds.round[0] += 1
 
 
 @compiled
-def regret_told(state: Matches) -> None:
-    """r_s of the round told just now, with losses counted from their least; no more is frozen."""
-    remember(state)
-    losses, weights = state.gathered[LOSS], state.gathered[WEIGHT]
+def learn_regret(rounds: WholeRounds, hints: Hints, matching: Matching) -> None:
+    """Find r_s of the round that was just told, with losses counted from their least."""
+    remember(rounds, hints)
+    losses, weights = rounds.gathered[LOSS], rounds.gathered[WEIGHT]
     least, expected = losses.min(), 0.0
     for i in range(losses.shape[0]):
         expected += (losses[i] - least) * weights[i]
     for i in range(losses.shape[0]):
-        state.regret[i] = expected - (losses[i] - least)
-        state.played_told[i] = state.gathered[PLAYED, i]
-    state.scale[0] += losses.max() - least
+        matching.regret[i] = expected - (losses[i] - least)
+        matching.played_told[i] = rounds.gathered[PLAYED, i]
+    matching.scale[0] += losses.max() - least
 
 
 @dataclass(frozen=True)
@@ -149,23 +147,29 @@ class RegretMatcher(OptimisticLearner):
     )
     play_width: ClassVar[int] = WIDTH
 
-    def nothing_told(self) -> dict[str, Any]:
-        return {
-            **super().nothing_told(),
-            "played": np.zeros(self.arms),
-            "played_told": np.zeros(self.arms),
-            "last_play": np.full(self.arms, 1.0 / self.arms),
-            "made": np.zeros((1, self.arms)),
-            "regret": np.zeros(self.arms),
-            "scale": np.zeros(1),
-        }
+    def no_matching(self) -> Matching:
+        """The plays and regrets before the first round."""
+        return Matching(
+            played=np.zeros(self.arms),
+            played_told=np.zeros(self.arms),
+            last_play=np.full(self.arms, 1.0 / self.arms),
+            made=np.zeros((1, self.arms)),
+            regret=np.zeros(self.arms),
+            scale=np.zeros(1),
+        )
 
     def reserved(self, state: Any, rounds: int) -> Any:
         state = super().reserved(state, rounds)
         if self.hint != "recent":
             return state
-        made = with_room(state.made, int(state.round[0]) + rounds)  # a row for each round, from 1
-        return state if made is state.made else state._replace(made=made)
+        matching = state.matching
+        made = with_room(
+            matching.made, int(state.rounds.round[0]) + rounds
+        )  # a row a round, from 1
+        if made is matching.made:
+            return state
+        return state._replace(matching=matching._replace(made=made))
 
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, work=WORK)
+        info = MatchingInfo(hint=np.zeros(self.arms), matched=np.zeros(self.arms))
+        return Prediction.blank(self.arms, info=info)

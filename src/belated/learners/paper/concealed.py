@@ -8,79 +8,69 @@ the delays that it can see.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, Protocol
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.checks import MOST_ROUNDS, as_count
 from belated.compiled.jit import compiled
-from belated.learners.contract import PaperLearner, Prediction, Verbs, fill_p
+from belated.learners.contract import PaperLearner, Prediction, SolverInfo, Verbs
 from belated.learners.new_arms import with_entrants
+from belated.learners.states import ArmCounts, ArmFloats, FreshFloats
 from belated.numerics.exact_sums import add_exactly
 from belated.solvers.concealed import WORK, solve_concealed
 from belated.types import Need, Setting
 
+DIVISOR, WEIGHT = range(2)  # the columns of a play
 GammaWeight = Literal["q", "q+eps"]
-
-
-class Concealing(Protocol):
-    """The parts of a state that the concealed bandit's verbs work on; others may have more."""
-
-    @property
-    def losses(self) -> Floats: ...
-
-    @property
-    def outstanding(self) -> Counts: ...
-
-    @property
-    def waiting(self) -> Floats: ...
-
-    @property
-    def overlap(self) -> Floats: ...
-
-    @property
-    def max_missing(self) -> Counts: ...
-
-    @property
-    def round(self) -> Counts: ...
-
-    @property
-    def dual(self) -> Floats: ...
-
-    @property
-    def exploration(self) -> Floats: ...
-
-    @property
-    def weight_with_epsilon(self) -> Counts: ...
 
 
 class ConcealedState(NamedTuple):
     """losses is Lhat^av; waiting is the sum of the weights of each arm's outstanding plays.
 
-    `waiting` has two rows, a sum and what its rounding lost: weights of very different size come
-    and go, and their difference must stay exact. `overlap` is the double sum of eq:censoredgamma.
+    `waiting` has two rows, a sum and its rounding error: weights of very different size are added
+    and taken off, and their difference must stay exact. `overlap` is the double sum of
+    eq:censoredgamma, and dual the warm start of the solver.
     """
 
-    losses: Floats
-    outstanding: Counts
-    waiting: Floats
+    losses: ArmFloats
+    outstanding: ArmCounts
+    waiting: ArmFloats
     overlap: Floats
     max_missing: Counts
     round: Counts
-    dual: Floats
-    exploration: Floats
+    dual: FreshFloats
+    exploration: FreshFloats
     weight_with_epsilon: Counts
 
 
+class ConcealedInfo(NamedTuple):
+    """How the solver found the weights, and the double sum of eq:censoredgamma.
+
+    dual has the solver's multipliers, passes its passes over the arms, and work its working space.
+    overlap is that of the rounds before; `commit` adds this round's part to it.
+    """
+
+    dual: Floats
+    passes: Counts
+    work: Floats
+    overlap: Floats
+
+    @classmethod
+    def blank(cls, arms: int) -> "ConcealedInfo":
+        """An empty record."""
+        return cls(*SolverInfo.blank(arms, dual=1 + arms, work=WORK), overlap=np.zeros(1))
+
+
 @compiled
-def epsilon_now(state: Concealing) -> float:
+def epsilon_now(state: ConcealedState) -> float:
     """epsilon_t = 1/sqrt(t) of th:concealed; 1/sqrt(K t) when repaired."""
     return 1.0 / math.sqrt(state.exploration[0] * state.round[0])
 
 
 @compiled
-def entropy_rate(state: Concealing) -> float:
+def entropy_rate(state: ConcealedState) -> float:
     """eq:censoredgamma; infinite, which is no entropy at all, while nothing can be missing."""
     cost = state.max_missing[0] / epsilon_now(state) + state.overlap[0]
     if cost == 0.0:
@@ -89,55 +79,70 @@ def entropy_rate(state: Concealing) -> float:
 
 
 @compiled
-def predict(state: Concealing, prediction: Prediction) -> None:
+def predict(state: ConcealedState, prediction: Prediction) -> None:
     """q_t, the argmin of eq:frameworkprediction with eta_t = 1/(2 sqrt(t))."""
+    predict_with(state, prediction, prediction.info)
+
+
+@compiled
+def predict_with(state: ConcealedState, prediction: Prediction, info: ConcealedInfo) -> None:
+    """Fill the weights and rates, and an info that may be a part of another learner's."""
     prediction.eta[0] = 0.5 / math.sqrt(state.round[0])
     prediction.gamma[0] = entropy_rate(state)
-    prediction.passes[0] = solve_concealed(
+    info.passes[0] = solve_concealed(
         state.losses,
         prediction.eta[0],
         prediction.gamma[0],
         state.dual,
         prediction.q,
-        prediction.dual,
-        prediction.work,
+        info.dual,
+        info.work,
     )
-    fill_p(prediction)
+    info.overlap[0] = state.overlap[0]
 
 
 @compiled
-def commit(state: Concealing, prediction: Prediction, arm: int, plays: Floats) -> None:
+def commit(state: ConcealedState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Freeze q_t(i_t) + epsilon_t and the play's weight in eq:censoredgamma; it is outstanding."""
-    commit_play(state, prediction.q[arm], arm, plays)
-    for i in range(state.dual.shape[0]):
-        state.dual[i] = prediction.dual[i]
+    commit_with(state, prediction, prediction.info, arm, plays)
 
 
 @compiled
-def commit_play(state: Concealing, q: float, arm: int, plays: Floats) -> None:
-    """The same without the dual."""
-    plays[0, 0] = q + epsilon_now(state)
-    plays[0, 1] = 1.0 / plays[0, 0] if state.weight_with_epsilon[0] == 1 else 1.0 / q
+def commit_with(
+    state: ConcealedState, prediction: Prediction, info: ConcealedInfo, arm: int, plays: Floats
+) -> None:
+    """Play the round with an info that may be a part of another learner's."""
+    commit_play(state, prediction.q[arm], arm, plays)
+    info.overlap[0] = state.overlap[0]
+    for i in range(state.dual.shape[0]):
+        state.dual[i] = info.dual[i]
+
+
+@compiled
+def commit_play(state: ConcealedState, q: float, arm: int, plays: Floats) -> None:
+    """Freeze the play of an arm that had the probability q, and count it as outstanding."""
+    plays[0, DIVISOR] = q + epsilon_now(state)
+    plays[0, WEIGHT] = 1.0 / plays[0, DIVISOR] if state.weight_with_epsilon[0] == 1 else 1.0 / q
     state.overlap[0] += state.waiting[0, arm] + state.waiting[1, arm]
-    add_exactly(state.waiting, arm, plays[0, 1])
+    add_exactly(state.waiting, arm, plays[0, WEIGHT])
     state.outstanding[arm] += 1
     state.round[0] += 1
 
 
 @compiled
-def withdraw(state: Concealing, play: Floats, arm: int) -> None:
+def withdraw(state: ConcealedState, play: Floats, arm: int) -> None:
     """The play is no longer outstanding."""
     state.outstanding[arm] -= 1
-    add_exactly(state.waiting, arm, -play[1])
+    add_exactly(state.waiting, arm, -play[WEIGHT])
     if state.outstanding[arm] == 0:
         state.waiting[:, arm] = 0.0
 
 
 @compiled
-def observe(state: Concealing, play: Floats, arm: int, loss: float, missing: int) -> None:
+def observe(state: ConcealedState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """Add ltil_s = l / (q_s + epsilon_s); there are no corrections (th:concealed)."""
     withdraw(state, play, arm)
-    state.losses[arm] += loss / play[0]
+    state.losses[arm] += loss / play[DIVISOR]
 
 
 @dataclass(frozen=True)
@@ -159,8 +164,7 @@ class Concealed(PaperLearner):
         "expected regret at most 9 sqrt(KT) + 3 sqrt(ln K E sum_t <q_t,rho_t>) + max_missing/2 "
         "(th:concealed; fails with thousands of arms, where variant='repaired' has a like bound)"
     )
-    by_arm: ClassVar[tuple[str, ...]] = ("losses", "outstanding", "waiting")
-    by_number: ClassVar[tuple[str, ...]] = ("dual", "exploration")
+    can_change_arms: ClassVar[bool] = True
     state: ClassVar[type] = ConcealedState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
@@ -191,8 +195,5 @@ class Concealed(PaperLearner):
         entered: ConcealedState = with_entrants(self, state, kept, added)
         return entered
 
-    def overlap(self, state: ConcealedState) -> float:
-        return float(state.overlap[0])
-
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, eta=1, gamma=1, dual=1 + self.arms, work=WORK)
+        return Prediction.blank(self.arms, eta=1, gamma=1, info=ConcealedInfo.blank(self.arms))

@@ -1,27 +1,38 @@
 """The full-information learner: delayed experts (section "Full information", th:fullinfobound).
 
 Each expert is copied once for each learning rate of a grid, and Algorithm 1 learns over all pairs.
-A loss that arrives is raised by a correction that grows with the losses missing when it was made.
+A loss that arrives is raised by a correction that grows with the number of losses that were missing
+when its round was played.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.checks import MOST_ROUNDS, as_count, checked_prior
 from belated.compiled.jit import compiled, compiled_apart
-from belated.ftrl.rates import grid_size, grid_weights, halvings
-from belated.learners.contract import PaperLearner, Prediction, Verbs
+from belated.ftrl.rates import full_information_rates, grid_size, grid_weights, halvings
+from belated.learners.contract import (
+    Certificate,
+    GameSums,
+    PaperLearner,
+    Prediction,
+    RunSums,
+    Verbs,
+)
+from belated.learners.paper.full_information_certificate import against_arms
 from belated.solvers.full_information import NEAR, carry_full_information, solve_full_information
 from belated.solvers.full_information_safe import solve_full_information_safely
 from belated.solvers.rate_columns import (
     PLAIN,
     WEIGHED,
+    RateColumns,
     cumulative,
+    empty_columns,
     merge,
     merge_again,
     settle,
@@ -30,34 +41,50 @@ from belated.solvers.rate_columns import (
 )
 from belated.types import Need, Setting
 
+MOST_MISSING, MISSING = range(2)  # the columns of a play
 MOST_CARRIED = 64.0  # rounds, in each of which a weight is rounded three times at most
 
 
 class FullInformationState(NamedTuple):
-    """missing is rho_t; most_missing is rho_{t-1}^max, and the rates belong to it.
+    """Lhat^av in columns, the missing counts, and the weights that later ones are carried from.
 
-    Lhat^av is kept as `kernels.columns` has it, in losses, fresh, levels and offsets; merged is 0
-    while the last two are not up to date. `weights` is p of the round in which it was last kept, by
-    rate, equal rates as one; what has arrived since then is not yet in fresh. dual has the
-    multiplier of that round, and for how many rounds p has been carried along.
+    missing is rho_t; most_missing is rho_{t-1}^max, to which the rates in the columns belong.
+    weights is p of the round in which it was last kept, one row for each rate, with equal rates as
+    one row. arrived has the losses told since then, which are not yet in columns.fresh. multiplier
+    is that of the same round, and carried the number of rounds for which p has been carried since.
     """
 
-    losses: Floats
-    fresh: Floats
+    columns: RateColumns
     arrived: Floats
-    levels: Floats
-    offsets: Floats
-    merged: Counts
     missing: Counts
     most_missing: Counts
     round: Counts
-    dual: Floats
+    multiplier: Floats
+    carried: Floats
     weights: Floats
-    rates: Floats
-    log_prior: Floats
-    log_weight: Floats
     steps: Floats
     damped: Counts
+
+
+class FullInformationInfo(NamedTuple):
+    """How the weights were found, for `commit` to keep.
+
+    multiplier is that of the argmin and passes the solver's passes over the arms. carried is the
+    number of rounds for which p has been carried along, infinite if it cannot be; distance is the
+    largest exponent by which it was carried this time, infinite if it was found anew. rows holds
+    the weights by rate and arm before each row is multiplied by its factor; sums, levels and
+    offsets are working space.
+    """
+
+    multiplier: Floats
+    carried: Floats
+    distance: Floats
+    passes: Counts
+    rows: Floats
+    levels: Floats
+    offsets: Floats
+    sums: Floats
+    factors: Floats
 
 
 @compiled
@@ -80,19 +107,16 @@ def most_missing_now(state: FullInformationState) -> int:
 
 @compiled
 def predict(state: FullInformationState, prediction: Prediction) -> None:
-    """eq:fullinfopred: q_t(i) is the weight of expert i over all rates.
-
-    dual has the multiplier, for how many rounds p has been carried along, and how far from the
-    weights that were kept: the largest exponent, infinite if it was found anew.
-    """
-    eta, most_missing = prediction.eta, most_missing_now(state)
+    """eq:fullinfopred: q_t(i) is the weight of expert i over all rates."""
+    eta, info, most_missing = prediction.eta, prediction.info, most_missing_now(state)
+    rates, merged = state.columns.rates, state.columns.merged[0]
     for j in range(eta.shape[0]):
-        eta[j] = state.rates[j]
+        eta[j] = rates[j]
     if most_missing != state.most_missing[0]:
         fill_rates(state.steps, state.damped, float(most_missing), eta)
-    passes, c, carried, far = 0, state.dual[0], state.dual[1] + 1.0, np.inf
-    if most_missing == state.most_missing[0] and state.merged[0] > 0:
-        if carried <= MOST_CARRIED and state.rates[0] <= 0.5 * NEAR:
+    passes, c, carried, far = 0, state.multiplier[0], state.carried[0] + 1.0, np.inf
+    if most_missing == state.most_missing[0] and merged > 0:
+        if carried <= MOST_CARRIED and rates[0] <= 0.5 * NEAR:
             c, passes, far = predict_from_weights(state, prediction)
         if passes == 0:
             carried, far = 0.0, np.inf
@@ -105,10 +129,10 @@ def predict(state: FullInformationState, prediction: Prediction) -> None:
         c, passes = predict_plainly(state, prediction)
     if prediction.q.shape[0] == 1:
         prediction.q[0] = 1.0
-    prediction.dual[0] = c
-    prediction.dual[1] = carried
-    prediction.dual[2] = far
-    prediction.passes[0] = passes
+    info.multiplier[0] = c
+    info.carried[0] = carried
+    info.distance[0] = far
+    info.passes[0] = passes
     if prediction.detailed[0] == 1:
         spread_prediction(state, prediction)
 
@@ -117,86 +141,86 @@ def predict(state: FullInformationState, prediction: Prediction) -> None:
 def predict_from_weights(
     state: FullInformationState, prediction: Prediction
 ) -> tuple[float, int, float]:
-    """The argmin from an earlier one."""
-    rates = prediction.eta[state.merged[0] - 1 :]
+    """The argmin, carried along from the weights that were last kept."""
+    info, rates = prediction.info, prediction.eta[state.columns.merged[0] - 1 :]
     count = rates.shape[0]
     shift, passes, far = carry_full_information(
         state.weights,
         state.arrived,
         rates,
         prediction.q,
-        prediction.work,
-        prediction.sums[0, :count],
-        prediction.sums[1, :count],
+        info.rows,
+        info.sums[:count],
+        info.factors[:count],
     )
-    return state.dual[0] + shift, passes, far
+    return state.multiplier[0] + shift, passes, far
 
 
 @compiled_apart
 def predict_from_rows(state: FullInformationState, prediction: Prediction) -> tuple[float, int]:
-    """The argmin while the rates stand still."""
-    rates = prediction.eta[state.merged[0] - 1 :]
+    """The argmin while the rates are those of the last round."""
+    columns, info = state.columns, prediction.info
+    rates = prediction.eta[columns.merged[0] - 1 :]
     count = rates.shape[0]
     return solve_full_information(
-        state.levels[:count],
-        state.offsets[:count],
-        state.fresh + state.arrived,
+        columns.levels[:count],
+        columns.offsets[:count],
+        columns.fresh + state.arrived,
         rates,
-        state.dual[0],
+        state.multiplier[0],
         prediction.q,
-        prediction.work,
-        prediction.sums[0, :count],
-        prediction.sums[1, :count],
+        info.rows,
+        info.sums[:count],
+        info.factors[:count],
     )
 
 
 @compiled_apart
 def predict_from_columns(state: FullInformationState, prediction: Prediction) -> tuple[float, int]:
     """The argmin in a round that begins with other rates than the last one had."""
-    size = state.losses.shape[0]
-    levels, offsets = prediction.work[size : 2 * size], prediction.work[2 * size :]
-    unmerged(
-        state.losses,
-        state.fresh + state.arrived,
-        state.rates,
-        state.log_prior,
-        state.log_weight,
-        levels,
-        offsets,
-    )
+    columns, info = state.columns, prediction.info
+    unmerged(columns, columns.fresh + state.arrived, info.levels, info.offsets)
     return solve_full_information(
-        levels,
-        offsets,
+        info.levels,
+        info.offsets,
         np.zeros((2, state.missing.shape[0])),
         prediction.eta,
-        state.dual[0],
+        state.multiplier[0],
         prediction.q,
-        prediction.work,
-        prediction.sums[0],
-        prediction.sums[1],
+        info.rows,
+        info.sums,
+        info.factors,
     )
 
 
 @compiled_apart
 def spread_prediction(state: FullInformationState, prediction: Prediction) -> None:
-    """p over (arm, rate)."""
-    losses, q, p, c = losses_now(state), prediction.q, prediction.p, prediction.dual[0]
+    """Fill p over (arm, rate)."""
+    losses, q, p, c = losses_now(state), prediction.q, prediction.p, prediction.info.multiplier[0]
+    log_weight = state.columns.log_weight
     for i in range(q.shape[0]):
-        spread_over_rates(losses[i], state.log_weight, prediction.eta, c, q[i], p[i])
+        spread_over_rates(losses[i], log_weight, prediction.eta, c, q[i], p[i])
 
 
 @compiled
 def losses_now(state: FullInformationState) -> Floats:
     """Lhat^av over (arm, rate)."""
-    return cumulative(state.losses, state.fresh + state.arrived, state.rates)
+    columns = state.columns
+    return cumulative(columns.losses, columns.fresh + state.arrived, columns.rates)
 
 
 @compiled_apart
 def predict_plainly(state: FullInformationState, prediction: Prediction) -> tuple[float, int]:
-    """The argmin by the plain solver, from anywhere."""
+    """The argmin by the safe solver, which needs no good start."""
+    columns = state.columns
     p = np.empty((prediction.q.shape[0], prediction.eta.shape[0]))
     c, passes = solve_full_information_safely(
-        losses_now(state), state.log_prior, state.log_weight, prediction.eta, state.dual[0], p
+        losses_now(state),
+        columns.log_prior,
+        columns.log_weight,
+        prediction.eta,
+        state.multiplier[0],
+        p,
     )
     for i in range(prediction.q.shape[0]):
         prediction.q[i] = p[i].sum()
@@ -206,45 +230,38 @@ def predict_plainly(state: FullInformationState, prediction: Prediction) -> tupl
 @compiled
 def commit(state: FullInformationState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Freeze (rho_t^max, rho_t(i)) for every expert; from now on its loss is missing."""
-    most_missing = most_missing_now(state)
-    if prediction.dual[2] > 0.5 * NEAR:  # the other half is for what the next round brings
+    columns, most_missing = state.columns, most_missing_now(state)
+    if prediction.info.distance[0] > 0.5 * NEAR:  # the other half is for what the next round brings
         keep(state, prediction)
     if most_missing != state.most_missing[0]:
-        settle(state.losses, state.fresh, state.rates)
-        fill_rates(state.steps, state.damped, float(most_missing), state.rates)
+        settle(columns)
+        fill_rates(state.steps, state.damped, float(most_missing), columns.rates)
         state.most_missing[0] = most_missing
-        state.merged[0] = 0
-    elif state.merged[0] == 0:
-        state.merged[0] = merge(
-            state.losses,
-            state.log_prior,
-            state.log_weight,
-            state.rates,
-            state.levels,
-            state.offsets,
-        )
+        columns.merged[0] = 0
+    elif columns.merged[0] == 0:
+        merge(columns)
     missing = state.missing
     for i in range(missing.shape[0]):
-        plays[i, 0] = most_missing
-        plays[i, 1] = missing[i]
+        plays[i, MOST_MISSING] = most_missing
+        plays[i, MISSING] = missing[i]
         missing[i] += 1
     state.round[0] += 1
-    state.dual[1] = prediction.dual[1]
+    state.carried[0] = prediction.info.carried[0]
 
 
 @compiled
 def keep(state: FullInformationState, prediction: Prediction) -> None:
     """From now on p is carried along from this round, not from an earlier one."""
     keep_arrived(state)
-    state.dual[0] = prediction.dual[0]
-    if prediction.dual[1] < np.inf and state.merged[0] > 0:
+    state.multiplier[0] = prediction.info.multiplier[0]
+    if prediction.info.carried[0] < np.inf and state.columns.merged[0] > 0:
         keep_weights(state, prediction)
 
 
 @compiled
 def keep_arrived(state: FullInformationState) -> None:
-    """What has arrived joins what came before under the same rates."""
-    arrived, fresh = state.arrived, state.fresh
+    """Add the losses that have arrived to those that came before under the same rates."""
+    arrived, fresh = state.arrived, state.columns.fresh
     for kind in range(2):
         for i in range(fresh.shape[1]):
             fresh[kind, i] += arrived[kind, i]
@@ -253,11 +270,11 @@ def keep_arrived(state: FullInformationState) -> None:
 
 @compiled
 def keep_weights(state: FullInformationState, prediction: Prediction) -> None:
-    """The weights of this round, from which those of the next ones follow."""
-    work, weights, factors = prediction.work, state.weights, prediction.sums[1]
-    for r in range(state.losses.shape[0] - state.merged[0] + 1):
+    """Keep the weights of this round, from which those of the next rounds follow."""
+    rows, weights, factors = prediction.info.rows, state.weights, prediction.info.factors
+    for r in range(state.columns.losses.shape[0] - state.columns.merged[0] + 1):
         for i in range(weights.shape[1]):
-            weights[r, i] = factors[r] * work[r, i]
+            weights[r, i] = factors[r] * rows[r, i]
 
 
 @compiled
@@ -270,23 +287,23 @@ def withdraw(state: FullInformationState, play: Floats, arm: int) -> None:
 def observe(state: FullInformationState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """Add lhat_s(i, eta) = l + 4 eta_s l (1 + rho_s(i)) of eq:fullinfocorr, rates of round s."""
     withdraw(state, play, arm)
-    if play[0] == state.most_missing[0]:
+    if play[MOST_MISSING] == state.most_missing[0]:
         state.arrived[PLAIN, arm] += loss
-        state.arrived[WEIGHED, arm] += loss * (1.0 + play[1])
+        state.arrived[WEIGHED, arm] += loss * (1.0 + play[MISSING])
     elif loss > 0.0:
         observe_late(state, play, arm, loss)
 
 
 @compiled_apart
 def observe_late(state: FullInformationState, play: Floats, arm: int, loss: float) -> None:
-    """The same for a round whose rates are no longer in force."""
-    eta = np.empty(state.steps.shape[0])
-    fill_rates(state.steps, state.damped, play[0], eta)
+    """Add the corrected loss of a round whose rates are no longer in force."""
+    columns, eta = state.columns, np.empty(state.steps.shape[0])
+    fill_rates(state.steps, state.damped, play[MOST_MISSING], eta)
     for j in range(eta.shape[0]):
-        state.losses[j, arm] += loss + 4.0 * eta[j] * (loss * (1.0 + play[1]))
-    state.dual[1] = np.inf
-    if state.merged[0] > 0:
-        merge_again(state, arm)
+        columns.losses[j, arm] += loss + 4.0 * eta[j] * (loss * (1.0 + play[MISSING]))
+    state.carried[0] = np.inf
+    if columns.merged[0] > 0:
+        merge_again(columns, arm)
 
 
 @dataclass(frozen=True)
@@ -322,6 +339,16 @@ class FullInformation(PaperLearner):
         """J, the number of rates."""
         return grid_size(self.horizon, base=4 if self.variant == "paper" else 2)
 
+    def rates_at(self, most_missing: Counts) -> Floats:
+        """eq:fullinfoeta, one row of rates for each value of rho_t^max."""
+        return full_information_rates(
+            self.arms,
+            self.horizon,
+            self.grid_size,
+            damped=self.variant == "paper",
+            most_missing=most_missing.astype(np.float64),
+        )
+
     def start(self) -> FullInformationState:
         size = self.grid_size
         scale = math.sqrt(math.log(self.arms) + 2.0 * (math.log(self.horizon) + 1.0)) / 4.0
@@ -331,20 +358,14 @@ class FullInformation(PaperLearner):
         rates = np.empty(size)
         fill_rates(steps, damped, 0.0, rates)
         return FullInformationState(
-            losses=np.zeros((size, self.arms)),
-            fresh=np.zeros((2, self.arms)),
+            columns=empty_columns(rates, log_prior, np.log(grid_weights(size))),
             arrived=np.zeros((2, self.arms)),
-            levels=np.zeros((size, self.arms)),
-            offsets=np.zeros((size, self.arms)),
-            merged=np.zeros(1, dtype=np.int64),
             missing=np.zeros(self.arms, dtype=np.int64),
             most_missing=np.zeros(1, dtype=np.int64),
             round=np.ones(1, dtype=np.int64),
-            dual=np.full(2, np.inf),
+            multiplier=np.full(1, np.inf),
+            carried=np.full(1, np.inf),
             weights=np.zeros((size, self.arms)),
-            rates=rates,
-            log_prior=log_prior,
-            log_weight=np.log(grid_weights(size)),
             steps=steps,
             damped=damped,
         )
@@ -354,4 +375,31 @@ class FullInformation(PaperLearner):
 
     def blank(self) -> Prediction:
         size = self.grid_size
-        return Prediction.blank(self.arms, rates=size, eta=size, dual=3, work=3 * size)
+        info = FullInformationInfo(
+            multiplier=np.zeros(1),
+            carried=np.zeros(1),
+            distance=np.zeros(1),
+            passes=np.zeros(1, dtype=np.int64),
+            rows=np.zeros((size, self.arms)),
+            levels=np.zeros((size, self.arms)),
+            offsets=np.zeros((size, self.arms)),
+            sums=np.zeros(size),
+            factors=np.zeros(size),
+        )
+        return Prediction.blank(self.arms, rates=size, eta=size, info=info)
+
+    def certificate(self, run: RunSums, game: GameSums) -> Certificate | None:
+        """The bound of docs/errata.md at the best rate, if losses are told when they arrive.
+
+        There is none for a game with so many values of rho_t^max that their table is left out.
+        """
+        if not self.told_on_arrival or game.charged is None or game.caps is None:
+            return None
+        rates = self.rates_at(game.caps)
+        return Certificate(against_arms(game.charged, rates, np.array(self.prior)).min(axis=1))
+
+    def from_version_3(self, parts: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+        """The parts of a saved flat state, with those of the columns together and first."""
+        first = ("losses", "fresh", "levels", "offsets", "merged", "rates")
+        order = dict.fromkeys((*first, "log_prior", "log_weight", *parts))
+        return {name: parts[name] for name in order}

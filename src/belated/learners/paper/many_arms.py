@@ -158,7 +158,7 @@ def ask_grouped(handle: Any, how: int) -> Drawn:
             state.dual[1 + arms[k]] = room[DUAL, 1 + k]
     else:
         for i in range(among + 1):
-            state.dual[i] = prediction.dual[i]
+            state.dual[i] = prediction.info.dual[i]
     if state.outstanding[arm] == state.max_missing[0] + 1:
         over[0] += 1
     return arm, float(probability), frozen(handle, plays[0])

@@ -5,9 +5,9 @@ pairs the cost of delay. With each loss the learner is told how many of its arm 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from belated.arrays import Counts, Floats
 from belated.checks import MOST_ROUNDS, as_count, checked_prior
 from belated.compiled.jit import compiled, compiled_apart
 from belated.ftrl.rates import grid_size, grid_weights, halvings
-from belated.learners.contract import PaperLearner, Prediction, Verbs
+from belated.learners.contract import PaperLearner, Prediction, SolverInfo, Verbs
 from belated.solvers.partially_concealed import WORK, correct_together
 from belated.solvers.partially_concealed_safe import (
     solve_log_barrier,
@@ -24,9 +24,11 @@ from belated.solvers.partially_concealed_safe import (
 from belated.solvers.rate_columns import (
     PLAIN,
     WEIGHED,
+    RateColumns,
     chain,
     chain_arm,
     cumulative,
+    empty_columns,
     merge,
     merge_again,
     settle,
@@ -34,24 +36,21 @@ from belated.solvers.rate_columns import (
 )
 from belated.types import Need, Setting
 
+PROBABILITY, MAX_MISSING, OUTSTANDING = range(3)  # the columns of a play
+
 
 class PartiallyConcealedState(NamedTuple):
-    """outstanding counts the learner's own plays that wait for a loss, by arm; unanswered, all.
+    """Lhat^av in columns, and the learner's own plays that wait for a loss.
 
-    Lhat^av is kept as `kernels.columns` has it, in losses, fresh, levels, offsets and ratios, for
-    the rates that belong to max_missing = basis; merged is 0 while these are not up to date, and
-    chained is 1 if the ratios can be used.
+    The columns are kept for the rates that belong to max_missing = basis, and their ratios may be
+    used if chained is 1. outstanding counts the unanswered plays of each arm, unanswered those of
+    all arms; observed is the sum of the losses told. dual is the warm start of the solver.
     """
 
-    losses: Floats
-    fresh: Floats
-    levels: Floats
-    offsets: Floats
+    columns: RateColumns
     ratios: Floats
     chained: Counts
-    merged: Counts
     basis: Counts
-    rates: Floats
     outstanding: Counts
     unanswered: Counts
     observed: Floats
@@ -59,8 +58,6 @@ class PartiallyConcealedState(NamedTuple):
     most_outstanding: Counts
     round: Counts
     dual: Floats
-    log_prior: Floats
-    log_weight: Floats
     steps: Floats
     log_horizon: Floats
     guarded: Counts
@@ -93,54 +90,56 @@ def barrier_rate(state: PartiallyConcealedState) -> float:
 @compiled
 def predict(state: PartiallyConcealedState, prediction: Prediction) -> None:
     """eq:banditpredictions1: q_t(i) is the weight of arm i over all rates."""
-    eta = barrier_rate(state)
+    eta, rates = barrier_rate(state), state.columns.rates
     prediction.eta[0] = eta
     for j in range(prediction.gamma.shape[0]):
-        prediction.gamma[j] = state.rates[j]
+        prediction.gamma[j] = rates[j]
     same_rates = state.max_missing[0] == state.basis[0]
     if not same_rates:
         fill_gamma(state.steps, float(state.max_missing[0]), prediction.gamma)
     passes = 0
-    if same_rates and state.merged[0] > 0 and state.dual[0] < np.inf and eta > 0.0:
+    if same_rates and state.columns.merged[0] > 0 and state.dual[0] < np.inf and eta > 0.0:
         passes = predict_from_rows(state, prediction)
     if passes == 0:
         passes = predict_plainly(state, prediction)
-    prediction.passes[0] = passes
+    prediction.info.passes[0] = passes
     if prediction.detailed[0] == 1:
         spread_prediction(state, prediction)
 
 
 @compiled
 def predict_from_rows(state: PartiallyConcealedState, prediction: Prediction) -> int:
-    """The argmin from the last one; 0 if it is too far away."""
-    rates = state.rates[state.merged[0] - 1 :]
+    """The argmin, found from the last one; returns 0 passes if that is too far away."""
+    columns, info = state.columns, prediction.info
+    rates = columns.rates[columns.merged[0] - 1 :]
     for i in range(state.dual.shape[0]):
-        prediction.dual[i] = state.dual[i]
+        info.dual[i] = state.dual[i]
     return correct_together(
-        state.levels,
-        state.offsets,
-        state.fresh,
+        columns.levels,
+        columns.offsets,
+        columns.fresh,
         state.ratios,
         state.chained[0] == 1,
         rates,
         prediction.eta[0],
         prediction.q,
-        prediction.dual,
-        prediction.work,
+        info.dual,
+        info.work,
     )
 
 
 @compiled
 def losses_now(state: PartiallyConcealedState) -> Floats:
     """Lhat^av over (arm, rate); without entropy there are no rates, and nothing is fresh."""
-    rates = state.rates if state.basis[0] > 0 else np.zeros(state.rates.shape[0])
-    return cumulative(state.losses, state.fresh, rates)
+    columns = state.columns
+    rates = columns.rates if state.basis[0] > 0 else np.zeros(columns.rates.shape[0])
+    return cumulative(columns.losses, columns.fresh, rates)
 
 
 @compiled_apart
 def predict_plainly(state: PartiallyConcealedState, prediction: Prediction) -> int:
-    """The argmin by the plain solvers, from anywhere; their dual is (c, ln x_1, ..., ln x_K)."""
-    losses, eta, dual = losses_now(state), prediction.eta[0], prediction.dual
+    """The argmin by the safe solvers, whose multipliers are (c, ln x_1, ..., ln x_K)."""
+    losses, eta, dual = losses_now(state), prediction.eta[0], prediction.info.dual
     for i in range(dual.shape[0]):
         dual[i] = state.dual[i]
     if state.max_missing[0] == 0:
@@ -152,8 +151,8 @@ def predict_plainly(state: PartiallyConcealedState, prediction: Prediction) -> i
         guess[i] = math.log(state.dual[i])
     passes = solve_partially_concealed_safely(
         losses,
-        state.log_prior,
-        state.log_weight,
+        state.columns.log_prior,
+        state.columns.log_weight,
         prediction.gamma,
         eta,
         guess,
@@ -168,55 +167,57 @@ def predict_plainly(state: PartiallyConcealedState, prediction: Prediction) -> i
 
 @compiled_apart
 def spread_prediction(state: PartiallyConcealedState, prediction: Prediction) -> None:
-    """p over (arm, rate): as the prior in the barrier's centre; without entropy on the first."""
-    losses, q, p, dual = losses_now(state), prediction.q, prediction.p, prediction.dual
+    """Fill p over (arm, rate).
+
+    In the barrier's centre an arm's weight is spread as the prior of the rates is, and without
+    entropy all of it is on the first rate.
+    """
+    losses, q, p, dual = losses_now(state), prediction.q, prediction.p, prediction.info.dual
+    log_weight = state.columns.log_weight
     for i in range(q.shape[0]):
         if state.max_missing[0] > 0 and dual[0] < np.inf:
             y = dual[0] + dual[1 + i]
-            spread_over_rates(losses[i], state.log_weight, prediction.gamma, y, q[i], p[i])
+            spread_over_rates(losses[i], log_weight, prediction.gamma, y, q[i], p[i])
             continue
         for j in range(p.shape[1]):
             share = 1.0 if j == 0 else 0.0
             if state.max_missing[0] > 0:
-                share = math.exp(state.log_weight[j])
+                share = math.exp(log_weight[j])
             p[i, j] = q[i] * share
 
 
 @compiled
 def commit(state: PartiallyConcealedState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze q_t(i_t), max_missing and the arm's outstanding plays; this one now is, too."""
+    """Freeze q_t(i_t), max_missing and the arm's outstanding plays; this play is now one of them.
+
+    The multipliers are kept as the next warm start.
+    """
     state.most_outstanding[0] = most_outstanding_now(state)
-    plays[0, 0] = prediction.q[arm]
-    plays[0, 1] = state.max_missing[0]
-    plays[0, 2] = state.outstanding[arm]
+    plays[0, PROBABILITY] = prediction.q[arm]
+    plays[0, MAX_MISSING] = state.max_missing[0]
+    plays[0, OUTSTANDING] = state.outstanding[arm]
     state.outstanding[arm] += 1
     state.unanswered[0] += 1
     state.round[0] += 1
     for i in range(state.dual.shape[0]):
-        state.dual[i] = prediction.dual[i]
-    if state.merged[0] == 0 or state.basis[0] != state.max_missing[0]:
+        state.dual[i] = prediction.info.dual[i]
+    if state.columns.merged[0] == 0 or state.basis[0] != state.max_missing[0]:
         begin_rates(state)
 
 
 @compiled_apart
 def begin_rates(state: PartiallyConcealedState) -> None:
     """Keep the losses for the rates of the present max_missing; without entropy there are none."""
+    columns = state.columns
     if state.basis[0] > 0:
-        settle(state.losses, state.fresh, state.rates)
+        settle(columns)
     state.basis[0] = state.max_missing[0]
-    fill_gamma(state.steps, float(state.basis[0]), state.rates)
-    state.merged[0] = 0
+    fill_gamma(state.steps, float(state.basis[0]), columns.rates)
+    columns.merged[0] = 0
     if state.basis[0] > 0:
-        state.merged[0] = merge(
-            state.losses,
-            state.log_prior,
-            state.log_weight,
-            state.rates,
-            state.levels,
-            state.offsets,
-        )
-        rates = state.rates[state.merged[0] - 1 :]
-        usable = chain(rates, state.levels, state.offsets, state.ratios)
+        merge(columns)
+        rates = columns.rates[columns.merged[0] - 1 :]
+        usable = chain(rates, columns.levels, columns.offsets, state.ratios)
         state.chained[0] = 1 if usable and rates.shape[0] > 3 else 0
 
 
@@ -234,10 +235,10 @@ def observe(
     """Add lhat_s = ltil_s (1 + 4 gamma rho_s(i_s)) of eq:correctionbandit, ltil_s = l / q_s."""
     withdraw(state, play, arm)
     state.observed[0] += loss
-    estimate = loss / play[0]
-    if play[1] == state.basis[0] and play[1] > 0.0:
-        state.fresh[PLAIN, arm] += estimate
-        state.fresh[WEIGHED, arm] += estimate * missing
+    estimate = loss / play[PROBABILITY]
+    if play[MAX_MISSING] == state.basis[0] and play[MAX_MISSING] > 0.0:
+        state.columns.fresh[PLAIN, arm] += estimate
+        state.columns.fresh[WEIGHED, arm] += estimate * missing
     elif loss > 0.0:
         observe_late(state, play, arm, estimate, missing)
 
@@ -246,16 +247,16 @@ def observe(
 def observe_late(
     state: PartiallyConcealedState, play: Floats, arm: int, estimate: float, missing: int
 ) -> None:
-    """The same for a round whose rates are no longer in force, or that had none."""
-    gamma = np.empty(state.steps.shape[0])
-    fill_gamma(state.steps, play[1], gamma)
+    """Add the estimate of a round whose rates are no longer in force, or that had none."""
+    columns, gamma = state.columns, np.empty(state.steps.shape[0])
+    fill_gamma(state.steps, play[MAX_MISSING], gamma)
     for j in range(gamma.shape[0]):
-        correction = 4.0 * gamma[j] * estimate * missing if play[1] > 0.0 else 0.0
-        state.losses[j, arm] += estimate + correction
-    if state.merged[0] > 0:
-        merge_again(state, arm)
-        rates = state.rates[state.merged[0] - 1 :]
-        if not chain_arm(rates, state.levels, state.offsets, state.ratios, arm):
+        correction = 4.0 * gamma[j] * estimate * missing if play[MAX_MISSING] > 0.0 else 0.0
+        columns.losses[j, arm] += estimate + correction
+    if columns.merged[0] > 0:
+        merge_again(columns, arm)
+        rates = columns.rates[columns.merged[0] - 1 :]
+        if not chain_arm(rates, columns.levels, columns.offsets, state.ratios, arm):
             state.chained[0] = 0
 
 
@@ -299,16 +300,12 @@ class PartiallyConcealed(PaperLearner):
         steps = scale * halvings(size)
         rates = np.empty(size)
         fill_gamma(steps, float(self.max_missing), rates)
+        log_prior = np.log(np.array(self.prior))
         return PartiallyConcealedState(
-            losses=np.zeros((size, self.arms)),
-            fresh=np.zeros((2, self.arms)),
-            levels=np.zeros((size, self.arms)),
-            offsets=np.zeros((size, self.arms)),
+            columns=empty_columns(rates, log_prior, np.log(grid_weights(size))),
             ratios=np.zeros((size, self.arms)),
             chained=np.zeros(1, dtype=np.int64),
-            merged=np.zeros(1, dtype=np.int64),
             basis=np.full(1, self.max_missing, dtype=np.int64),
-            rates=rates,
             outstanding=np.zeros(self.arms, dtype=np.int64),
             unanswered=np.zeros(1, dtype=np.int64),
             observed=np.zeros(1),
@@ -316,8 +313,6 @@ class PartiallyConcealed(PaperLearner):
             most_outstanding=np.zeros(1, dtype=np.int64),
             round=np.ones(1, dtype=np.int64),
             dual=np.full(1 + self.arms, np.inf),
-            log_prior=np.log(np.array(self.prior)),
-            log_weight=np.log(grid_weights(size)),
             steps=steps,
             log_horizon=np.full(1, math.log(self.horizon)),
             guarded=np.full(1, int(self.variant == "repaired"), dtype=np.int64),
@@ -326,8 +321,16 @@ class PartiallyConcealed(PaperLearner):
     def losses(self, state: PartiallyConcealedState) -> Floats:
         return losses_now(state)
 
+    def own_missing(self, play: Sequence[float] | Floats) -> int:
+        return int(play[OUTSTANDING])
+
     def blank(self) -> Prediction:
         size = grid_size(self.horizon)
-        return Prediction.blank(
-            self.arms, rates=size, eta=1, gamma=size, dual=1 + self.arms, work=WORK
-        )
+        info = SolverInfo.blank(self.arms, dual=1 + self.arms, work=WORK)
+        return Prediction.blank(self.arms, rates=size, eta=1, gamma=size, info=info)
+
+    def from_version_3(self, parts: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+        """The parts of a saved flat state, with those of the columns together and first."""
+        first = ("losses", "fresh", "levels", "offsets", "merged", "rates")
+        order = dict.fromkeys((*first, "log_prior", "log_weight", *parts))
+        return {name: parts[name] for name in order}

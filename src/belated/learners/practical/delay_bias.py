@@ -1,44 +1,63 @@
-"""What silence says: by how much losses that take long are worse than others, or better.
+"""The delay bias: by how much losses that take long are worse than others, or better.
 
 Delay and loss may be related: a sale is known when it happens, and that there was none only when
-nobody waits for it any more. So what has arrived flatters, and a play says something by not being
-told. Of every loss that is told, what it was above what was then expected of its arm is noted by
-how long it took, in powers of four, for its arm and for all. With A(k) their sum and n(k) their
-number over all losses that took 4^k rounds or more, A_i(k) and n_i(k) over those of arm i, a wait
-says
+the wait is over. Then the losses that have arrived are a biased sample, and that a play is still
+pending says something about its loss. So the residual of every loss, which is the loss less what
+was expected of its arm when it arrived, is recorded by how long the loss took, in powers of four,
+for its arm and for all arms. Let A(k) be the sum of the residuals of all losses that took 4^k
+rounds or more and n(k) their number, and A_i(k) and n_i(k) the same for arm i. The bias of plays
+that have been pending for that long is
 
-    S(k)   = A(k)/(n(k) + 10) - A(0)/(n(0) + 10)                        of all arms,
-    S_i(k) = (A_i(k) + 10 S(k))/(n_i(k) + 10) - A_i(0)/(n_i(0) + 10)    of arm i,
+    S(k)   = A(k)/(n(k) + 10) - A(0)/(n(0) + 10)                        for all arms,
+    S_i(k) = (A_i(k) + 10 S(k))/(n_i(k) + 10) - A_i(0)/(n_i(0) + 10)    for arm i,
 
-which is added to what is imputed for a play of arm i: the mean of those that took as long less the
-mean of all, where ten losses are always supposed, among all as expected, among those of arm i that
-took as long as S says.
+which is added to the loss that is imputed for a pending play of arm i. It is the mean residual of
+the losses that took as long, less that of all losses. Ten losses are always supposed besides: among
+all losses with residual 0, among those of arm i that took as long with residual S(k).
 
-A loss that was to be expected from its delay is also no sign that the world has changed: what its
-delay explains is taken off before it speaks for the common level of `kernels.estimates`.
+A loss that was to be expected from its delay is also no sign of a common shift of all arms: what
+its delay explains is taken off before it is counted in `common_shift`.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from belated.arrays import Floats
 from belated.compiled.jit import compiled
+from belated.learners.states import ArmFloats
 
-POWERS = 16  # of four, of which the last has all waits of 4^15 rounds or more
+POWERS = 16  # of four, of which the last has all delays of 4^15 rounds or more
 UNRELATED = 10.0  # losses that are supposed
-ABOVE, TOLD = range(2)  # sums and counts of all losses that took so long or longer
-SAYS, EXPLAINS = range(2, 4)  # of all arms: what a wait says, and what a delay explains
 
 
-def nothing_heard() -> Floats:
-    """Of all arms, by power of four, before the first loss."""
-    return np.zeros((4, POWERS))
+class DelayBias(NamedTuple):
+    """Residuals and numbers of losses by their delay, and the bias that follows, by power of four.
+
+    residuals and counts are over all losses that took so long or longer, arm_residuals and
+    arm_counts over those of each arm. of_pending is S, and of_delay is the mean residual that a
+    delay of just this length explains; both are as of the last refresh.
+    """
+
+    residuals: Floats
+    counts: Floats
+    of_pending: Floats
+    of_delay: Floats
+    arm_residuals: ArmFloats
+    arm_counts: ArmFloats
 
 
-def nothing_heard_of(arms: int) -> Floats:
-    """Of every arm for itself: sums and counts by power of four."""
-    return np.zeros((2, POWERS, arms))
+def no_bias(arms: int) -> DelayBias:
+    """The record before the first loss."""
+    return DelayBias(
+        residuals=np.zeros(POWERS),
+        counts=np.zeros(POWERS),
+        of_pending=np.zeros(POWERS),
+        of_delay=np.zeros(POWERS),
+        arm_residuals=np.zeros((POWERS, arms)),
+        arm_counts=np.zeros((POWERS, arms)),
+    )
 
 
 @compiled
@@ -48,31 +67,31 @@ def power_of(rounds: float) -> int:
 
 
 @compiled
-def note(silence: Floats, heard: Floats, arm: int, power: int, above: float) -> None:
-    """A loss of an arm was told after a wait of this power, counting both rounds."""
+def record(bias: DelayBias, arm: int, power: int, residual: float) -> None:
+    """Add the residual of a loss whose delay, counting both rounds, has this power of four."""
     for shorter in range(power + 1):
-        silence[ABOVE, shorter] += above
-        silence[TOLD, shorter] += 1.0
-        heard[ABOVE, shorter, arm] += above
-        heard[TOLD, shorter, arm] += 1.0
+        bias.residuals[shorter] += residual
+        bias.counts[shorter] += 1.0
+        bias.arm_residuals[shorter, arm] += residual
+        bias.arm_counts[shorter, arm] += 1.0
 
 
 @compiled
-def listen(silence: Floats) -> None:
-    """Renew what a wait of every length says, and what a delay of every length explains."""
-    of_any = silence[ABOVE, 0] / (silence[TOLD, 0] + UNRELATED)
-    above_longer, told_longer = 0.0, 0.0
+def refresh(bias: DelayBias) -> None:
+    """Renew the bias of pending plays and what a delay explains, for every power of four."""
+    of_any = bias.residuals[0] / (bias.counts[0] + UNRELATED)
+    residuals_longer, count_longer = 0.0, 0.0
     for power in range(POWERS - 1, -1, -1):
-        above, told = silence[ABOVE, power], silence[TOLD, power]
-        silence[SAYS, power] = above / (told + UNRELATED) - of_any
-        own, own_told = above - above_longer, told - told_longer
-        silence[EXPLAINS, power] = (own - of_any * own_told) / (own_told + UNRELATED)
-        above_longer, told_longer = above, told
+        residuals, count = bias.residuals[power], bias.counts[power]
+        bias.of_pending[power] = residuals / (count + UNRELATED) - of_any
+        own, own_count = residuals - residuals_longer, count - count_longer
+        bias.of_delay[power] = (own - of_any * own_count) / (own_count + UNRELATED)
+        residuals_longer, count_longer = residuals, count
 
 
 @compiled
-def says_of(silence: Floats, heard: Floats, arm: int, power: int) -> float:
-    """S_i: by how much a play of an arm that has waited for so long is worse than others of it."""
-    longer = heard[ABOVE, power, arm] + UNRELATED * silence[SAYS, power]
-    of_any = heard[ABOVE, 0, arm] / (heard[TOLD, 0, arm] + UNRELATED)
-    return float(longer / (heard[TOLD, power, arm] + UNRELATED) - of_any)
+def bias_of(bias: DelayBias, arm: int, power: int) -> float:
+    """S_i(k): by how much a play of an arm that has been pending so long is worse than others."""
+    longer = bias.arm_residuals[power, arm] + UNRELATED * bias.of_pending[power]
+    of_any = bias.arm_residuals[0, arm] / (bias.arm_counts[0, arm] + UNRELATED)
+    return float(longer / (bias.arm_counts[power, arm] + UNRELATED) - of_any)

@@ -8,6 +8,7 @@ steady strategy's c falls as Dmax grows: it is bold while being so has cost litt
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +17,6 @@ from belated.compiled.jit import compiled
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.softmin import below_least
 
-DRIFT, MOST, LOST, LEVEL = range(4)  # an account: D, Dmax, V and Phi as the last round left them
-PLACES = 4
 LEAST_DRIFT = 1 / 64
 # Dmax begins here and not at 0: the regret is at most a sixty-fourth or so larger, and no rate is
 # so high that the rounding of G would decide between arms that are equally good
@@ -26,19 +25,37 @@ BOLD, SOBER, SOBERING = 12.0, 1.0, 60.0
 # AdaHedge; it is half way when the drift is at the third. Chosen on a half of the scenarios
 
 
-def opened(level: float, least: float = LEAST_DRIFT) -> Floats:
+class DriftAccount(NamedTuple):
+    """The sum of the drifts D, its largest value Dmax, and V and Phi after the last round."""
+
+    drift: Floats
+    most: Floats
+    lost: Floats
+    level: Floats
+
+
+def opened(level: float, least: float = LEAST_DRIFT) -> DriftAccount:
     """The account before the first round, when Phi is `level`; Dmax begins at `least`."""
-    return np.array([0.0, least, 0.0, level])
+    return DriftAccount(np.zeros(1), np.full(1, least), np.zeros(1), np.full(1, level))
 
 
 @compiled
-def book(before: Floats, lost: float, level: float, after: Floats) -> bool:
+def book(before: DriftAccount, lost: float, level: float, after: DriftAccount) -> bool:
     """Enter V and Phi, the latter still at the last round's rate; whether the rate must fall."""
-    after[DRIFT] = before[DRIFT] + ((lost - before[LOST]) - (level - before[LEVEL]))
-    after[MOST] = max(before[MOST], after[DRIFT])
-    after[LOST] = lost
-    after[LEVEL] = level
-    return bool(after[MOST] > before[MOST])
+    after.drift[0] = before.drift[0] + ((lost - before.lost[0]) - (level - before.level[0]))
+    after.most[0] = max(before.most[0], after.drift[0])
+    after.lost[0] = lost
+    after.level[0] = level
+    return bool(after.most[0] > before.most[0])
+
+
+@compiled
+def keep(account: DriftAccount, later: DriftAccount) -> None:
+    """Write a later account over an earlier one."""
+    account.drift[0] = later.drift[0]
+    account.most[0] = later.most[0]
+    account.lost[0] = later.lost[0]
+    account.level[0] = later.level[0]
 
 
 @compiled
@@ -53,35 +70,36 @@ def sobering_temperature(most: float, arms: int, bold: float) -> float:
 
 @compiled
 def follow(
-    before: Floats, lost: float, values: Floats, bold: float, q: Floats, after: Floats
-) -> int:
-    """Fill q = softmin_eta(values) with a sobering eta, pi even; returns the passes it took."""
+    before: DriftAccount, lost: float, values: Floats, bold: float, q: Floats, after: DriftAccount
+) -> None:
+    """Fill q = softmin_eta(values) with a sobering eta and an even prior, and enter the round."""
     arms = values.shape[0]
-    temperature, log_size = sobering_temperature(before[MOST], arms, bold), math.log(arms)
+    temperature, log_size = sobering_temperature(before.most[0], arms, bold), math.log(arms)
     level = soft_minimum(values, temperature, q) + temperature * log_size
-    if not book(before, lost, level, after):
-        return 1
-    temperature = sobering_temperature(after[MOST], arms, bold)
-    after[LEVEL] = soft_minimum(values, temperature, q) + temperature * log_size
-    return 2
+    if book(before, lost, level, after):
+        temperature = sobering_temperature(after.most[0], arms, bold)
+        after.level[0] = soft_minimum(values, temperature, q) + temperature * log_size
 
 
 @compiled
 def follow_prior(
-    before: Floats,
+    before: DriftAccount,
     lost: float,
     values: Floats,
     log_prior: Floats,
     pull: float,
     q: Floats,
-    after: Floats,
+    after: DriftAccount,
 ) -> None:
-    """The same with any prior and pull/Dmax: q is the softmin of v - ln(pi)/eta, the new values."""
-    temperature = before[MOST] / pull
+    """Fill q for any prior and the rate pull/Dmax, and enter the round.
+
+    q is the softmin of v - ln(pi)/eta, which take the place of the values v.
+    """
+    temperature = before.most[0] / pull
     handicap(values, log_prior, temperature)
     if book(before, lost, soft_minimum(values, temperature, q), after):
-        handicap(values, log_prior, after[MOST] / pull - temperature)
-        after[LEVEL] = soft_minimum(values, after[MOST] / pull, q)
+        handicap(values, log_prior, after.most[0] / pull - temperature)
+        after.level[0] = soft_minimum(values, after.most[0] / pull, q)
 
 
 @compiled

@@ -1,267 +1,241 @@
-"""Four estimates of each arm's mean loss, and how much each of them is to be believed.
+"""Four estimates of each arm's mean loss, and how much weight each of them gets.
 
-One remembers everything, two forget, slowly or fast, and one takes out what moves all arms at once,
-a common level. An arm's losses decide which of the first three fits that arm, and those of all arms
-a tenth as much, as of the last renewal of all; the losses of all arms decide whether a level does.
-The judge is the square of what an estimate was off by, when it stood and a loss arrived. So drifts
-of single arms, drifts of all and none are told apart by what has arrived, and nothing need be known
-beforehand.
+One estimate remembers everything, two forget, slowly or fast, and one takes out the common shift of
+all arms (`common_shift`). Whenever a loss arrives, each estimate is scored by the square of its
+error: that is the evidence against it. An arm's own evidence decides between its first three
+estimates, together with a tenth of the evidence of all arms as of the last refresh; the evidence of
+all arms decides on the weight of the fourth. So drifts of single arms, drifts of all arms together
+and no drift at all are told apart by the losses themselves, and nothing need be known beforehand.
 
-Seen from round u, a loss made in round s has weight 1, 0.998^(u-s) or 0.99^(u-s); for the level's
-estimate weight 1, and it counts less the level as it stood when it arrived. An estimate begins as
-two losses of g + (1 - g)/4, on the bad side of g, which is (sum + 1/2)/(count + 1) over all arms,
-as of the last renewal of all. Those are in rounds 1, 2, ..., 16, 18, ...: after round r,
-min(16, 1 + r // 16) rounds later. In between, what is said of an arm is renewed when it is played.
+Seen from round u, a loss of round s has weight 1, 0.998^(u-s) or 0.99^(u-s). For the fourth
+estimate it has weight 1, and counts less the shift as it was when the loss arrived. Every estimate
+begins as two losses of g + (1 - g)/4, on the bad side of g, which is (sum + 1/2)/(count + 1) over
+all arms as of the last refresh. All estimates are refreshed in rounds 1, 2, ..., 16, 18, ...: after
+round r, min(16, 1 + r // 16) rounds later. In between, the forecasts of an arm are renewed when it
+is played.
 """
 
 import math
-from typing import Any, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
+from belated.learners.practical.common_shift import (
+    DOUBT,
+    NO_WEIGHT,
+    CommonShift,
+    no_shift,
+    shift_now,
+)
+from belated.learners.states import ArmFloats
 
-STEADY, SLOW, FAST, LEVEL, MIXED = range(5)
-OWN = 3  # estimates that an arm chooses from by itself: steady, slow, fast
+STEADY, SLOW, FAST, SHIFTED, MIXED = range(5)  # the estimates; the last mixes the first three
+OWN = 3  # estimates that an arm's own evidence chooses from: steady, slow, fast
 SLOW_RATE, FAST_RATE = 0.998, 0.99  # a loss counts so much less for every round that has passed
-LEVEL_RATE = 0.95  # and in the level, for every loss that has arrived since
 LOG_SLOW, LOG_FAST = math.log(SLOW_RATE), math.log(FAST_RATE)
 SUPPOSED, LEANING = 2.0, 0.25  # losses of an arm before its first, and how bad they are
-SHARPNESS = 4.0  # of the judge; near one half, a likelihood's is 2
-DOUBT = 4.0  # what an estimate must be better by, in the judge's units, than the one before it
-ECHO = 0.1  # of the evidence of all arms, in that of each
-HOPELESS = 40.0  # a share below the last digit of the others
+SHARPNESS = 4.0  # of the score; near one half, a likelihood's is 2
+SHARED_PART = 0.1  # of the evidence of all arms, in that of each
 FORGOTTEN = 1e-200  # losses; so few show in no digit, and fewer still would slow the machine
-LONGEST = 16  # rounds between two renewals of all estimates
-SHORT = 64  # rounds up to which what has faded is looked up
-FADED = np.exp(np.outer([LOG_SLOW, LOG_FAST], np.arange(-LONGEST, SHORT + 1)))
-RUNNING, HEARD = range(2)  # evidence of all arms, and a tenth of it at the last renewal
-RESIDUAL, SEEN, FRESH_RESIDUAL, FRESH, AGAINST, SHARE = range(6)  # of the level
-LAST, NEXT = range(2)  # renewals
-SUM, COUNT, START = range(3)  # of all arms
+LONGEST = 16  # rounds between two refreshes of all estimates
+SHORT = 64  # rounds up to which decays are looked up in a table
+DECAYS = np.exp(np.outer([LOG_SLOW, LOG_FAST], np.arange(-LONGEST, SHORT + 1)))
 
 
-class Estimates(Protocol):
-    """The part of a state that holds the estimates; by estimate and arm, but for the last five.
+class MeanLoss(NamedTuple):
+    """The estimates of all arms.
 
-    sums and counts of losses are as they stood at the last renewal of all; evidence is what speaks
-    against each of an arm's own estimates, and shares follow from it; said also has the mixture.
-    echo is the evidence of all arms; pooled are sums and counts over all arms, and the sum that
-    every arm starts from; overall is what they say.
+    sums and counts of losses, by estimate and arm, are as of the last refresh. evidence is the
+    evidence against each of an arm's own estimates, and weights follow from it. forecast is what
+    each estimate, and their mixture, expects of the arm's next loss. all_evidence adds up the
+    evidence over all arms, and shared_evidence is the part of it that every arm takes into account,
+    as of the last refresh. all_sums, all_counts and all_means are over all arms, by estimate;
+    prior_sums has the losses that every arm is supposed to have had before its first.
     """
 
-    @property
-    def sums(self) -> Floats: ...
-
-    @property
-    def counts(self) -> Floats: ...
-
-    @property
-    def evidence(self) -> Floats: ...
-
-    @property
-    def shares(self) -> Floats: ...
-
-    @property
-    def said(self) -> Floats: ...
-
-    @property
-    def echo(self) -> Floats: ...
-
-    @property
-    def pooled(self) -> Floats: ...
-
-    @property
-    def overall(self) -> Floats: ...
-
-    @property
-    def level(self) -> Floats: ...
-
-    @property
-    def renewed(self) -> Counts: ...
+    sums: ArmFloats
+    counts: ArmFloats
+    evidence: ArmFloats
+    weights: ArmFloats
+    forecast: ArmFloats
+    all_evidence: Floats
+    shared_evidence: Floats
+    all_sums: Floats
+    all_counts: Floats
+    prior_sums: Floats
+    all_means: Floats
+    shift: CommonShift
+    last_refresh: Counts
+    next_refresh: Counts
 
 
-def nothing_known(arms: int, forgets: bool = True, levels: bool = True) -> dict[str, Any]:
+def nothing_known(arms: int, forgets: bool = True, shifts: bool = True) -> MeanLoss:
     """The estimates before the first loss: a little worse than one half for every arm.
 
-    Whether some forget, and whether one takes out a common level, can be chosen.
+    Without `forgets` the two estimates that forget have no weight, without `shifts` that with the
+    common shift has none.
     """
     evidence = np.zeros((OWN, arms))
     evidence[SLOW] = DOUBT if forgets else np.inf
     evidence[FAST] = 2.0 * evidence[SLOW]
-    against = DOUBT if levels else np.inf
-    shares = np.exp(-evidence)
-    return {
-        "sums": np.zeros((4, arms)),
-        "counts": np.zeros((4, arms)),
-        "evidence": evidence,
-        "shares": shares / shares.sum(axis=0),
-        "said": np.full((5, arms), 0.5 + 0.5 * LEANING),
-        "echo": np.zeros((2, OWN)),
-        "pooled": np.outer([0.0, 0.0, SUPPOSED * (0.5 + 0.5 * LEANING)], np.ones(4)),
-        "overall": np.full(4, 0.5),
-        "level": np.array([0.0, 0.0, 0.0, 0.0, against, 1.0 / (1.0 + np.exp(against))]),
-        "renewed": np.array([0, 1], dtype=np.int64),
-    }
-
-
-@compiled
-def faded(rounds: int) -> tuple[float, float]:
-    """How much a loss counts in slow and fast memory after so many rounds.
-
-    More than 1 for a negative number of them.
-    """
-    if -LONGEST <= rounds <= SHORT:
-        return FADED[0, rounds + LONGEST], FADED[1, rounds + LONGEST]
-    return math.exp(LOG_SLOW * rounds), math.exp(LOG_FAST * rounds)
-
-
-@compiled
-def faded_since(state: Estimates, round_: int) -> tuple[float, float]:
-    """What slow and fast memory have faded to since the last renewal of all, seen from a round."""
-    return faded(round_ - state.renewed[LAST])
-
-
-@compiled
-def level_now(state: Estimates) -> float:
-    """By how much losses have been above what the level's estimate said of their arms, of late.
-
-    What their delays explain is left out. A mean with one loss of zero; weights fall by 0.95 for
-    every loss that arrived in a later round.
-    """
-    return float(state.level[RESIDUAL] / (state.level[SEEN] + 1.0))
-
-
-@compiled
-def estimate_of(state: Estimates, kind: int, arm: int, fade: float) -> float:
-    """One estimate of an arm, which starts as two losses a little worse than the overall mean."""
-    sum_ = state.sums[kind, arm] * fade + state.pooled[START, kind]
-    return float(sum_ / (state.counts[kind, arm] * fade + SUPPOSED))
-
-
-@compiled
-def mixture_of(state: Estimates, arm: int, slow: float, fast: float) -> tuple[float, float]:
-    """The mean loss of an arm as all estimates have it together, and how many losses back it.
-
-    slow and fast are what has faded since the last renewal of all.
-    """
-    shares, counts, level = state.shares, state.counts, state.level[SHARE]
-    mean = shares[STEADY, arm] * estimate_of(state, STEADY, arm, 1.0)
-    mean += shares[SLOW, arm] * estimate_of(state, SLOW, arm, slow)
-    mean += shares[FAST, arm] * estimate_of(state, FAST, arm, fast)
-    count = shares[STEADY, arm] * counts[STEADY, arm]
-    count += shares[SLOW, arm] * (counts[SLOW, arm] * slow)
-    count += shares[FAST, arm] * (counts[FAST, arm] * fast)
-    if level > 0.0:
-        mean += level * (estimate_of(state, LEVEL, arm, 1.0) - mean)
-        count += level * (counts[LEVEL, arm] - count)
-    return mean, count
-
-
-@compiled
-def say(state: Estimates, arm: int, slow: float, fast: float) -> None:
-    """What is said of an arm from now on, for arriving losses to judge."""
-    said, shares = state.said, state.shares
-    said[STEADY, arm] = estimate_of(state, STEADY, arm, 1.0)
-    said[SLOW, arm] = estimate_of(state, SLOW, arm, slow)
-    said[FAST, arm] = estimate_of(state, FAST, arm, fast)
-    said[LEVEL, arm] = estimate_of(state, LEVEL, arm, 1.0)
-    said[MIXED, arm] = (
-        shares[STEADY, arm] * said[STEADY, arm]
-        + shares[SLOW, arm] * said[SLOW, arm]
-        + shares[FAST, arm] * said[FAST, arm]
+    weights = np.exp(-evidence)
+    return MeanLoss(
+        sums=np.zeros((4, arms)),
+        counts=np.zeros((4, arms)),
+        evidence=evidence,
+        weights=weights / weights.sum(axis=0),
+        forecast=np.full((5, arms), 0.5 + 0.5 * LEANING),
+        all_evidence=np.zeros(OWN),
+        shared_evidence=np.zeros(OWN),
+        all_sums=np.zeros(4),
+        all_counts=np.zeros(4),
+        prior_sums=np.full(4, SUPPOSED * (0.5 + 0.5 * LEANING)),
+        all_means=np.full(4, 0.5),
+        shift=no_shift(shifts),
+        last_refresh=np.zeros(1, dtype=np.int64),
+        next_refresh=np.ones(1, dtype=np.int64),
     )
 
 
 @compiled
-def expected(state: Estimates, arm: int) -> float:
-    """The loss that is expected of a play of this arm, the common level included."""
-    own, share = state.said[MIXED, arm], state.level[SHARE]
-    return float(own + share * (state.said[LEVEL, arm] + level_now(state) - own))
+def decay(rounds: int) -> tuple[float, float]:
+    """The weight of a loss in slow and fast memory after so many rounds.
 
-
-@compiled
-def judge(state: Estimates, arm: int, loss: float, explained: float) -> None:
-    """Count against every estimate by how much it was off.
-
-    Against each of the arm's own, 4 (l - said)^2; and against the level, over all arms and with l
-    less what its delay explains, 4 ((l - said - level)^2 - (l - said by the arm's mixture)^2).
+    It is more than 1 for a negative number of rounds.
     """
-    said, evidence, level = state.said, state.evidence, state.level
-    for kind in range(OWN):
-        evidence[kind, arm] += SHARPNESS * (loss - said[kind, arm]) ** 2
-        state.echo[RUNNING, kind] += SHARPNESS * (loss - said[kind, arm]) ** 2
-    rest = loss - explained
-    off = rest - said[LEVEL, arm]
-    level[AGAINST] += SHARPNESS * ((off - level_now(state)) ** 2 - (rest - said[MIXED, arm]) ** 2)
-    level[FRESH_RESIDUAL] += off
-    level[FRESH] += 1.0
-    share_out(evidence, state.echo, state.shares, arm)
+    if -LONGEST <= rounds <= SHORT:
+        return DECAYS[0, rounds + LONGEST], DECAYS[1, rounds + LONGEST]
+    return math.exp(LOG_SLOW * rounds), math.exp(LOG_FAST * rounds)
 
 
 @compiled
-def share_out(evidence: Floats, echo: Floats, shares: Floats, arm: int) -> None:
-    """The shares of an arm's own estimates: exp(-evidence against each), normalised."""
+def decay_since_refresh(means: MeanLoss, round_: int) -> tuple[float, float]:
+    """The decay of slow and fast memory from the last refresh to a round."""
+    return decay(round_ - means.last_refresh[0])
+
+
+@compiled
+def estimate_of(means: MeanLoss, kind: int, arm: int, fade: float) -> float:
+    """One estimate of an arm's mean loss, which begins as two supposed losses."""
+    sum_ = means.sums[kind, arm] * fade + means.prior_sums[kind]
+    return float(sum_ / (means.counts[kind, arm] * fade + SUPPOSED))
+
+
+@compiled
+def mixed_estimate(means: MeanLoss, arm: int, slow: float, fast: float) -> tuple[float, float]:
+    """The mean loss of an arm by all estimates together, and the number of losses behind it.
+
+    slow and fast are the decays since the last refresh.
+    """
+    weights, counts, shifted = means.weights, means.counts, means.shift.weight[0]
+    mean = weights[STEADY, arm] * estimate_of(means, STEADY, arm, 1.0)
+    mean += weights[SLOW, arm] * estimate_of(means, SLOW, arm, slow)
+    mean += weights[FAST, arm] * estimate_of(means, FAST, arm, fast)
+    count = weights[STEADY, arm] * counts[STEADY, arm]
+    count += weights[SLOW, arm] * (counts[SLOW, arm] * slow)
+    count += weights[FAST, arm] * (counts[FAST, arm] * fast)
+    if shifted > 0.0:
+        mean += shifted * (estimate_of(means, SHIFTED, arm, 1.0) - mean)
+        count += shifted * (counts[SHIFTED, arm] - count)
+    return mean, count
+
+
+@compiled
+def set_forecast(means: MeanLoss, arm: int, slow: float, fast: float) -> None:
+    """Renew the forecasts of an arm, by which losses that arrive from now on score the estimates.
+
+    slow and fast are the decays since the last refresh.
+    """
+    forecast, weights = means.forecast, means.weights
+    forecast[STEADY, arm] = estimate_of(means, STEADY, arm, 1.0)
+    forecast[SLOW, arm] = estimate_of(means, SLOW, arm, slow)
+    forecast[FAST, arm] = estimate_of(means, FAST, arm, fast)
+    forecast[SHIFTED, arm] = estimate_of(means, SHIFTED, arm, 1.0)
+    forecast[MIXED, arm] = (
+        weights[STEADY, arm] * forecast[STEADY, arm]
+        + weights[SLOW, arm] * forecast[SLOW, arm]
+        + weights[FAST, arm] * forecast[FAST, arm]
+    )
+
+
+@compiled
+def expected_loss(means: MeanLoss, arm: int) -> float:
+    """The loss that is expected of a play of this arm, the common shift included."""
+    own, weight = means.forecast[MIXED, arm], means.shift.weight[0]
+    return float(own + weight * (means.forecast[SHIFTED, arm] + shift_now(means.shift) - own))
+
+
+@compiled
+def score(means: MeanLoss, arm: int, loss: float, explained: float) -> None:
+    """Add the errors of all estimates at a loss to the evidence against them.
+
+    Against each of the arm's own estimates, 4 (l - forecast)^2. Against the one with the shift,
+    over all arms and with l less what its delay explains, 4 ((l - forecast - shift)^2 - (l -
+    forecast of the arm's mixture)^2).
+    """
+    forecast, evidence, shift = means.forecast, means.evidence, means.shift
+    for kind in range(OWN):
+        evidence[kind, arm] += SHARPNESS * (loss - forecast[kind, arm]) ** 2
+        means.all_evidence[kind] += SHARPNESS * (loss - forecast[kind, arm]) ** 2
+    rest = loss - explained
+    off = rest - forecast[SHIFTED, arm]
+    shift.against[0] += SHARPNESS * (
+        (off - shift_now(shift)) ** 2 - (rest - forecast[MIXED, arm]) ** 2
+    )
+    shift.new_residual[0] += off
+    shift.new_number[0] += 1.0
+    set_weights(means, arm)
+
+
+@compiled
+def set_weights(means: MeanLoss, arm: int) -> None:
+    """The weights of an arm's own estimates: exp(-evidence against each), normalised."""
+    evidence, shared, weights = means.evidence, means.shared_evidence, means.weights
     least, sum_ = np.inf, 0.0
     for kind in range(OWN):
-        least = min(least, evidence[kind, arm] + echo[HEARD, kind])
+        least = min(least, evidence[kind, arm] + shared[kind])
     for kind in range(OWN):
-        behind = evidence[kind, arm] + echo[HEARD, kind] - least
+        behind = evidence[kind, arm] + shared[kind] - least
         if behind == 0.0:
-            shares[kind, arm] = 1.0
+            weights[kind, arm] = 1.0
         else:
-            shares[kind, arm] = math.exp(-behind) if behind < HOPELESS else 0.0
-        sum_ += shares[kind, arm]
-    share = 1.0 / sum_
+            weights[kind, arm] = math.exp(-behind) if behind < NO_WEIGHT else 0.0
+        sum_ += weights[kind, arm]
+    scale = 1.0 / sum_
     for kind in range(OWN):
-        shares[kind, arm] *= share
+        weights[kind, arm] *= scale
 
 
 @compiled
-def add_loss(state: Estimates, arm: int, loss: float, round_: int) -> None:
-    """Count a loss of this round in all sums."""
-    slow, fast = faded(state.renewed[LAST] - round_)
+def add_loss(means: MeanLoss, arm: int, loss: float, round_: int) -> None:
+    """Add a loss of this round to all sums."""
+    slow, fast = decay(means.last_refresh[0] - round_)
     for kind, weight in enumerate((1.0, slow, fast, 1.0)):
-        counted = weight * (loss - level_now(state) if kind == LEVEL else loss)
-        state.sums[kind, arm] += counted
-        state.counts[kind, arm] += weight
-        state.pooled[SUM, kind] += counted
-        state.pooled[COUNT, kind] += weight
+        counted = weight * (loss - shift_now(means.shift) if kind == SHIFTED else loss)
+        means.sums[kind, arm] += counted
+        means.counts[kind, arm] += weight
+        means.all_sums[kind] += counted
+        means.all_counts[kind] += weight
 
 
 @compiled
-def settle_level(state: Estimates) -> None:
-    """At the commit of a round: the level takes in what arrived since the last, and so its share.
-
-    The share is 1/(1 + exp(evidence against the level)).
-    """
-    level = state.level
-    if level[FRESH] > 0.0:
-        fade = LEVEL_RATE if level[FRESH] == 1.0 else LEVEL_RATE ** level[FRESH]
-        level[RESIDUAL] = fade * level[RESIDUAL] + level[FRESH_RESIDUAL]
-        level[SEEN] = fade * level[SEEN] + level[FRESH]
-        level[FRESH_RESIDUAL], level[FRESH] = 0.0, 0.0
-        against = level[AGAINST]
-        level[SHARE] = 1.0 / (1.0 + math.exp(against)) if against < HOPELESS else 0.0
-
-
-@compiled
-def fade_all(state: Estimates, round_: int) -> None:
-    """Renew the sums of all arms as of this round, and what is said of all arms together."""
-    sums, counts, renewed = state.sums, state.counts, state.renewed
-    for kind, weight in enumerate(faded(round_ - renewed[LAST]), SLOW):
+def refresh(means: MeanLoss, round_: int) -> None:
+    """Let the sums of all arms decay to this round, and renew the means over all arms."""
+    sums, counts = means.sums, means.counts
+    for kind, weight in enumerate(decay(round_ - means.last_refresh[0]), SLOW):
         for i in range(sums.shape[1]):
             kept = weight if counts[kind, i] > FORGOTTEN else 0.0
             sums[kind, i] *= kept
             counts[kind, i] *= kept
-        state.pooled[SUM, kind] *= weight
-        state.pooled[COUNT, kind] *= weight
+        means.all_sums[kind] *= weight
+        means.all_counts[kind] *= weight
     for kind in range(OWN):
-        state.echo[HEARD, kind] = ECHO * state.echo[RUNNING, kind]
+        means.shared_evidence[kind] = SHARED_PART * means.all_evidence[kind]
     for kind in range(4):
-        overall = (state.pooled[SUM, kind] + 0.5) / (state.pooled[COUNT, kind] + 1.0)
-        state.overall[kind] = overall
-        state.pooled[START, kind] = SUPPOSED * (overall + LEANING * (1.0 - overall))
-    renewed[LAST] = round_
-    renewed[NEXT] = round_ + min(LONGEST, 1 + round_ // LONGEST)
+        overall = (means.all_sums[kind] + 0.5) / (means.all_counts[kind] + 1.0)
+        means.all_means[kind] = overall
+        means.prior_sums[kind] = SUPPOSED * (overall + LEANING * (1.0 - overall))
+    means.last_refresh[0] = round_
+    means.next_refresh[0] = round_ + min(LONGEST, 1 + round_ // LONGEST)

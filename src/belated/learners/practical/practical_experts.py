@@ -1,7 +1,7 @@
-"""What to use for experts whose losses come late: guess what is missing, and watch what it costs.
+"""The practical learner for experts: it imputes missing losses, and watches what that costs.
 
-A *steady* strategy plays the exponential weights of all losses so far, in which every loss that is
-missing stands at the mean of those of its expert that have come: Algorithm 1 with a hint. Its rate
+A *steady* strategy plays the exponential weights of all losses so far, in which every missing loss
+stands at the mean of the losses of its expert that have come: Algorithm 1 with a hint. Its rate
 follows from the drift of the run itself, as in AdaHedge, and is bolder than there while the drift
 is small. Two *trackers* forget, and follow losses that change. Exponential weights over these
 three, at a rate found in the same way, mix them.
@@ -18,19 +18,32 @@ import numpy as np
 from belated.arrays import Counts, Floats
 from belated.checks import as_number
 from belated.compiled.jit import compiled, inlined
-from belated.learners.contract import Learner, Prediction, Verbs, fill_p
+from belated.learners.contract import (
+    Certificate,
+    GameSums,
+    Learner,
+    Prediction,
+    RunSums,
+    Verbs,
+)
 from belated.learners.practical.drift import (
     BOLD,
-    LOST,
-    MOST,
-    PLACES,
     SOBER,
+    DriftAccount,
     follow,
     follow_prior,
+    keep,
     opened,
     sobering_temperature,
 )
+from belated.learners.practical.experts_certificate import (
+    Player,
+    PracticalCertificate,
+    closed,
+    even_prior,
+)
 from belated.learners.practical.mean_loss import LEANING, SUPPOSED
+from belated.learners.states import ArmCounts, ArmFloats, FreshFloats
 from belated.numerics.exact_sums import add_exactly, add_lanes_exactly, lanes_sum
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.lanes import (
@@ -57,70 +70,90 @@ LOG_FORGETTING = tuple(math.log(gamma) for gamma in FORGETTING)
 STRATEGIES = 1 + TRACKERS
 MIXING_PULL = math.log(TRACKERS / TRACKERS_SHARE)  # ln(1/pi) of a tracker
 FIRST_GUESS = 0.5 + 0.5 * LEANING  # at every loss, before any has come
-OUT_OF_THE_QUESTION = -1e6  # ln pi of what is never played
+OUT_OF_THE_QUESTION = -1e6  # ln pi of a strategy that is never played
 MOST_BOLD = 1e6  # beyond, c ln K/Dmax would be so high that rounding decides
 
 MIXTURE = STRATEGIES  # the mixture's place after those of the strategies: together they fill lanes
-ROUND = STRATEGIES + 1  # in a play, after the weights
+ROUND = STRATEGIES + 1  # the column of a play after the weights
 WIDTH = STRATEGIES + 2
 EXACT = 2 * LANES  # numbers in an exact sum of lanes
-STEADY, MIXING = range(2)  # the drift accounts, which a prediction's dual begins with
-LOSSES = 2 * PLACES  # then comes V, of the strategies and the mixture
-SHARES = LOSSES + LANES  # and w, the strategies' shares in the mixture
-DUAL = SHARES + STRATEGIES
-GUESS, IMPUTED, RECENT = range(STRATEGIES, STRATEGIES + 3)  # room to work after q^m: mu, G, means
-WORK = STRATEGIES + 3
-IMPUTES, BOLD_AT_FIRST, PRIOR = range(3)  # the options; ln pi of the strategies comes last
+STEADY, MIXING = range(2)  # the two rates of a prediction
+
+
+class Options(NamedTuple):
+    """The options: whether missing losses are imputed (1 or 0), c at first, ln pi of strategies."""
+
+    imputes: Floats
+    bold: Floats
+    log_prior: Floats
 
 
 class PracticalExpertsState(NamedTuple):
     """told counts the losses of an expert that have come, due also those that are missing.
 
-    own is what the strategies and the mixture have lost where the loss was told; waiting, for each
-    expert, the weights that they gave it in rounds of which its loss is missing. These two and
-    losses are exact sums. recent is what the trackers remember of each expert: two sums of losses,
-    and two counts.
+    own is what the strategies and the mixture have lost where the loss was told. waiting has, for
+    each expert, the sum of the weights that they gave it in rounds of which its loss is missing.
+    These two and losses are exact sums. recent is what the trackers remember of each expert: two
+    sums of losses, and two counts. steady and mixing are the drift accounts.
     """
 
-    losses: Floats
-    told: Counts
-    due: Counts
+    losses: ArmFloats
+    told: ArmCounts
+    due: ArmCounts
     own: Floats
-    waiting: Floats
-    recent: Floats
-    accounts: Floats
+    waiting: FreshFloats
+    recent: FreshFloats
+    steady: DriftAccount
+    mixing: DriftAccount
     round: Counts
-    options: Floats
+    options: Options
+
+
+class PracticalExpertsInfo(NamedTuple):
+    """The strategies, what they follow, and the drift accounts as this round finds them.
+
+    strategies has q^m of each strategy in a row, and shares has w, their shares in the mixture.
+    guesses is mu, at which the missing losses of each expert stand, and imputed is G, the sum of
+    all its losses. lost is V of the strategies, less what their priors handicap them by, and of the
+    mixture. recent_means is working space.
+    """
+
+    strategies: Floats
+    guesses: Floats
+    imputed: Floats
+    recent_means: Floats
+    steady: DriftAccount
+    mixing: DriftAccount
+    lost: Floats
+    shares: Floats
 
 
 @compiled
 def predict(state: PracticalExpertsState, prediction: Prediction) -> None:
     """q_t = sum_m w_t(m) q_t^m, and the drift accounts as this round finds them."""
-    work, dual = prediction.work, prediction.dual
-    shares, steady, mixing = dual[SHARES:], dual[:PLACES], dual[PLACES:LOSSES]
-    impute(state, work[GUESS], work[IMPUTED])
-    store_whole(dual, LOSSES, imputed_losses(state, work[GUESS]))
-    lost, strategies = dual[LOSSES + MIXTURE], dual[LOSSES : LOSSES + STRATEGIES]
-    before, bold = state.accounts[STEADY], state.options[BOLD_AT_FIRST]
-    passes = follow(before, strategies[STEADY], work[IMPUTED], bold, work[STEADY], steady)
-    track(state, work)
-    before, log_prior = state.accounts[MIXING], state.options[PRIOR:]
-    follow_prior(before, lost, strategies, log_prior, MIXING_PULL, shares, mixing)
-    mix(work, shares, prediction.q)
-    prediction.eta[STEADY] = 1.0 / sobering_temperature(steady[MOST], work.shape[1], bold)
-    prediction.eta[MIXING] = MIXING_PULL / mixing[MOST]
-    prediction.passes[0] = passes + TRACKERS
-    fill_p(prediction)
+    info, bold = prediction.info, state.options.bold[0]
+    steady, mixing, strategies = info.steady, info.mixing, info.strategies
+    impute(state, info.guesses, info.imputed)
+    store_whole(info.lost, 0, imputed_losses(state, info.guesses))
+    lost, values = info.lost[MIXTURE], info.lost[:STRATEGIES]
+    follow(state.steady, values[STEADY], info.imputed, bold, strategies[STEADY], steady)
+    track(state, info)
+    log_prior = state.options.log_prior
+    follow_prior(state.mixing, lost, values, log_prior, MIXING_PULL, info.shares, mixing)
+    mix(strategies, info.shares, prediction.q)
+    arms = strategies.shape[1]
+    prediction.eta[STEADY] = 1.0 / sobering_temperature(steady.most[0], arms, bold)
+    prediction.eta[MIXING] = MIXING_PULL / mixing.most[0]
 
 
 @compiled
 def impute(state: PracticalExpertsState, guess: Floats, imputed: Floats) -> None:
     """mu(i), at which every missing loss of i stands, and G(i), the sum of all with the coming one.
 
-    A round whose losses were all withdrawn is none; of one withdrawn from some experts only, their
-    losses stand at mu, lest an expert be better off for it.
+    A round whose losses were all withdrawn is not counted. If a round's losses were withdrawn from
+    some experts only, they stand at mu, so that no expert is better off for it.
     """
-    losses, told, imputes = state.losses, state.told, state.options[IMPUTES]
+    losses, told, imputes = state.losses, state.told, state.options.imputes[0]
     rounds, count, sum_ = state.due.max() + 1, told.sum(), total(losses[0]) + total(losses[1])
     mean = (sum_ + 0.5) / (count + 1.0)
     unknown = mean + LEANING * (1.0 - mean)
@@ -140,48 +173,47 @@ def imputed_losses(state: PracticalExpertsState, guess: Floats) -> Lanes:
 
 
 @compiled
-def track(state: PracticalExpertsState, work: Floats) -> None:
+def track(state: PracticalExpertsState, info: PracticalExpertsInfo) -> None:
     """Fill q of the trackers: the softmin of the means of what they remember."""
-    recent, sums = state.recent, spread(0.0)
-    for i in range(work.shape[1]):
+    recent, sums, means = state.recent, spread(0.0), info.recent_means
+    for i in range(means.shape[0]):
         sums = sums + load_whole(recent, LANES * i)
     for k in range(TRACKERS):
         mean = (lane(sums, k) + 0.5) / (lane(sums, TRACKERS + k) + 1.0)
-        means = work[RECENT]
-        for i in range(work.shape[1]):
+        for i in range(means.shape[0]):
             place = LANES * i + k
             means[i] = (recent[place] + mean) / (recent[place + TRACKERS] + 1.0)
         remembered = min(1.0 / (1.0 - FORGETTING[k]), float(state.round[0]))
-        weigh_exponentially(means, TRACKER_PULL * math.sqrt(remembered), work[1 + k])
+        rate = TRACKER_PULL * math.sqrt(remembered)
+        weigh_exponentially(means, rate, info.strategies[1 + k])
 
 
 @compiled
-def mix(work: Floats, shares: Floats, q: Floats) -> None:
+def mix(strategies: Floats, shares: Floats, q: Floats) -> None:
     """q = sum_m w(m) q^m."""
     for i in range(q.shape[0]):
         weight = 0.0
         for m in range(STRATEGIES):
-            weight += shares[m] * work[m, i]
+            weight += shares[m] * strategies[m, i]
         q[i] = weight
 
 
 @compiled
 def commit(state: PracticalExpertsState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze the weights of every strategy and the round; what is remembered grows older."""
-    work, q, recent = prediction.work, prediction.q, state.recent
+    """Freeze the weights of every strategy and the round; let what the trackers remember decay."""
+    q, strategies, recent = prediction.q, prediction.info.strategies, state.recent
     fading = side_by_side(*FORGETTING, *FORGETTING)
     for i in range(plays.shape[0]):
         for m in range(STRATEGIES):
-            plays[i, m] = work[m, i]
+            plays[i, m] = strategies[m, i]
         plays[i, MIXTURE] = q[i]
         plays[i, ROUND] = state.round[0]
-        weights = side_by_side(work[0, i], work[1, i], work[2, i], q[i])
+        weights = side_by_side(strategies[0, i], strategies[1, i], strategies[2, i], q[i])
         add_lanes_exactly(state.waiting, EXACT * i, weights)
         store_whole(recent, LANES * i, load_whole(recent, LANES * i) * fading)
         state.due[i] += 1
-    for k in range(PLACES):
-        state.accounts[STEADY, k] = prediction.dual[k]
-        state.accounts[MIXING, k] = prediction.dual[PLACES + k]
+    keep(state.steady, prediction.info.steady)
+    keep(state.mixing, prediction.info.mixing)
     state.round[0] += 1
 
 
@@ -196,7 +228,7 @@ def withdraw(state: PracticalExpertsState, play: Floats, arm: int) -> None:
 def observe(
     state: PracticalExpertsState, play: Floats, arm: int, loss: float, missing: int
 ) -> None:
-    """Put the loss in the place of the guess, and remember it at its age.
+    """Put the loss in the place of the guess, and let the trackers remember it at its age.
 
     There is no branch here nor in what it calls: with one, numba counts references to the state's
     arrays in every call, which takes longer than all the rest.
@@ -223,11 +255,11 @@ def no_longer_waiting(state: PracticalExpertsState, play: Floats, arm: int) -> N
 
 @dataclass(frozen=True)
 class PracticalExperts(Learner):
-    """The practical learner for experts, for any number of rounds; it need not be told anything.
+    """The practical learner for experts, which need not know anything beforehand.
 
-    Its parts can be changed, to see what each brings. Without `imputes` what is missing stands at
-    0, as in the paper; `bold` is c of the steady strategy's rate at first, 1 that of AdaHedge;
-    without `tracks` the steady strategy plays alone.
+    Its options are for studies of what each part does. Without `imputes` missing losses stand at 0,
+    as in the paper; `bold` is c of the steady strategy's rate at first, 1 that of AdaHedge; without
+    `tracks` the steady strategy plays alone.
     """
 
     imputes: bool = True
@@ -245,11 +277,8 @@ class PracticalExperts(Learner):
         "ours; built on AdaHedge (de Rooij et al. 2014) and optimistic delayed learning "
         "(Flaspohler et al. 2021)"
     )
-    dissected: ClassVar[tuple[str, ...]] = ("imputes", "bold", "tracks")
     play_width: ClassVar[int] = WIDTH
-    mixes: ClassVar[int] = STRATEGIES
-    by_arm: ClassVar[tuple[str, ...]] = ("losses", "told", "due")
-    by_number: ClassVar[tuple[str, ...]] = ("waiting", "recent")
+    can_change_arms: ClassVar[bool] = True
     state: ClassVar[type] = PracticalExpertsState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
@@ -271,7 +300,7 @@ class PracticalExperts(Learner):
 
     @property
     def first_guess(self) -> float:
-        """At which every loss stands before any has come: Phi of the first round."""
+        """The guess for every loss before any has come, which is Phi of the first round."""
         return FIRST_GUESS if self.imputes else 0.0
 
     def start(self) -> PracticalExpertsState:
@@ -282,9 +311,14 @@ class PracticalExperts(Learner):
             own=np.zeros(EXACT),
             waiting=np.zeros(EXACT * self.arms),
             recent=np.zeros(LANES * self.arms),
-            accounts=np.array([opened(self.first_guess), opened(0.0, LEAST_MIXING_DRIFT)]),
+            steady=opened(self.first_guess),
+            mixing=opened(0.0, LEAST_MIXING_DRIFT),
             round=np.ones(1, dtype=np.int64),
-            options=np.array([bool(self.imputes), self.bold, *self.log_prior]),
+            options=Options(
+                imputes=np.full(1, float(bool(self.imputes))),
+                bold=np.full(1, self.bold),
+                log_prior=self.log_prior,
+            ),
         )
 
     def with_arms(
@@ -292,13 +326,13 @@ class PracticalExperts(Learner):
     ) -> PracticalExpertsState:
         """A new expert has lost, in all rounds so far, what the steady strategy has lost.
 
-        Nobody is due fewer rounds for it that another left, so that all are counted from the first.
+        If an expert leaves, the rounds that it alone was due stay counted, for all that are left.
         """
         other: PracticalExpertsState = super().with_arms(state, kept, added)
         rounds, stay = state.due.max(), len(kept)
         other.due[:stay] += rounds - other.due[:stay].max()
         other.due[stay:] = other.told[stay:] = rounds
-        other.losses[0, stay:] = self.predict(state).dual[LOST]
+        other.losses[0, stay:] = self.predict(state).info.steady.lost[0]
         for new, old, width in (
             (other.waiting, state.waiting, EXACT),
             (other.recent, state.recent, LANES),
@@ -307,7 +341,29 @@ class PracticalExperts(Learner):
         return other
 
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, eta=2, dual=DUAL, work=WORK)
+        info = PracticalExpertsInfo(
+            strategies=np.zeros((STRATEGIES, self.arms)),
+            guesses=np.zeros(self.arms),
+            imputed=np.zeros(self.arms),
+            recent_means=np.zeros(self.arms),
+            steady=opened(0.0),
+            mixing=opened(0.0),
+            lost=np.zeros(LANES),
+            shares=np.zeros(STRATEGIES),
+        )
+        return Prediction.blank(self.arms, eta=2, info=info)
+
+    def proof(self, run: RunSums, arms: Floats) -> PracticalCertificate:
+        """Both parts of the certificate, from a run and what each expert has lost."""
+        info, rates = run.info, run.eta
+        steady = Player(info.steady, float(rates[STEADY]), even_prior(arms.size), self.first_guess)
+        mixing = Player(info.mixing, float(rates[MIXING]), self.log_prior, 0.0)
+        return closed(steady, mixing, arms, run.strategies, run.loss)
+
+    def certificate(self, run: RunSums, game: GameSums) -> Certificate:
+        """The bound (2') of docs/theory-practical.md, which is the same against every expert."""
+        proof = self.proof(run, game.losses)
+        return Certificate(np.full(game.losses.size, proof.bound), proof.holds)
 
     def losses(self, state: PracticalExpertsState) -> Floats:
         losses: Floats = (state.losses[0] + state.losses[1])[:, np.newaxis]

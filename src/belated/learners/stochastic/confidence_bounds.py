@@ -5,9 +5,24 @@ with the same rewards have the same index to the last bit, whatever order they c
 """
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
+from belated.learners.contract import Prediction
+
+
+class IndexInfo(NamedTuple):
+    """The index of each arm, of which the largest is played."""
+
+    indices: Floats
+
+
+def blank_index(arms: int) -> Prediction:
+    """An empty prediction of a learner that plays the largest index."""
+    return Prediction.blank(arms, info=IndexInfo(indices=np.zeros(arms)))
 
 
 @compiled
@@ -25,14 +40,14 @@ def ucb1_index(rewards: Floats, arm: int, count: float, log_time: float) -> floa
 
 
 @compiled
-def share_among_least_played(values: Floats, row: int, plays: Counts, q: Floats) -> None:
-    """Fill q evenly with the least played among the arms of the largest value in a row."""
+def share_among_least_played(values: Floats, plays: Counts, q: Floats) -> None:
+    """Fill q evenly with the least played among the arms of the largest value."""
     largest, least, count = -math.inf, 0, 0
     for i in range(q.shape[0]):
-        value = values[row, i]
+        value = values[i]
         if value > largest or count == 0 or (value == largest and plays[i] < least):
             largest, least, count = value, plays[i], 1
         elif value == largest and plays[i] == least:
             count += 1
     for i in range(q.shape[0]):
-        q[i] = 1.0 / count if values[row, i] == largest and plays[i] == least else 0.0
+        q[i] = 1.0 / count if values[i] == largest and plays[i] == least else 0.0

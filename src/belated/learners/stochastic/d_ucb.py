@@ -14,8 +14,13 @@ import numpy as np
 from belated.arrays import Counts, Floats
 from belated.checks import MOST_ROUNDS, as_number, in_order
 from belated.compiled.jit import compiled
-from belated.learners.contract import Prediction, Verbs, fill_p
-from belated.learners.stochastic.confidence_bounds import mean_reward, share_among_least_played
+from belated.learners.contract import Prediction, Verbs
+from belated.learners.states import ArmCounts, ArmFloats
+from belated.learners.stochastic.confidence_bounds import (
+    blank_index,
+    mean_reward,
+    share_among_least_played,
+)
 from belated.learners.stochastic.poisson import poisson_upper
 from belated.learners.stochastic.stochastic import StochasticLearner, not_negative
 from belated.numerics.exact_sums import add_exactly
@@ -31,10 +36,10 @@ class DUcbState(NamedTuple):
     `recent` has the arms of the last rounds; a play of age ages[k] gains gains[k] units.
     """
 
-    observed: Counts
-    rewards: Floats
-    plays: Counts
-    counted: Counts
+    observed: ArmCounts
+    rewards: ArmFloats
+    plays: ArmCounts
+    counted: ArmCounts
     recent: Counts
     ages: Counts
     gains: Counts
@@ -64,9 +69,8 @@ def predict(state: DUcbState, prediction: Prediction) -> None:
     """The arm of the largest index; of several, and of those without one, the least played."""
     level = state.scale[0] * math.log(state.round[0])
     for i in range(prediction.q.shape[0]):
-        prediction.work[0, i] = index_of(state, i, level)
-    share_among_least_played(prediction.work, 0, state.plays, prediction.q)
-    fill_p(prediction)
+        prediction.info.indices[i] = index_of(state, i, level)
+    share_among_least_played(prediction.info.indices, state.plays, prediction.q)
 
 
 @compiled
@@ -119,7 +123,7 @@ class DUcb(StochasticLearner):
     covers: ClassVar[Covers] = Covers.SHARED
     source: ClassVar[str] = "Vernade et al. 2017, from others' code and from memory"
     play_width: ClassVar[int] = 1
-    by_arm: ClassVar[tuple[str, ...]] = ("observed", "rewards", "plays", "counted")
+    can_change_arms: ClassVar[bool] = True
     state: ClassVar[type] = DUcbState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
@@ -155,7 +159,7 @@ class DUcb(StochasticLearner):
         return other._replace(recent=places[state.recent])
 
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, work=1)
+        return blank_index(self.arms)
 
 
 def checked_law(law: object) -> tuple[float, ...]:

@@ -13,8 +13,13 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Prediction, Verbs, fill_p
-from belated.learners.stochastic.confidence_bounds import share_among_least_played, ucb1_index
+from belated.learners.contract import Prediction, Verbs
+from belated.learners.states import ArmCounts, ArmFloats
+from belated.learners.stochastic.confidence_bounds import (
+    blank_index,
+    share_among_least_played,
+    ucb1_index,
+)
 from belated.learners.stochastic.stochastic import StochasticLearner
 from belated.numerics.exact_sums import add_exactly
 from belated.types import Covers
@@ -23,9 +28,9 @@ from belated.types import Covers
 class DelayedUcb1State(NamedTuple):
     """By arm: how many rewards have arrived, their exact sum in two rows, and the plays."""
 
-    observed: Counts
-    rewards: Floats
-    plays: Counts
+    observed: ArmCounts
+    rewards: ArmFloats
+    plays: ArmCounts
     round: Counts
 
 
@@ -34,9 +39,8 @@ def predict(state: DelayedUcb1State, prediction: Prediction) -> None:
     """The arm of the largest mean + sqrt(2 ln t / observed); of several, the least played."""
     log_time = math.log(state.round[0])
     for i in range(prediction.q.shape[0]):
-        prediction.work[0, i] = ucb1_index(state.rewards, i, state.observed[i], log_time)
-    share_among_least_played(prediction.work, 0, state.plays, prediction.q)
-    fill_p(prediction)
+        prediction.info.indices[i] = ucb1_index(state.rewards, i, state.observed[i], log_time)
+    share_among_least_played(prediction.info.indices, state.plays, prediction.q)
 
 
 @compiled
@@ -71,7 +75,7 @@ class DelayedUcb1(StochasticLearner):
     covers: ClassVar[Covers] = Covers.ANY
     source: ClassVar[str] = "Joulani et al. 2013, read"
     play_width: ClassVar[int] = 1
-    by_arm: ClassVar[tuple[str, ...]] = ("observed", "rewards", "plays")
+    can_change_arms: ClassVar[bool] = True
     state: ClassVar[type] = DelayedUcb1State
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
@@ -84,4 +88,4 @@ class DelayedUcb1(StochasticLearner):
         )
 
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, work=1)
+        return blank_index(self.arms)

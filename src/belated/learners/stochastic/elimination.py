@@ -1,36 +1,50 @@
 """Elimination: arms that are certainly worse than another are given up for good."""
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 from belated.arrays import Floats
 from belated.compiled.jit import compiled
 
-UPPER, LOWER, ACTIVE, BOUNDS = 0, 1, 2, 3  # rows of the working space, and how many there are
+
+class ArmBounds(NamedTuple):
+    """Bounds on the mean reward of each arm, and whether the arm is active: 1 if it is, else 0."""
+
+    upper: Floats
+    lower: Floats
+    active: Floats
+
+
+def blank_bounds(arms: int) -> ArmBounds:
+    """An empty record for so many arms."""
+    return ArmBounds(np.zeros(arms), np.zeros(arms), np.zeros(arms))
 
 
 @compiled
 def note_bounds(
-    work: Floats, arm: int, low: float, high: float, count: float, width: float
+    bounds: ArmBounds, arm: int, low: float, high: float, count: float, width: float
 ) -> None:
     """The bounds low/n - w and high/n + w on an arm's mean; of an unknown arm, none at all."""
     if count == 0:
-        work[LOWER, arm] = -math.inf
-        work[UPPER, arm] = math.inf
+        bounds.lower[arm] = -math.inf
+        bounds.upper[arm] = math.inf
     else:
-        work[LOWER, arm] = low / count - width
-        work[UPPER, arm] = high / count + width
+        bounds.lower[arm] = low / count - width
+        bounds.upper[arm] = high / count + width
 
 
 @compiled
-def drop_the_worse(work: Floats) -> None:
+def drop_the_worse(bounds: ArmBounds) -> None:
     """Drop every active arm whose upper bound is below the lower bound of an active one.
 
     The arm with the largest lower bound never falls, so some arm is always active.
     """
     largest = -math.inf
-    for i in range(work.shape[1]):
-        if work[ACTIVE, i] == 1.0:
-            largest = max(largest, work[LOWER, i])
-    for i in range(work.shape[1]):
-        if work[UPPER, i] < largest:
-            work[ACTIVE, i] = 0.0
+    for i in range(bounds.active.shape[0]):
+        if bounds.active[i] == 1.0:
+            largest = max(largest, bounds.lower[i])
+    for i in range(bounds.active.shape[0]):
+        if bounds.upper[i] < largest:
+            bounds.active[i] = 0.0

@@ -12,7 +12,8 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Learner, Prediction, Verbs, fill_p
+from belated.learners.contract import Learner, Prediction, Verbs
+from belated.learners.states import ArmCounts
 from belated.numerics.tie_breaking import share_among_largest
 from belated.types import Setting
 
@@ -25,10 +26,16 @@ class LeadingState(NamedTuple):
     The sum is kept in whole units: it is the same in whatever order losses come, and so is a tie.
     """
 
-    total: Counts
-    arrived: Counts
-    tried: Counts
+    total: ArmCounts
+    arrived: ArmCounts
+    tried: ArmCounts
     round: Counts
+
+
+class LeadingInfo(NamedTuple):
+    """How good each arm looks; the largest leads."""
+
+    merit: Floats
 
 
 @compiled
@@ -37,7 +44,7 @@ def predict(state: LeadingState, prediction: Prediction) -> None:
 
     Arms that were tried and have not answered come last.
     """
-    merit = prediction.work[0]
+    merit = prediction.info.merit
     for i in range(merit.shape[0]):
         if state.tried[i] == 0:
             merit[i] = np.inf
@@ -46,8 +53,6 @@ def predict(state: LeadingState, prediction: Prediction) -> None:
         else:
             merit[i] = -(state.total[i] / state.arrived[i])
     share_among_largest(merit, prediction.q)
-    prediction.passes[0] = 1
-    fill_p(prediction)
 
 
 @compiled
@@ -77,7 +82,7 @@ class Leading(Learner):
     source: ClassVar[str] = "ours"
     guarantee: ClassVar[str] = "none: regret can grow in proportion to the rounds"
     play_width: ClassVar[int] = 1
-    by_arm: ClassVar[tuple[str, ...]] = ("total", "arrived", "tried")
+    can_change_arms: ClassVar[bool] = True
     state: ClassVar[type] = LeadingState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
@@ -94,7 +99,7 @@ class Leading(Learner):
         return losses
 
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, work=1)
+        return Prediction.blank(self.arms, info=LeadingInfo(merit=np.zeros(self.arms)))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Prediction, Verbs, fill_p
+from belated.learners.contract import Prediction, Verbs
 from belated.learners.stochastic.confidence_bounds import mean_reward
 from belated.learners.stochastic.stochastic import StochasticLearner, not_negative
 from belated.numerics.exact_sums import add_exactly
@@ -21,7 +21,6 @@ from belated.numerics.tie_breaking import share_among_largest
 from belated.types import Covers, Need
 
 Form = Literal["mean", "bounded", "variance"]
-ACTIVE, WANTED, PHASE, BRIDGE, WORK = 0, 1, 2, 3, 4  # rows of work; two have only a first entry
 NOBODY = -1
 LONGEST = 2.0**31  # the root of the longest phase
 
@@ -45,68 +44,76 @@ class OdaafState(NamedTuple):
     round: Counts
 
 
+class OdaafInfo(NamedTuple):
+    """The arms that are active and those whose stretch is to come (1, else 0), phase and bridge."""
+
+    active: Floats
+    wanted: Floats
+    phase: Floats
+    bridge: Floats
+
+
 @compiled
-def note_wanted(state: OdaafState, work: Floats) -> bool:
+def note_wanted(state: OdaafState, info: OdaafInfo) -> bool:
     """Mark the active arms without all their slots in this phase; whether there are any.
 
     After the last phase all active arms are wanted for ever.
     """
-    phase, found = int(work[PHASE, 0]), False
-    for i in range(work.shape[1]):
-        wanted = work[ACTIVE, i] == 1.0
+    phase, found = int(info.phase[0]), False
+    for i in range(info.active.shape[0]):
+        wanted = info.active[i] == 1.0
         if phase < state.lengths.shape[0] and state.observed[i] >= state.lengths[phase]:
             wanted = False
-        work[WANTED, i] = 1.0 if wanted else 0.0
+        info.wanted[i] = 1.0 if wanted else 0.0
         found = found or wanted
     return found
 
 
 @compiled
-def end_phase(state: OdaafState, work: Floats) -> None:
+def end_phase(state: OdaafState, info: OdaafInfo) -> None:
     """Drop j if mean_j + 2^-m is below the best mean; a bridge is n_m - n_(m-1) rounds long."""
-    phase, best = int(work[PHASE, 0]), -math.inf
-    for i in range(work.shape[1]):
-        if work[ACTIVE, i] == 1.0:
+    phase, best, active = int(info.phase[0]), -math.inf, info.active
+    for i in range(active.shape[0]):
+        if active[i] == 1.0:
             best = max(best, mean_reward(state.rewards, i, state.observed[i]))
-    for i in range(work.shape[1]):
-        if work[ACTIVE, i] == 1.0:
+    for i in range(active.shape[0]):
+        if active[i] == 1.0:
             mean = mean_reward(state.rewards, i, state.observed[i])
-            work[ACTIVE, i] = 0.0 if mean + 0.5 ** (phase + 1) < best else 1.0
+            active[i] = 0.0 if mean + 0.5 ** (phase + 1) < best else 1.0
     if state.bridges[0] == 1:
         before = state.lengths[phase - 1] if phase > 0 else 0
-        work[BRIDGE, 0] = state.lengths[phase] - before
-    work[PHASE, 0] += 1.0
+        info.bridge[0] = state.lengths[phase] - before
+    info.phase[0] += 1.0
 
 
 @compiled
 def predict(state: OdaafState, prediction: Prediction) -> None:
     """On with the present stretch; at its end, evenly one of those whose stretch is to come."""
-    work, current = prediction.work, state.current[0]
-    for i in range(work.shape[1]):
-        work[ACTIVE, i] = state.active[i]
-    work[PHASE, 0], work[BRIDGE, 0] = state.phase[0], state.bridge[0]
-    while not note_wanted(state, work) and work[BRIDGE, 0] <= 0.0:
-        end_phase(state, work)
+    info, current = prediction.info, state.current[0]
+    for i in range(info.active.shape[0]):
+        info.active[i] = state.active[i]
+    info.phase[0], info.bridge[0] = state.phase[0], state.bridge[0]
+    while not note_wanted(state, info) and info.bridge[0] <= 0.0:
+        end_phase(state, info)
         current = NOBODY
-    row = WANTED if work[BRIDGE, 0] <= 0.0 else ACTIVE
-    share_among_largest(work[row], prediction.q)
-    if current != NOBODY and work[row, current] == 1.0:
-        for i in range(work.shape[1]):
+    among = info.wanted if info.bridge[0] <= 0.0 else info.active
+    share_among_largest(among, prediction.q)
+    if current != NOBODY and among[current] == 1.0:
+        for i in range(among.shape[0]):
             prediction.q[i] = 1.0 if i == current else 0.0
-    fill_p(prediction)
 
 
 @compiled
 def commit(state: OdaafState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """The round belongs to the arm, or to a bridge, or comes after the last phase."""
-    work = prediction.work
-    for i in range(work.shape[1]):
-        state.active[i] = int(work[ACTIVE, i])
-    state.phase[0] = int(work[PHASE, 0])
-    state.bridge[0] = max(0, int(work[BRIDGE, 0]) - 1)
+    info = prediction.info
+    for i in range(info.active.shape[0]):
+        state.active[i] = int(info.active[i])
+    state.phase[0] = int(info.phase[0])
+    state.bridge[0] = max(0, int(info.bridge[0]) - 1)
     state.current[0] = arm
     state.credited[0] = NOBODY
-    if work[BRIDGE, 0] > 0.0:
+    if info.bridge[0] > 0.0:
         state.current[0] = arm if state.bridge[0] > 0 else NOBODY
     elif state.phase[0] < state.lengths.shape[0]:
         state.credited[0] = arm
@@ -209,4 +216,6 @@ class Odaaf(StochasticLearner):
         return min(root / tolerance, LONGEST) ** 2
 
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, work=WORK)
+        by_arm = np.zeros((2, self.arms))
+        info = OdaafInfo(by_arm[0], by_arm[1], phase=np.zeros(1), bridge=np.zeros(1))
+        return Prediction.blank(self.arms, info=info)

@@ -12,8 +12,12 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Prediction, Verbs, fill_p
-from belated.learners.stochastic.confidence_bounds import mean_reward, share_among_least_played
+from belated.learners.contract import Prediction, Verbs
+from belated.learners.stochastic.confidence_bounds import (
+    blank_index,
+    mean_reward,
+    share_among_least_played,
+)
 from belated.learners.stochastic.stochastic import StochasticLearner, not_negative
 from belated.numerics.exact_sums import add_exactly
 from belated.types import Covers, Need
@@ -36,9 +40,8 @@ def predict(state: PatientBanditsState, prediction: Prediction) -> None:
     """The arm of the largest upper bound: arrived rewards over plays, and its bonus."""
     for i in range(prediction.q.shape[0]):
         mean = mean_reward(state.rewards, i, max(1, state.plays[i]))
-        prediction.work[0, i] = mean + state.bonus[i]
-    share_among_least_played(prediction.work, 0, state.plays, prediction.q)
-    fill_p(prediction)
+        prediction.info.indices[i] = mean + state.bonus[i]
+    share_among_least_played(prediction.info.indices, state.plays, prediction.q)
 
 
 @compiled
@@ -101,4 +104,4 @@ class PatientBandits(StochasticLearner):
         )
 
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, work=1)
+        return blank_index(self.arms)

@@ -13,15 +13,19 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Prediction, Verbs, fill_p
+from belated.learners.contract import Prediction, Verbs
 from belated.learners.stochastic.confidence_bounds import share_among_least_played
-from belated.learners.stochastic.elimination import ACTIVE, BOUNDS, drop_the_worse, note_bounds
+from belated.learners.stochastic.elimination import (
+    ArmBounds,
+    blank_bounds,
+    drop_the_worse,
+    note_bounds,
+)
 from belated.learners.stochastic.stochastic import StochasticLearner, log_horizon
 from belated.numerics.exact_sums import add_exactly
 from belated.numerics.tie_breaking import share_among_largest
 from belated.types import Covers, Need
 
-WANTED, PHASE, WORK = BOUNDS, BOUNDS + 1, BOUNDS + 2  # rows of work; the phase is its first entry
 SAMPLES = 32.0
 
 
@@ -37,6 +41,14 @@ class PhasedEliminationState(NamedTuple):
     round: Counts
 
 
+class PhasedEliminationInfo(NamedTuple):
+    """The bounds of the arms, which of them the phase has to observe (1, else 0), and the phase."""
+
+    bounds: ArmBounds
+    wanted: Floats
+    phase: Floats
+
+
 @compiled
 def samples(state: PhasedEliminationState, phase: float) -> float:
     """32 ln T / eps^2, with eps = 2^-phase."""
@@ -44,12 +56,12 @@ def samples(state: PhasedEliminationState, phase: float) -> float:
 
 
 @compiled
-def note_wanted(state: PhasedEliminationState, work: Floats) -> bool:
+def note_wanted(state: PhasedEliminationState, info: PhasedEliminationInfo) -> bool:
     """Mark the active arms that a phase still has to observe; whether there are any."""
-    needed, found = samples(state, work[PHASE, 0]), False
-    for i in range(work.shape[1]):
-        wanted = work[ACTIVE, i] == 1.0 and state.observed[i] < needed
-        work[WANTED, i] = 1.0 if wanted else 0.0
+    needed, found = samples(state, info.phase[0]), False
+    for i in range(info.wanted.shape[0]):
+        wanted = info.bounds.active[i] == 1.0 and state.observed[i] < needed
+        info.wanted[i] = 1.0 if wanted else 0.0
         found = found or wanted
     return found
 
@@ -61,29 +73,28 @@ def predict(state: PhasedEliminationState, prediction: Prediction) -> None:
     When there are none the phase ends: i is dropped if mean_i + w_i < mean_j - w_j for an active j,
     with w = sqrt(2 ln T / observed), and eps is halved.
     """
-    work = prediction.work
-    for i in range(work.shape[1]):
-        work[ACTIVE, i] = state.active[i]
+    info = prediction.info
+    for i in range(info.wanted.shape[0]):
+        info.bounds.active[i] = state.active[i]
         width = math.sqrt(2.0 * state.log_horizon[0] / max(state.observed[i], 1))
         sum_ = state.rewards[0, i] + state.rewards[1, i]
-        note_bounds(work, i, sum_, sum_, state.observed[i], width)
-    work[PHASE, 0] = state.phase[0]
-    while not note_wanted(state, work):
-        drop_the_worse(work)
-        work[PHASE, 0] += 1.0
-    if work[PHASE, 0] == state.phase[0]:
-        share_among_least_played(work, WANTED, state.turns, prediction.q)
+        note_bounds(info.bounds, i, sum_, sum_, state.observed[i], width)
+    info.phase[0] = state.phase[0]
+    while not note_wanted(state, info):
+        drop_the_worse(info.bounds)
+        info.phase[0] += 1.0
+    if info.phase[0] == state.phase[0]:
+        share_among_least_played(info.wanted, state.turns, prediction.q)
     else:
-        share_among_largest(work[WANTED], prediction.q)
-    fill_p(prediction)
+        share_among_largest(info.wanted, prediction.q)
 
 
 @compiled
 def commit(state: PhasedEliminationState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Keep the phase and the arms that are left; in a new phase the turns begin anew."""
-    work, phase = prediction.work, int(prediction.work[PHASE, 0])
-    for i in range(work.shape[1]):
-        state.active[i] = int(work[ACTIVE, i])
+    active, phase = prediction.info.bounds.active, int(prediction.info.phase[0])
+    for i in range(active.shape[0]):
+        state.active[i] = int(active[i])
         if phase != state.phase[0]:
             state.turns[i] = 0
     state.phase[0] = phase
@@ -140,4 +151,5 @@ class PhasedElimination(StochasticLearner):
         )
 
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, work=WORK)
+        info = PhasedEliminationInfo(blank_bounds(self.arms), np.zeros(self.arms), np.zeros(1))
+        return Prediction.blank(self.arms, info=info)

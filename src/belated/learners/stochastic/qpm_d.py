@@ -13,7 +13,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Prediction, Verbs, fill_p
+from belated.learners.contract import Prediction, Verbs
 from belated.learners.stochastic.confidence_bounds import share_among_least_played, ucb1_index
 from belated.learners.stochastic.queues import (
     NOWHERE,
@@ -27,55 +27,41 @@ from belated.learners.stochastic.stochastic import StochasticLearner
 from belated.numerics.exact_sums import add_exactly
 from belated.types import Covers
 
-REWARDS, OBSERVED, FIRST, INDEX, WORK = 0, 2, 3, 4, 5  # rows of work; REWARDS has two
-
 
 class QpmDState(NamedTuple):
-    """observed and rewards are the base's, by arm; the rest are the parts of the queues."""
+    """observed and rewards are what the base was served, by arm, and plays what was played."""
 
     observed: Counts
     rewards: Floats
     plays: Counts
     round: Counts
-    reward: Floats
-    played: Counts
-    next: Counts
-    free: Counts
+    queues: Queues
+
+
+class QpmDInfo(NamedTuple):
+    """The base after it was served: its rewards and their number, and the indices of the arms.
+
+    first has the first place of each arm's queue that it was not served from.
+    """
+
+    rewards: Floats
+    observed: Floats
     first: Counts
-    last: Counts
-    settled: Counts
-    latest: Counts
-    due: Counts
+    indices: Floats
 
 
 @compiled
-def queues_of(state: QpmDState) -> Queues:
-    """The queues in a state."""
-    return Queues(
-        state.reward,
-        state.played,
-        state.next,
-        state.free,
-        state.first,
-        state.last,
-        state.settled,
-        state.latest,
-        state.due,
-    )
-
-
-@compiled
-def served_next(state: QpmDState, work: Floats) -> int:
+def served_next(state: QpmDState, info: QpmDInfo) -> int:
     """Among the arms that UCB1 asks for, that whose first queued reward was played first.
 
     Rounds of play are all different, so equal arms are told apart without any order of the arms.
     """
     largest, earliest, best = -math.inf, 0, NOWHERE
-    for i in range(work.shape[1]):
-        if work[INDEX, i] > largest:
-            largest, best = work[INDEX, i], NOWHERE
-        if work[INDEX, i] == largest and work[FIRST, i] != NOWHERE:
-            played = state.played[int(work[FIRST, i])]
+    for i in range(info.indices.shape[0]):
+        if info.indices[i] > largest:
+            largest, best = info.indices[i], NOWHERE
+        if info.indices[i] == largest and info.first[i] != NOWHERE:
+            played = state.queues.played[info.first[i]]
             if best == NOWHERE or played < earliest:
                 earliest, best = played, i
     return best
@@ -84,55 +70,54 @@ def served_next(state: QpmDState, work: Floats) -> int:
 @compiled
 def predict(state: QpmDState, prediction: Prediction) -> None:
     """Serve UCB1 from copies of the queues until it asks for an arm whose queue is empty."""
-    work, time = prediction.work, 1.0
-    for i in range(work.shape[1]):
-        work[REWARDS, i] = state.rewards[0, i]
-        work[REWARDS + 1, i] = state.rewards[1, i]
-        work[OBSERVED, i] = state.observed[i]
-        work[FIRST, i] = state.first[i]
-        time += work[OBSERVED, i]
+    info, time = prediction.info, 1.0
+    for i in range(info.indices.shape[0]):
+        info.rewards[0, i] = state.rewards[0, i]
+        info.rewards[1, i] = state.rewards[1, i]
+        info.observed[i] = state.observed[i]
+        info.first[i] = state.queues.first[i]
+        time += info.observed[i]
     arm = 0
     while arm != NOWHERE:
         log_time = math.log(time)
-        for i in range(work.shape[1]):
-            work[INDEX, i] = ucb1_index(work, i, work[OBSERVED, i], log_time)
-        arm = served_next(state, work)
+        for i in range(info.indices.shape[0]):
+            info.indices[i] = ucb1_index(info.rewards, i, info.observed[i], log_time)
+        arm = served_next(state, info)
         if arm != NOWHERE:
-            place = int(work[FIRST, arm])
-            add_exactly(work, arm, state.reward[place])
-            work[OBSERVED, arm] += 1.0
-            work[FIRST, arm] = state.next[place]
+            place = info.first[arm]
+            add_exactly(info.rewards, arm, state.queues.reward[place])
+            info.observed[arm] += 1.0
+            info.first[arm] = state.queues.next[place]
             time += 1.0
-    share_among_least_played(work, INDEX, state.plays, prediction.q)
-    fill_p(prediction)
+    share_among_least_played(info.indices, state.plays, prediction.q)
 
 
 @compiled
 def commit(state: QpmDState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Keep what the base was served, and freeze the round of the play."""
-    work = prediction.work
-    for i in range(work.shape[1]):
-        if work[OBSERVED, i] != state.observed[i]:
-            release(queues_of(state), i, int(work[FIRST, i]))
-            state.rewards[0, i] = work[REWARDS, i]
-            state.rewards[1, i] = work[REWARDS + 1, i]
-            state.observed[i] = int(work[OBSERVED, i])
+    info = prediction.info
+    for i in range(info.indices.shape[0]):
+        if info.observed[i] != state.observed[i]:
+            release(state.queues, i, info.first[i])
+            state.rewards[0, i] = info.rewards[0, i]
+            state.rewards[1, i] = info.rewards[1, i]
+            state.observed[i] = int(info.observed[i])
     plays[0, 0] = state.round[0]
     state.plays[arm] += 1
-    state.due[0] += 1
+    state.queues.due[0] += 1
     state.round[0] += 1
 
 
 @compiled
 def withdraw(state: QpmDState, play: Floats, arm: int) -> None:
-    """It needs no place in the queue."""
-    state.due[0] -= 1
+    """The play needs no place in the queue."""
+    state.queues.due[0] -= 1
 
 
 @compiled
 def observe(state: QpmDState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """Put the reward 1 - l into the arm's queue."""
-    enqueue(queues_of(state), arm, int(play[0]), 1.0 - loss, state.round[0])
+    enqueue(state.queues, arm, int(play[0]), 1.0 - loss, state.round[0])
 
 
 @dataclass(frozen=True)
@@ -160,13 +145,18 @@ class QpmD(StochasticLearner):
             rewards=np.zeros((2, self.arms)),
             plays=np.zeros(self.arms, dtype=np.int64),
             round=np.ones(1, dtype=np.int64),
-            **empty_queues(self.arms)._asdict(),
+            queues=empty_queues(self.arms),
         )
 
     def reserved(self, state: QpmDState, rounds: int) -> QpmDState:
-        queues = Queues(*(getattr(state, name) for name in Queues._fields))
-        roomy = with_room(queues, rounds)
-        return state if roomy is queues else state._replace(**roomy._asdict())
+        queues = with_room(state.queues, rounds)
+        return state if queues is state.queues else state._replace(queues=queues)
 
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, work=WORK)
+        info = QpmDInfo(
+            rewards=np.zeros((2, self.arms)),
+            observed=np.zeros(self.arms),
+            first=np.zeros(self.arms, dtype=np.int64),
+            indices=np.zeros(self.arms),
+        )
+        return Prediction.blank(self.arms, info=info)

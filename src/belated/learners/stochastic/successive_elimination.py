@@ -12,9 +12,9 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Prediction, Verbs, fill_p
+from belated.learners.contract import Prediction, Verbs
 from belated.learners.stochastic.confidence_bounds import share_among_least_played
-from belated.learners.stochastic.elimination import ACTIVE, BOUNDS, drop_the_worse, note_bounds
+from belated.learners.stochastic.elimination import blank_bounds, drop_the_worse, note_bounds
 from belated.learners.stochastic.stochastic import StochasticLearner, log_horizon
 from belated.numerics.exact_sums import add_exactly
 from belated.types import Covers, Need
@@ -42,22 +42,22 @@ def predict(state: EliminationState, prediction: Prediction) -> None:
     With n rewards counted, observed or not, mu-_i is the observed sum over n, mu+_i has one more
     for each that was not observed, and w = sqrt(2 ln T / n). In SE n is what was observed.
     """
+    bounds = prediction.info
     for i in range(prediction.q.shape[0]):
-        prediction.work[ACTIVE, i] = state.active[i]
+        bounds.active[i] = state.active[i]
         count = state.plays[i] if state.counts_plays[0] == 1 else state.observed[i]
         width = math.sqrt(2.0 * state.log_horizon[0] / max(count, 1))
         low = state.rewards[0, i] + state.rewards[1, i]
-        note_bounds(prediction.work, i, low, low + (count - state.observed[i]), count, width)
-    drop_the_worse(prediction.work)
-    share_among_least_played(prediction.work, ACTIVE, state.plays, prediction.q)
-    fill_p(prediction)
+        note_bounds(bounds, i, low, low + (count - state.observed[i]), count, width)
+    drop_the_worse(bounds)
+    share_among_least_played(bounds.active, state.plays, prediction.q)
 
 
 @compiled
 def commit(state: EliminationState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Arms that were dropped stay away for ever."""
+    """Count the play; arms that were dropped are never active again."""
     for i in range(state.active.shape[0]):
-        state.active[i] = int(prediction.work[ACTIVE, i])
+        state.active[i] = int(prediction.info.active[i])
     state.plays[arm] += 1
     state.round[0] += 1
     plays[0, 0] = 0.0
@@ -110,4 +110,4 @@ class SuccessiveElimination(StochasticLearner):
         )
 
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, work=BOUNDS)
+        return Prediction.blank(self.arms, info=blank_bounds(self.arms))

@@ -11,7 +11,8 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Prediction, Verbs, fill_p
+from belated.learners.contract import Prediction, Verbs
+from belated.learners.states import ArmCounts, ArmFloats
 from belated.learners.stochastic.posterior import (
     CHANCE,
     DENSITY,
@@ -33,19 +34,25 @@ from belated.numerics.exact_sums import add_exactly
 class ThompsonState(NamedTuple):
     """By arm: what has arrived, its exact sum, and the posterior: ends, spread, normalisation."""
 
-    observed: Counts
-    rewards: Floats
-    lower: Floats
-    upper: Floats
-    spread: Floats
-    log_beta: Floats
+    observed: ArmCounts
+    rewards: ArmFloats
+    lower: ArmFloats
+    upper: ArmFloats
+    spread: ArmFloats
+    log_beta: ArmFloats
     round: Counts
+
+
+class ThompsonInfo(NamedTuple):
+    """Working space of the integration: see `posterior`."""
+
+    work: Floats
 
 
 @compiled
 def predict(state: ThompsonState, prediction: Prediction) -> None:
     """q_t(i) = P(theta_i is the largest), theta_i drawn from Beta(1 + S_i, 1 + F_i)."""
-    work, q, low = prediction.work, prediction.q, state.lower.max()
+    work, q, low = prediction.info.work, prediction.q, state.lower.max()
     high, least, count = low, np.inf, 0
     for i in range(q.shape[0]):
         if state.upper[i] > low:
@@ -59,7 +66,6 @@ def predict(state: ThompsonState, prediction: Prediction) -> None:
             count += 1
     fill_chances(work, count, low, high, least)
     share_out(state, low, prediction)
-    fill_p(prediction)
 
 
 @compiled
@@ -69,7 +75,7 @@ def share_out(state: ThompsonState, low: float, prediction: Prediction) -> None:
     for i in range(q.shape[0]):
         q[i] = 0.0
         if state.upper[i] > low:
-            q[i] = max(0.0, prediction.work[CHANCE, place])
+            q[i] = max(0.0, prediction.info.work[CHANCE, place])
             place += 1
         sum_ += q[i]
     for i in range(q.shape[0]):
@@ -114,14 +120,7 @@ class Thompson(StochasticLearner):
     guarantee: ClassVar[str] = "none with delays; without, optimal for stochastic losses"
     source: ClassVar[str] = "Chapelle and Li 2011, from memory; fractional counts are ours"
     play_width: ClassVar[int] = 1
-    by_arm: ClassVar[tuple[str, ...]] = (
-        "observed",
-        "rewards",
-        "lower",
-        "upper",
-        "spread",
-        "log_beta",
-    )
+    can_change_arms: ClassVar[bool] = True
     state: ClassVar[type] = ThompsonState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
@@ -137,4 +136,4 @@ class Thompson(StochasticLearner):
         )
 
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, work=WORK)
+        return Prediction.blank(self.arms, info=ThompsonInfo(work=np.zeros((WORK, self.arms))))

@@ -6,13 +6,13 @@ concealed learner of the paper. The members of the family differ in their rates 
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Learner, Prediction, Verbs, fill_p
+from belated.learners.contract import Learner, Prediction, SolverInfo, Verbs
 from belated.numerics.importance_weights import divisor
 from belated.solvers.concealed import WORK, solve_concealed
 from belated.types import Setting
@@ -35,11 +35,8 @@ class HybridState(NamedTuple):
     dual: Floats
 
 
-LikeHybrid = Any  # a HybridState, or another state that has its fields and more
-
-
 @compiled
-def entropy_rate(state: LikeHybrid) -> float:
+def entropy_rate(state: HybridState) -> float:
     """sqrt(ln K / (w D_t + offset)); infinite, which is no entropy at all, while that is 0."""
     arms = state.losses.shape[0]
     late = state.delay_weight[0] * (state.total[0] + state.waiting[0])
@@ -50,31 +47,31 @@ def entropy_rate(state: LikeHybrid) -> float:
 
 
 @compiled
-def predict(state: LikeHybrid, prediction: Prediction) -> None:
+def predict(state: HybridState, prediction: Prediction) -> None:
     """The argmin of <q, L> - 2 sqrt(t + offset) sum_i sqrt(q_i) + 1/gamma_t sum_i q_i ln q_i."""
     prediction.eta[0] = 0.5 / math.sqrt(state.round[0] + state.tsallis_offset[0])
     prediction.gamma[0] = entropy_rate(state)
-    prediction.passes[0] = solve_concealed(
+    info = prediction.info
+    info.passes[0] = solve_concealed(
         state.losses,
         prediction.eta[0],
         prediction.gamma[0],
         state.dual,
         prediction.q,
-        prediction.dual,
-        prediction.work,
+        info.dual,
+        info.work,
     )
-    fill_p(prediction)
 
 
 @compiled
-def commit(state: LikeHybrid, prediction: Prediction, arm: int, plays: Floats) -> None:
+def commit(state: HybridState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Freeze q_t(i_t), the probability of the play, which is under way from now on."""
     plays[0, 0] = divisor(prediction.q[arm])
     state.total[0] += state.waiting[0]
     state.waiting[0] += 1
     state.round[0] += 1
     for i in range(state.dual.shape[0]):
-        state.dual[i] = prediction.dual[i]
+        state.dual[i] = prediction.info.dual[i]
 
 
 @compiled
@@ -98,9 +95,23 @@ class Schedule(NamedTuple):
     entropy_offset: float = 0.0
 
 
+def hybrid_start(arms: int, schedule: Schedule) -> HybridState:
+    """The state before the first round."""
+    return HybridState(
+        losses=np.zeros(arms),
+        waiting=np.zeros(1, dtype=np.int64),
+        total=np.zeros(1, dtype=np.int64),
+        delay_weight=np.full(1, schedule.delay_weight),
+        tsallis_offset=np.full(1, schedule.tsallis_offset),
+        entropy_offset=np.full(1, schedule.entropy_offset),
+        round=np.ones(1, dtype=np.int64),
+        dual=np.full(1 + arms, np.inf),
+    )
+
+
 @dataclass(frozen=True)
 class Hybrid(Learner):
-    """A member of the family; it has no more to say than its schedule."""
+    """A member of the family, which differs from the others in its schedule alone."""
 
     setting: ClassVar[Setting] = Setting.CONCEALED
     play_width: ClassVar[int] = 1
@@ -109,20 +120,12 @@ class Hybrid(Learner):
 
     @property
     def schedule(self) -> Schedule:
-        """What the rates are made of; without delays unless it is said otherwise."""
+        """What the rates are made of; by default plays under way are not counted."""
         return Schedule(delay_weight=0.0)
 
     def start(self) -> HybridState:
-        return HybridState(
-            losses=np.zeros(self.arms),
-            waiting=np.zeros(1, dtype=np.int64),
-            total=np.zeros(1, dtype=np.int64),
-            delay_weight=np.full(1, self.schedule.delay_weight),
-            tsallis_offset=np.full(1, self.schedule.tsallis_offset),
-            entropy_offset=np.full(1, self.schedule.entropy_offset),
-            round=np.ones(1, dtype=np.int64),
-            dual=np.full(1 + self.arms, np.inf),
-        )
+        return hybrid_start(self.arms, self.schedule)
 
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, eta=1, gamma=1, dual=1 + self.arms, work=WORK)
+        info = SolverInfo.blank(self.arms, dual=1 + self.arms, work=WORK)
+        return Prediction.blank(self.arms, eta=1, gamma=1, info=info)

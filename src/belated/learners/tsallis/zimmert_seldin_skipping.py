@@ -5,37 +5,39 @@ more, so a few very late losses cannot slow the learner down. Its loss is still 
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Facts, Learner, Prediction, Verbs
-from belated.learners.tsallis.hybrid_regularizer import commit as commit_counted
-from belated.learners.tsallis.hybrid_regularizer import predict
+from belated.learners.contract import Facts, Learner, Prediction, SolverInfo, Verbs
+from belated.learners.tsallis import hybrid_regularizer
+from belated.learners.tsallis.hybrid_regularizer import HybridState, Schedule
 from belated.solvers.concealed import WORK
 from belated.types import Covers, Setting
 
+DIVISOR, ROUND = range(2)  # the columns of a play
+
 
 class ZimmertSeldinSkippingState(NamedTuple):
-    """As `HybridState`, but `waiting` counts only plays that are not skipped, and so does `total`.
+    """The state of the hybrid, whose waiting and total leave out the plays that are skipped.
 
-    Plays are skipped in the order of play: all that wait are of the round `oldest` or later, and
-    `is_waiting` has a 1 for each, by round, modulo its length, which is a power of two.
+    Plays are skipped in the order of play: all that are counted are of the round `oldest` or later,
+    and `is_waiting` has a 1 for each, by round, modulo its length, which is a power of two.
     """
 
-    losses: Floats
-    waiting: Counts
-    total: Counts
+    hybrid: HybridState
     is_waiting: Counts
     oldest: Counts
-    delay_weight: Floats
-    tsallis_offset: Floats
-    entropy_offset: Floats
-    round: Counts
-    dual: Floats
+
+
+@compiled
+def predict(state: ZimmertSeldinSkippingState, prediction: Prediction) -> None:
+    """The argmin of the hybrid, whose entropy rate does not count the plays that are skipped."""
+    hybrid_regularizer.predict(state.hybrid, prediction)
 
 
 @compiled
@@ -46,9 +48,9 @@ def commit(
 
     No other can be: the oldest would have been skipped in the round before.
     """
-    now, last = state.round[0], state.is_waiting.shape[0] - 1
-    commit_counted(state, prediction, arm, plays)
-    plays[0, 1] = now
+    now, last = state.hybrid.round[0], state.is_waiting.shape[0] - 1
+    hybrid_regularizer.commit(state.hybrid, prediction, arm, plays)
+    plays[0, ROUND] = now
     state.is_waiting[now & last] = 1
     while state.is_waiting[state.oldest[0] & last] == 0:
         state.oldest[0] += 1
@@ -61,13 +63,13 @@ def commit(
 def uncount(state: ZimmertSeldinSkippingState, played: int) -> None:
     """The play of this round does not count any more."""
     state.is_waiting[played & (state.is_waiting.shape[0] - 1)] = 0
-    state.waiting[0] -= 1
+    state.hybrid.waiting[0] -= 1
 
 
 @compiled
 def withdraw(state: ZimmertSeldinSkippingState, play: Floats, arm: int) -> None:
     """The play is no longer under way; one that was skipped had not counted before."""
-    played = int(play[1])
+    played = int(play[ROUND])
     if played >= state.oldest[0]:
         uncount(state, played)
 
@@ -78,7 +80,7 @@ def observe(
 ) -> None:
     """Add l / q_s, with the probability of the round of the play, skipped or not."""
     withdraw(state, play, arm)
-    state.losses[arm] += loss / play[0]
+    state.hybrid.losses[arm] += loss / play[DIVISOR]
 
 
 @dataclass(frozen=True)
@@ -98,26 +100,28 @@ class ZimmertSeldinSkipping(Learner):
 
     def start(self) -> ZimmertSeldinSkippingState:
         return ZimmertSeldinSkippingState(
-            losses=np.zeros(self.arms),
-            waiting=np.zeros(1, dtype=np.int64),
-            total=np.zeros(1, dtype=np.int64),
+            hybrid=hybrid_regularizer.hybrid_start(self.arms, Schedule(delay_weight=1.0)),
             is_waiting=np.zeros(1, dtype=np.int64),
             oldest=np.ones(1, dtype=np.int64),
-            delay_weight=np.ones(1),
-            tsallis_offset=np.zeros(1),
-            entropy_offset=np.zeros(1),
-            round=np.ones(1, dtype=np.int64),
-            dual=np.full(1 + self.arms, np.inf),
         )
 
+    def losses(self, state: ZimmertSeldinSkippingState) -> Floats:
+        return state.hybrid.losses[:, np.newaxis]
+
+    def from_version_3(self, parts: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+        """The parts of a saved flat state, with those of the hybrid together and first."""
+        order = dict.fromkeys((*HybridState._fields, *parts))
+        return {name: parts[name] for name in order}
+
     def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, eta=1, gamma=1, dual=1 + self.arms, work=WORK)
+        info = SolverInfo.blank(self.arms, dual=1 + self.arms, work=WORK)
+        return Prediction.blank(self.arms, eta=1, gamma=1, info=info)
 
     def reserved(
         self, state: ZimmertSeldinSkippingState, rounds: int
     ) -> ZimmertSeldinSkippingState:
         """Room from the oldest play that counts to the last of so many rounds."""
-        played = np.arange(state.oldest[0], state.round[0])
+        played = np.arange(state.oldest[0], state.hybrid.round[0])
         room = state.is_waiting.size
         if played.size + rounds <= room:
             return state

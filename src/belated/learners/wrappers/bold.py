@@ -5,7 +5,7 @@ as many copies as rounds were ever open at once, and one more; nothing need be k
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,27 +21,41 @@ from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.learners.experts.anytime_hedge import AnytimeHedge
 from belated.learners.experts.msmwc import Msmwc
 from belated.learners.tsallis.tsallis_inf import TsallisInf
-from belated.learners.wrappers.copies import Copied, over
+from belated.learners.wrappers.copies import Copied, copies_in_stack, over
 from belated.learners.wrappers.heap import pop, push
 from belated.types import DELIVERIES, Covers, Delivery
 
 
+class BoldState(NamedTuple):
+    """The copies, stacked, and which of them are free.
+
+    awaited counts the losses that each copy waits for, free is a heap of the copies that wait for
+    nothing, and copies is the number of those that have played.
+    """
+
+    stack: Any
+    awaited: Counts
+    free: Counts
+    copies: Counts
+    round: Counts
+
+
 @compiled
-def predict(state: Any, prediction: Prediction) -> None:
-    """As the free copy of the lowest number would, or a new one: no prediction bears on that."""
+def predict(state: BoldState, prediction: Prediction) -> None:
+    """The prediction of the free copy of the lowest number, or of a new one if none is free."""
     copy = state.free[1] if state.free[0] > 0 else state.copies[0]
-    predict_copy(copy_of(state, copy), prediction)
+    predict_copy(copy_of(state.stack, copy), prediction)
 
 
 @compiled
-def commit(state: Any, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """That copy plays, and is busy until all losses of the round are in."""
+def commit(state: BoldState, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """That copy plays, and is busy until all losses of the round are told or withdrawn."""
     if state.free[0] > 0:
         copy = pop(state.free)
     else:
         copy = state.copies[0]
         state.copies[0] += 1
-    commit_copy(copy_of(state, copy), prediction, arm, plays)
+    commit_copy(copy_of(state.stack, copy), prediction, arm, plays)
     state.awaited[copy] = plays.shape[0]
     for row in range(plays.shape[0]):
         plays[row, plays.shape[1] - 1] = copy
@@ -49,23 +63,23 @@ def commit(state: Any, prediction: Prediction, arm: int, plays: Floats) -> None:
 
 
 @compiled
-def withdraw(state: Any, play: Floats, arm: int) -> None:
-    """The copy waits for one loss less."""
+def withdraw(state: BoldState, play: Floats, arm: int) -> None:
+    """The copy that played waits for one loss less."""
     copy = int(play[play.shape[0] - 1])
-    withdraw_copy(copy_of(state, copy), play, arm)
+    withdraw_copy(copy_of(state.stack, copy), play, arm)
     expect_less(state, copy)
 
 
 @compiled
-def observe(state: Any, play: Floats, arm: int, loss: float, missing: int) -> None:
+def observe(state: BoldState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """The copy that played learns."""
     copy = int(play[play.shape[0] - 1])
-    observe_copy(copy_of(state, copy), play, arm, loss, missing)
+    observe_copy(copy_of(state.stack, copy), play, arm, loss, missing)
     expect_less(state, copy)
 
 
 @compiled
-def expect_less(state: Any, copy: int) -> None:
+def expect_less(state: BoldState, copy: int) -> None:
     """One loss less is awaited; after the last the copy is free."""
     state.awaited[copy] -= 1
     if state.awaited[copy] == 0:
@@ -76,13 +90,13 @@ def expect_less(state: Any, copy: int) -> None:
 class Bold(Copied):
     """BOLD: as many copies of a base learner as there are rounds open at once, and one more."""
 
-    own_parts: ClassVar[tuple[str, ...]] = ("awaited", "free", "copies", "round")
     guarantee: ClassVar[str] = (
         "(G + 1) f(T / (G + 1)), in expectation, with at most G rounds open at once and the base's "
         "bound f without delays; not if what is played decides when its loss comes"
     )
     covers: ClassVar[Covers] = Covers.SHARED
     source: ClassVar[str] = "Joulani et al. 2013, read"
+    state: ClassVar[type] = BoldState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
     @classmethod
@@ -90,19 +104,20 @@ class Bold(Copied):
         """Any: a copy gets the losses of one round before it plays another."""
         return DELIVERIES
 
-    def room(self, state: Any, rounds: int) -> int:
-        """At worst every loss stays away."""
+    def copies_after(self, state: BoldState, rounds: int) -> int:
+        """At worst no loss comes, and every round needs a copy of its own."""
         return int(state.copies[0] + max(0, rounds - state.free[0]))
 
-    def own(self, state: Any, room: int) -> dict[str, Counts]:
-        """awaited counts the losses that each copy waits for; free is a heap of the idle ones."""
+    def with_stack(self, state: BoldState | None, stack: Any) -> BoldState:
+        room = copies_in_stack(stack)
         awaited, free = np.zeros(room, dtype=np.int64), np.zeros(1 + room, dtype=np.int64)
         if state is None:
             copies, now = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
-            return {"awaited": awaited, "free": free, "copies": copies, "round": now}
+            first: BoldState = self.state(stack, awaited, free, copies, now)
+            return first
         awaited[: state.awaited.size] = state.awaited
         free[: state.free.size] = state.free
-        return {"awaited": awaited, "free": free, "copies": state.copies, "round": state.round}
+        return state._replace(stack=stack, awaited=awaited, free=free)
 
     def copies_in(self, facts: Facts) -> int:
         """One more than are missing: all arms are told together, or have one delay.
@@ -113,7 +128,7 @@ class Bold(Copied):
 
 
 def bold(name: str, base: type[Learner], module: str) -> type[Bold]:
-    """BOLD over a base; one line for each is enough."""
+    """The class of BOLD over a base."""
     return over(Bold, name, base, module)
 
 
@@ -121,12 +136,3 @@ BoldHedge = bold("bold-hedge", AnytimeHedge, __name__)
 BoldMsmwc = bold("bold-msmwc", Msmwc, __name__)
 BoldExp3 = bold("bold-exp3", Exp3, __name__)
 BoldTsallis = bold("bold-tsallis", TsallisInf, __name__)
-
-
-def __getattr__(title: str) -> type[Learner]:
-    """Copies of any other base, when compiled code or a saved state asks for them."""
-    if not title.startswith("Bold"):
-        raise AttributeError(f"module {__name__!r} has no attribute {title!r}")
-    from belated.learners.registry import copies_titled
-
-    return copies_titled("bold", title)

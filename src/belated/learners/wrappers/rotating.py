@@ -1,11 +1,12 @@
 """Copies that take turns (Weinberger and Ordentlich 2002; for bandits Neu et al. 2010).
 
-If every loss comes within d rounds, d + 1 copies of a base can play in rotation: each has heard of
-its last round before it is its turn again. It must know d, and always pays for the longest delay.
+If every loss comes within d rounds, d + 1 copies of a base can play in rotation: each was told the
+losses of its last round before its turn comes again. The learner must know d, and always pays for
+the longest delay.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -25,38 +26,46 @@ from belated.learners.wrappers.copies import Copied, over
 from belated.types import Covers, Delivery, Need
 
 
+class RotatingState(NamedTuple):
+    """The copies, stacked; turns is d + 1, the number of copies that take turns."""
+
+    stack: Any
+    turns: Counts
+    round: Counts
+
+
 @compiled
-def turn(state: Any) -> int:
+def turn(state: RotatingState) -> int:
     """The copy whose turn it is in round t: t - 1 modulo d + 1."""
     return int((state.round[0] - 1) % state.turns[0])
 
 
 @compiled
-def predict(state: Any, prediction: Prediction) -> None:
-    """As the copy does whose turn it is."""
-    predict_copy(copy_of(state, turn(state)), prediction)
+def predict(state: RotatingState, prediction: Prediction) -> None:
+    """The prediction of the copy whose turn it is."""
+    predict_copy(copy_of(state.stack, turn(state)), prediction)
 
 
 @compiled
-def commit(state: Any, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """It plays."""
+def commit(state: RotatingState, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """The copy whose turn it is plays."""
     copy = turn(state)
-    commit_copy(copy_of(state, copy), prediction, arm, plays)
+    commit_copy(copy_of(state.stack, copy), prediction, arm, plays)
     for row in range(plays.shape[0]):
         plays[row, plays.shape[1] - 1] = copy
     state.round[0] += 1
 
 
 @compiled
-def withdraw(state: Any, play: Floats, arm: int) -> None:
-    """The copy that played will hear nothing."""
-    withdraw_copy(copy_of(state, int(play[play.shape[0] - 1])), play, arm)
+def withdraw(state: RotatingState, play: Floats, arm: int) -> None:
+    """Tell the copy that played that the loss will not come."""
+    withdraw_copy(copy_of(state.stack, int(play[play.shape[0] - 1])), play, arm)
 
 
 @compiled
-def observe(state: Any, play: Floats, arm: int, loss: float, missing: int) -> None:
+def observe(state: RotatingState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """The copy that played learns."""
-    observe_copy(copy_of(state, int(play[play.shape[0] - 1])), play, arm, loss, missing)
+    observe_copy(copy_of(state.stack, int(play[play.shape[0] - 1])), play, arm, loss, missing)
 
 
 @dataclass(frozen=True)
@@ -65,14 +74,16 @@ class Rotating(Copied):
 
     max_delay: int = 0
 
-    own_parts: ClassVar[tuple[str, ...]] = ("turns", "round")
     needs: ClassVar[tuple[Need, ...]] = (Need.MAX_DELAY,)
     guarantee: ClassVar[str] = (
         "(d + 1) f(T / (d + 1)), in expectation, if every loss comes within d rounds and the base "
         "has the bound f without delays"
     )
-    covers: ClassVar[Covers] = Covers.ANY  # each copy hears of its play in time, whatever it was
+    covers: ClassVar[Covers] = (
+        Covers.ANY
+    )  # each copy is told of its play in time, whichever arm it was
     source: ClassVar[str] = "Weinberger and Ordentlich 2002 as quoted by Joulani et al. 2013"
+    state: ClassVar[type] = RotatingState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
     def __post_init__(self) -> None:
@@ -81,7 +92,7 @@ class Rotating(Copied):
 
     @classmethod
     def deliveries_over(cls, base: type[Learner]) -> tuple[Delivery, ...]:
-        """As the base: a copy may have two rounds open if losses come later than they should."""
+        """Those of the base: if losses come too late, a copy may have two rounds open."""
         return base.deliveries
 
     def options_for_one(self) -> dict[str, Any]:
@@ -92,14 +103,16 @@ class Rotating(Copied):
             options["horizon"] = -(-horizon // (self.max_delay + 1))
         return options
 
-    def room(self, state: Any, rounds: int) -> int:
-        """Copies are made as their first turn comes."""
+    def copies_after(self, state: RotatingState, rounds: int) -> int:
+        """Copies are made when their first turn comes."""
         return int(min(self.max_delay + 1, state.round[0] - 1 + rounds))
 
-    def own(self, state: Any, room: int) -> dict[str, Counts]:
-        """turns is d + 1."""
-        now = np.ones(1, dtype=np.int64) if state is None else state.round
-        return {"turns": np.full(1, self.max_delay + 1, dtype=np.int64), "round": now}
+    def with_stack(self, state: RotatingState | None, stack: Any) -> RotatingState:
+        if state is not None:
+            return state._replace(stack=stack)
+        turns = np.full(1, self.max_delay + 1, dtype=np.int64)
+        first: RotatingState = self.state(stack, turns, np.ones(1, dtype=np.int64))
+        return first
 
     def copies_in(self, facts: Facts) -> int | None:
         """d + 1, unless a loss takes longer than d rounds."""
@@ -107,19 +120,10 @@ class Rotating(Copied):
 
 
 def rotating(name: str, base: type[Learner], module: str) -> type[Rotating]:
-    """Copies of a base in rotation; one line for each is enough."""
+    """The class of copies of a base in rotation."""
     return over(Rotating, name, base, module)
 
 
 CopiesHedge = rotating("copies-hedge", AnytimeHedge, __name__)
 CopiesExp3 = rotating("copies-exp3", Exp3, __name__)
 CopiesTsallis = rotating("copies-tsallis", TsallisInf, __name__)
-
-
-def __getattr__(title: str) -> type[Learner]:
-    """Copies of any other base, when compiled code or a saved state asks for them."""
-    if not title.startswith("Copies"):
-        raise AttributeError(f"module {__name__!r} has no attribute {title!r}")
-    from belated.learners.registry import copies_titled
-
-    return copies_titled("copies", title)

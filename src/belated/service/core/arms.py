@@ -59,7 +59,7 @@ class Lineup(NamedTuple):
         if not change["add"] and not change["remove"]:
             return None
         after = self.after(change)
-        if learner.by_arm is None:
+        if not learner.can_change_arms:
             raise Conflict(
                 f"learner {learner.name!r} cannot change its arms; archive {name!r} and create "
                 f"another problem with the arms {', '.join(after.arms)}; its journal can be "

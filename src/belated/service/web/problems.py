@@ -152,7 +152,7 @@ async def change_arms(name: str, body: OtherArms, front: TheFront, who: Whoever)
 def rehearse_change(problem: Served) -> None:
     """Change the arms of a learner that nobody waits for, as it may have to be compiled first."""
     learner = problem.learner
-    if learner.by_arm is not None:
+    if learner.can_change_arms:
         learner.with_arms(learner.start(), [0], 1)
 
 
