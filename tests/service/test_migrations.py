@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, text, update
 
-from belated.service.admin import offline as administration
+from belated.service.admin import offline
 from belated.service.admin.verify import verified_at_rest
-from belated.service.core.errors import Conflict
-from belated.service.store import Decision, Key, Note, Outcome, Store, open_store
+from belated.service.core.errors import StateConflictError
+from belated.service.store import ApiKey, Decision, Note, Outcome, Store, open_store
 from belated.service.store.migrations import STEPS, migrate, schema_version
 from belated.service.store.schema import FACTS, METADATA
-from tests.service.at_desk import at_desk
-from tests.service.material import decision, told, whole_journal
+from tests.service.material import decision, open_tickets, told, whole_journal
+from tests.service.thread_client import thread_client
 
 UPGRADE = Path(__file__).with_name("upgrade")
 FIRST_RELEASE, IN_USE = UPGRADE / "version_1.sql", UPGRADE / "version_1_in_use.sql"
@@ -40,11 +40,11 @@ def test_steps_are_taken_once_and_in_order(address: str) -> None:
     with open_store(address) as store:
         store.create_problem("ads", {}, at=0.0)
         store.append([decision("t1")], [])
-        assert store._transactions.write(lambda each: migrate(each, more)) == 1
-        assert store._transactions.write(lambda each: migrate(each, more)) == 2
+        assert store._transactions.write(lambda each: migrate(each, more)) == len(STEPS)
+        assert store._transactions.write(lambda each: migrate(each, more)) == len(more)
         with pytest.raises(Exception, match="this"):
             store._transactions.write(lambda each: migrate(each, broken))
-        assert store._transactions.read(schema_version) == 2
+        assert store._transactions.read(schema_version) == len(more)
         colour = text("select colour from problems")
         assert store._transactions.read(lambda each: each.execute(colour).all()) == [(None,)]
         assert len(whole_journal(store)) == 2
@@ -79,15 +79,15 @@ def test_the_first_release_can_be_read(tmp_path: Path) -> None:
             "t1", "ads", 1, "red", 0.1 + 0.2, None, "v1", 10.25, "k1", "d1", 99.5, 7
         )
         assert record.outcomes == (Outcome("t1", "red", "told", 1 / 3, 20.5, 2, -1.5),)
-        assert [each.ticket for each in store.due(now=1e9)] == ["t2"]
+        assert [each.ticket for each in open_tickets(store)] == ["t2"]
         assert store.counts("ads").by_arm["red"] == {"decided": 1, "told": 1}
         snapshot = store.snapshots.latest("ads")
         assert snapshot is not None
         assert snapshot.blob == b"\x00state\xff"
-        assert store.keys.all() == [Key("abc", "shop", ("ads:ask",), 1.5, None)]
+        assert store.keys.all() == [ApiKey("abc", "shop", ("ads:ask",), 1.5, None)]
         assert store.append([], [told("t2", arm="b"), told("t1")]).outcomes[0].counted
         assert store.record_in_turn(Note("ads", "arms", {"add": ["blue"], "remove": []}, 2.0), 0)
-        assert administration.outlines(store, True)[0]["arms"] == ["red", "green", "blue"]
+        assert offline.outlines(store, True)[0]["arms"] == ["red", "green", "blue"]
 
 
 def test_problems_in_use_go_on(tmp_path: Path) -> None:
@@ -99,13 +99,13 @@ def test_problems_in_use_go_on(tmp_path: Path) -> None:
         assert [finding.complaints for finding in verified_at_rest(store)] == [[], [], []]
         waiting = [store.ticket("000003vd71fr0c2t5ahcezx8pc"), store.ticket("0" * 26)]
         assert [each and each.decision.arm for each in waiting] == ["green", None]
-        with at_desk(store) as desk:
-            assert desk.rearm("weather", ["icon"], ["ecmwf"]) == ("gfs", "icon")
-            assert desk.rearm("ads", [], ["green"]) == ("red",)
-            assert desk.tell("000003vd71fr0c2t5ahcezx8pc", 0.5).counted
-            again = desk.ask("ads", key="k1", digest="d")
+        with thread_client(store) as thread:
+            assert thread.change_arms("weather", ["icon"], ["ecmwf"]) == ("gfs", "icon")
+            assert thread.change_arms("ads", [], ["green"]) == ("red",)
+            assert thread.tell("000003vd71fr0c2t5ahcezx8pc", 0.5).counted
+            again = thread.ask("ads", key="k1", digest="d")
             assert (again.ticket, again.arm) == ("000003tvmgqsxs990atnpb7jdw", "green")
-            assert desk.ask("ads").round == 10
-            with pytest.raises(Conflict, match="for good"):
-                desk.rearm("over", ["c"])
+            assert thread.ask("ads").round == 10
+            with pytest.raises(StateConflictError, match="for good"):
+                thread.change_arms("over", ["c"])
         assert [finding.complaints for finding in verified_at_rest(store)] == [[], [], []]
