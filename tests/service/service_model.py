@@ -16,10 +16,10 @@ from belated.service.core.errors import (
 from belated.service.core.requests import (
     Ask,
     Cancel,
-    Change,
-    Create,
+    CreateProblem,
     ReportResult,
     Request,
+    SetStatus,
     Tell,
     TicketReport,
 )
@@ -69,7 +69,7 @@ class Model:
         self.noted: set[tuple[str, str]] = set()
         self._before: dict[str, tuple[str, set[str]]] = {}
 
-    def create(self, request: Create) -> None:
+    def create(self, request: CreateProblem) -> None:
         assert request.name not in self.games
         self.games[request.name] = Game(request.spec)
 
@@ -78,7 +78,7 @@ class Model:
         known = self.plays.items()
         self._before = {name: (play.state, set(play.outcomes)) for name, play in known}
         expected: list[Any] = [None] * len(requests)
-        for kinds in ((Ask,), (Tell, Cancel), (Change,)):
+        for kinds in ((Ask,), (Tell, Cancel), (SetStatus,)):
             for place, request in enumerate(requests):
                 if isinstance(request, kinds):
                     expected[place] = self._answer(request, answers[place])
@@ -95,7 +95,7 @@ class Model:
                 return self._ask(request, answer)
             if isinstance(request, Cancel):
                 return self._cancel(request)
-            if isinstance(request, Change):
+            if isinstance(request, SetStatus):
                 return self._change(request)
         except RequestError as refusal:
             return type(refusal)
@@ -154,7 +154,7 @@ class Model:
         play.outcomes |= dict.fromkeys(play.awaited, ("cancelled", None))
         return (True, "cancelled")
 
-    def _change(self, change: Change) -> str:
+    def _change(self, change: SetStatus) -> str:
         game = self.games[change.problem]
         if game.status == "archived" != STATUS[change.kind]:
             raise StateConflictError("")
