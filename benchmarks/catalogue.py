@@ -148,8 +148,8 @@ MEASURES = (
         17,
         "many tickets",
         "at most 1.3 times",
-        "An ask at the desk of a service with 1,000,000 open tickets against one with 1,000; "
-        "SQLite, without waiting for the disk.",
+        "An ask at the commit thread of a service with 1,000,000 open tickets against one with "
+        "1,000; SQLite, without waiting for the disk.",
         tickets.grown,
     ),
     Measure(

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from fastapi import FastAPI
 from sqlalchemy import event
 
+from belated.service.admin.keys import hash_of
 from belated.service.admin.offline import create
 from belated.service.run.app import Settings, create_app
 from belated.service.store import Appended, Decision, Note, Outcome, Store, open_store
-from belated.service.store.records import DecisionAnswer, OutcomeAnswer
+from belated.service.store.records import DecisionResult, OutcomeResult
 from belated.service.store.sqlite import SqliteStore
-from belated.service.web.auth import hash_of
 from benchmarks.asks.empty import KEY, PROBLEM
 
 ARMS = 10
@@ -33,8 +33,8 @@ class Unwritten(SqliteStore):
     ) -> Appended:
         """All of it is new, and nothing is written."""
         return Appended(
-            [DecisionAnswer(each, True) for each in decisions],
-            [OutcomeAnswer(each, True) for each in outcomes],
+            [DecisionResult(each, True) for each in decisions],
+            [OutcomeResult(each, True) for each in outcomes],
         )
 
 

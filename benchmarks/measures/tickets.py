@@ -1,7 +1,7 @@
 """Measure 17: an ask of a service that has handed out few tickets, and one that has many open.
 
-Both are asked at their desks, 24 at a time and each under a key of its own, as our client makes it.
-Nothing waits for the disk, which would hide what else grows.
+Both are asked at their commit threads, 24 at a time and each under a key of its own, as our client
+makes it. Nothing waits for the disk, which would hide what else grows.
 """
 
 import queue
@@ -15,17 +15,17 @@ from benchmarks.measures.asks import CLIENTS, is_installed
 from benchmarks.timing import Contestant, race
 
 if TYPE_CHECKING:
-    from belated.service.core.commit_thread import Desk, Replies
+    from belated.service.core.commit_thread import CommitThread, Replies
 
 FEW, MANY, QUICK = 1_000, 1_000_000, 5_000
 AT_ONCE = 480  # asks in a group while tickets are made
 
 
 class Asker:
-    """Asks at a desk, so many at a time."""
+    """Asks a commit thread, so many at a time."""
 
-    def __init__(self, desk: "Desk", answers: "queue.SimpleQueue[Replies]") -> None:
-        self._desk, self._answers = desk, answers
+    def __init__(self, thread: "CommitThread", answers: "queue.SimpleQueue[Replies]") -> None:
+        self._thread, self._answers = thread, answers
 
     def __call__(self, count: int) -> None:
         self.ask(count, CLIENTS)
@@ -39,7 +39,7 @@ class Asker:
 
         for first in range(0, count, at_once):
             keys = [new_key() for _ in range(min(at_once, count - first))]
-            self._desk.submit([Job(Ask(PROBLEM, 1, key, "ask"), key) for key in keys])
+            self._thread.submit([Job(Ask(PROBLEM, 1, key, "ask"), key) for key in keys])
             waiting = len(keys)
             while waiting:
                 replies = self._answers.get()
@@ -50,20 +50,20 @@ class Asker:
 
 
 @contextmanager
-def at_desk(database: str) -> Iterator[Asker]:
-    """A desk over a new file that waits for no disk."""
-    from belated.service.core.commit_thread import Desk
+def asking(database: str) -> Iterator[Asker]:
+    """A commit thread over a new file that waits for no disk."""
+    from belated.service.core.commit_thread import CommitThread
     from belated.service.store import open_store
     from benchmarks.asks.apps import furnish
 
     with open_store(database, "off") as store:
         furnish(store)
         answers: queue.SimpleQueue[Replies] = queue.SimpleQueue()
-        desk = Desk(store, answers.put, seed=1)
+        thread = CommitThread(store, answers.put, seed=1)
         try:
-            yield Asker(desk, answers)
+            yield Asker(thread, answers)
         finally:
-            desk.stop()
+            thread.stop()
 
 
 def grown(effort: Effort) -> Iterator[Result]:
@@ -73,7 +73,7 @@ def grown(effort: Effort) -> Iterator[Result]:
     sizes = {f"{number:,}": number for number in (FEW, effort.choose(MANY, QUICK))}
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         askers = {
-            name: stack.enter_context(at_desk(f"{folder}/{number}.db"))
+            name: stack.enter_context(asking(f"{folder}/{number}.db"))
             for name, number in sizes.items()
         }
         for name, number in sizes.items():

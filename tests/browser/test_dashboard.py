@@ -146,7 +146,7 @@ def numbers(page: Any) -> dict[str, str]:
 
 def test_the_dashboard_in_a_browser(visit: Visit, service: Service) -> None:
     """No trouble, no request elsewhere, all problems, all charts from live data, all readable."""
-    page, seen = visit.page, service.call("GET", "/v1/problems/ads/sight")
+    page, seen = visit.page, service.call("GET", "/v1/problems/ads/stats")
     assert visit.troubles == []
     assert all(url.startswith(f"{service.address}/") for url in visit.requests)
     assert page.locator("nav a span").all_inner_texts() == ["ads", "live", "models"]
@@ -167,7 +167,7 @@ def test_the_dashboard_in_a_browser(visit: Visit, service: Service) -> None:
 def test_it_shows_what_the_service_knows(browser: Any, service: Service) -> None:
     """Counters, intervals, waiting tickets and events are those of the API; names are no HTML."""
     page = Visit(browser, f"{service.address}/#/ads", 1280, "light").page
-    seen = service.call("GET", "/v1/problems/ads/sight")
+    seen = service.call("GET", "/v1/problems/ads/stats")
     told = sum(arm["told"] for arm in seen["by_arm"])
     late = str(ROUNDS - EXPIRY)
     found = numbers(page)

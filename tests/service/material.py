@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from sqlalchemy import Row, select
+
 from belated.service.store import START, Decision, Event, Outcome, Store
+from belated.service.store.schema import OPEN_TICKETS
 
 
 def decision(ticket: str, **changes: Any) -> Decision:
@@ -36,3 +39,9 @@ def whole_journal(store: Store, limit: int = 1000) -> list[Event]:
         if not page:
             return events
         events += page
+
+
+def open_tickets(store: Store) -> list[Row[Any]]:
+    """The rows of the table of open tickets."""
+    found = select(OPEN_TICKETS).order_by(OPEN_TICKETS.c.ticket)
+    return list(store._transactions.read(lambda connection: connection.execute(found).all()))

@@ -6,16 +6,22 @@ Asks come first, then reports and cancellations, then changes, and what is due e
 from dataclasses import dataclass, field
 from typing import Any
 
-from belated.service.core.errors import Conflict, Expired, Invalid, Refusal, Unknown
+from belated.service.core.errors import (
+    InvalidRequestError,
+    NotFoundError,
+    RequestError,
+    StateConflictError,
+    TicketExpiredError,
+)
 from belated.service.core.requests import (
     Ask,
     Cancel,
-    Change,
-    Create,
-    Report,
+    CreateProblem,
+    ReportResult,
     Request,
+    SetStatus,
     Tell,
-    Verdict,
+    TicketReport,
 )
 from belated.service.store import Decision
 
@@ -63,7 +69,7 @@ class Model:
         self.noted: set[tuple[str, str]] = set()
         self._before: dict[str, tuple[str, set[str]]] = {}
 
-    def create(self, request: Create) -> None:
+    def create(self, request: CreateProblem) -> None:
         assert request.name not in self.games
         self.games[request.name] = Game(request.spec)
 
@@ -72,7 +78,7 @@ class Model:
         known = self.plays.items()
         self._before = {name: (play.state, set(play.outcomes)) for name, play in known}
         expected: list[Any] = [None] * len(requests)
-        for kinds in ((Ask,), (Tell, Cancel), (Change,)):
+        for kinds in ((Ask,), (Tell, Cancel), (SetStatus,)):
             for place, request in enumerate(requests):
                 if isinstance(request, kinds):
                     expected[place] = self._answer(request, answers[place])
@@ -89,9 +95,9 @@ class Model:
                 return self._ask(request, answer)
             if isinstance(request, Cancel):
                 return self._cancel(request)
-            if isinstance(request, Change):
+            if isinstance(request, SetStatus):
                 return self._change(request)
-        except Refusal as refusal:
+        except RequestError as refusal:
             return type(refusal)
         assert isinstance(request, Tell)
         return [self._report(report) for report in request.reports]
@@ -101,10 +107,10 @@ class Model:
         if ask.key is not None and ask.key in game.keyed:
             digest, tickets = game.keyed[ask.key]
             if digest != ask.digest:
-                raise Invalid("")
+                raise InvalidRequestError("")
             return tickets
         if game.status != "active":
-            raise Conflict("")
+            raise StateConflictError("")
         for decision in answer:
             game.round += 1
             check_decision(decision, ask.problem, game, self.now)
@@ -116,14 +122,14 @@ class Model:
             game.keyed[ask.key] = (ask.digest, tickets)
         return tickets
 
-    def _report(self, report: Report) -> Any:
+    def _report(self, report: TicketReport) -> Any:
         """What is expected of a report; its state is that after the group unless it was known."""
         play = self.plays.get(report.ticket)
         if play is None:
-            return Unknown
+            return NotFoundError
         arm = report.arm or play.decision.arm
         if arm is None or arm not in play.awaited | set(play.outcomes):
-            return Invalid
+            return InvalidRequestError
         if arm not in play.outcomes:
             play.outcomes[arm] = ("told", report.loss)
             return lambda: (True, play.state)
@@ -131,27 +137,27 @@ class Model:
         if kind == "expired":
             self.games[play.decision.problem].late += (report.ticket, arm) not in self.noted
             self.noted.add((report.ticket, arm))
-            return Expired
+            return TicketExpiredError
         if kind == "cancelled" or loss != report.loss:
-            return Conflict
+            return StateConflictError
         state, known = self._before.get(report.ticket, ("", set()))
         return (False, state) if arm in known else lambda: (False, play.state)
 
     def _cancel(self, cancel: Cancel) -> Any:
         play = self.plays.get(cancel.ticket)
         if play is None:
-            raise Unknown("")
+            raise NotFoundError("")
         if not play.awaited:
             if play.state == "cancelled":
                 return (False, "cancelled")
-            raise (Expired if play.state == "expired" else Conflict)("")
+            raise (TicketExpiredError if play.state == "expired" else StateConflictError)("")
         play.outcomes |= dict.fromkeys(play.awaited, ("cancelled", None))
         return (True, "cancelled")
 
-    def _change(self, change: Change) -> str:
+    def _change(self, change: SetStatus) -> str:
         game = self.games[change.problem]
         if game.status == "archived" != STATUS[change.kind]:
-            raise Conflict("")
+            raise StateConflictError("")
         game.status = STATUS[change.kind]
         return game.status
 
@@ -181,8 +187,8 @@ def check_decision(decision: Decision, problem: str, game: Game, now: float) -> 
 
 def plain(answer: Any) -> Any:
     """An answer without what only the service can know."""
-    if isinstance(answer, Refusal):
+    if isinstance(answer, RequestError):
         return type(answer)
-    if isinstance(answer, Verdict):
+    if isinstance(answer, ReportResult):
         return (answer.counted, answer.state)
     return [each.ticket for each in answer] if isinstance(answer, list) else answer

@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from belated.service.admin.change_arms import rearm
+from belated.service.admin.change_arms import change_arms
 from belated.service.admin.verify import verified_at_rest
-from belated.service.core.errors import Conflict, Invalid, Refusal, Unavailable
+from belated.service.core.errors import (
+    InvalidRequestError,
+    RequestError,
+    StateConflictError,
+    UnavailableError,
+)
 from belated.service.core.replicas import Replicas
-from belated.service.core.requests import Call, Cancel, Change, Report, Tell
+from belated.service.core.requests import Cancel, RunOnThread, SetStatus, Tell, TicketReport
 from belated.service.store import Decision, Note, Store, open_store
 from tests.cli.commands import complaint
-from tests.service.at_desk import AtDesk, at_desk, fingerprints_in
 from tests.service.material import whole_journal
 from tests.service.named_learners import (
     NamedConcealed,
@@ -25,6 +29,7 @@ from tests.service.named_learners import (
     NamedUcb1,
 )
 from tests.service.test_commands import done, read
+from tests.service.thread_client import ThreadClient, fingerprints_in, thread_client
 
 ARMS = ["red", "green", "blue"]
 LOSSES = {"red": 0.6, "green": 0.4, "blue": 0.7, "grey": 0.2}
@@ -52,14 +57,14 @@ ABLE = {
 }  # fmt: skip
 
 
-def caught_up(desk: AtDesk, store: Store) -> AtDesk:
-    """A desk that has read all that it has written itself."""
+def caught_up(thread: ThreadClient, store: Store) -> ThreadClient:
+    """A client of a thread that has folded all that it has written itself."""
     if not store.one_owner:
-        desk.do(Call(lambda store, replicas: replicas.catch_up()))
-    return desk
+        thread.do(RunOnThread(lambda store, replicas: replicas.catch_up()))
+    return thread
 
 
-def weights_now(desk: AtDesk, problem: str) -> dict[str, float]:
+def weights_now(thread: ThreadClient, problem: str) -> dict[str, float]:
     """The weights of the coming round, by name."""
 
     def look(store: Store, replicas: Replicas) -> dict[str, float]:
@@ -68,7 +73,7 @@ def weights_now(desk: AtDesk, problem: str) -> dict[str, float]:
         replica = replicas.by_name[problem]
         return dict(zip(replica.problem.arms, replica.weights().tolist(), strict=True))
 
-    return dict(desk.do(Call(look)))
+    return dict(thread.do(RunOnThread(look)))
 
 
 class Game:
@@ -77,8 +82,10 @@ class Game:
     A twin must agree in every round.
     """
 
-    def __init__(self, desk: AtDesk, problem: str, twin: NamedLearner | None = None) -> None:
-        self.desk, self.problem, self.twin = desk, problem, twin
+    def __init__(
+        self, thread: ThreadClient, problem: str, twin: NamedLearner | None = None
+    ) -> None:
+        self.thread, self.problem, self.twin = thread, problem, twin
         self.changes = dict(CHANGES)
         self.weights: list[dict[str, float]] = []
 
@@ -87,10 +94,10 @@ class Game:
         chance, waiting = random.Random(11), list[Decision]()
         self.change_after(0)
         for number in range(1, rounds + 1):
-            self.weights.append(weights_now(self.desk, self.problem))
+            self.weights.append(weights_now(self.thread, self.problem))
             if self.twin is not None:
                 self.compare(self.twin)
-            waiting.append(self.desk.ask(self.problem))
+            waiting.append(self.thread.ask(self.problem))
             if self.twin is not None:
                 ticket, *_, arm, probability = waiting[-1][:5]
                 self.twin.decided(ticket, str(arm), float(probability or 0.0))
@@ -112,10 +119,10 @@ class Game:
         """Tell what came, or cancel: both count, whatever became of the arm."""
         arms = [decision.arm] if decision.arm else list(decision.weights or ())
         if cancelled:
-            assert self.desk.do(Cancel(decision.ticket)).counted
+            assert self.thread.do(Cancel(decision.ticket)).counted
         else:
-            reports = [Report(decision.ticket, LOSSES.get(arm, 0.5), arm=arm) for arm in arms]
-            assert all(each.counted for each in self.desk.do(Tell(reports)))
+            reports = [TicketReport(decision.ticket, LOSSES.get(arm, 0.5), arm=arm) for arm in arms]
+            assert all(each.counted for each in self.thread.do(Tell(reports)))
         if self.twin is not None:
             loss = None if cancelled else LOSSES.get(str(decision.arm), 0.5)
             self.twin.ended(decision.ticket, loss)
@@ -124,7 +131,7 @@ class Game:
         """Change the arms if it is time."""
         if rounds in self.changes:
             wanted = self.changes.pop(rounds)
-            self.desk.rearm(self.problem, *wanted)
+            self.thread.change_arms(self.problem, *wanted)
             if self.twin is not None:
                 self.twin.changed(*wanted)
 
@@ -133,9 +140,9 @@ class Game:
 def test_a_literal_twin_over_names_agrees(learner: str) -> None:
     """Every weight of every round, while arms come, go and come back."""
     options, twin = TWINS[learner]
-    with open_store("memory:") as store, at_desk(store) as desk:
-        desk.create("game", arms=ARMS, learner=learner, options=options)
-        Game(desk, "game", twin()).play(45)
+    with open_store("memory:") as store, thread_client(store) as thread:
+        thread.create("game", arms=ARMS, learner=learner, options=options)
+        Game(thread, "game", twin()).play(45)
         assert verified_at_rest(store)[0].is_clean
 
 
@@ -143,10 +150,10 @@ def test_a_literal_twin_over_names_agrees(learner: str) -> None:
 def test_the_live_state_is_the_fold(learner: str) -> None:
     """Bit for bit, from the beginning and from a snapshot at any cut, for all that can change."""
     with open_store("memory:") as store:
-        with at_desk(store) as desk:
-            desk.create("game", arms=ARMS, learner=learner, options=ABLE[learner])
-            Game(desk, "game").play(30)
-            live = desk.states()
+        with thread_client(store) as thread:
+            thread.create("game", arms=ARMS, learner=learner, options=ABLE[learner])
+            Game(thread, "game").play(30)
+            live = thread.states()
         (found,) = verified_at_rest(store)
         assert (found.complaints, found.gap) == ([], 0.0)
         events = whole_journal(store)
@@ -167,9 +174,9 @@ def test_the_live_state_is_the_fold(learner: str) -> None:
 def test_a_replay_of_the_export_follows(tmp_path: Path, learner: str, ending: str) -> None:
     """q of every round, of all arms there ever were, to 1e-10."""
     db, log = tmp_path / "belated.db", tmp_path / f"log{ending}"
-    with open_store(db) as store, at_desk(store) as desk:
-        desk.create("game", arms=ARMS, learner=learner)
-        weights = Game(desk, "game").play(36).weights
+    with open_store(db) as store, thread_client(store) as thread:
+        thread.create("game", arms=ARMS, learner=learner)
+        weights = Game(thread, "game").play(36).weights
     done("export", "game", log, "--db", db)
     replayed = read("replay", log, "--learner", learner, "--arms", ",".join(ARMS))
     assert replayed["arms"] == [*ARMS, "white", "grey"]
@@ -181,12 +188,12 @@ def test_a_replay_of_the_export_follows(tmp_path: Path, learner: str, ending: st
 
 def test_every_store_keeps_the_changes(store: Store) -> None:
     """Also where other workers write: a second reader of the journal holds the same state."""
-    with at_desk(store) as desk:
-        desk.create("game", arms=ARMS, learner="exp3")
-        desk.create("experts", arms=ARMS, learner="practical-experts")
+    with thread_client(store) as thread:
+        thread.create("game", arms=ARMS, learner="exp3")
+        thread.create("experts", arms=ARMS, learner="practical-experts")
         for name in ("game", "experts"):
-            Game(desk, name).play(26)
-        live = caught_up(desk, store).states()
+            Game(thread, name).play(26)
+        live = caught_up(thread, store).states()
     again = Replicas(store)
     again.catch_up()
     assert fingerprints_in(again) == live == fingerprints_in(Replicas.loaded(store))
@@ -197,25 +204,25 @@ def test_every_store_keeps_the_changes(store: Store) -> None:
 def test_plays_of_a_removed_arm_end_once_and_move_nothing() -> None:
     """They are told, told again, told otherwise, cancelled and expire; no weight knows of it."""
     now = [100.0]
-    with open_store("memory:") as store, at_desk(store, clock=lambda: now[0]) as desk:
-        desk.create("ads", arms=["red"], learner="exp3", expire_seconds=50, default_loss=1.0)
-        first, second, third = (desk.ask("ads").ticket for _ in range(3))
-        assert desk.rearm("ads", add=["green", "blue"]) == ("red", "green", "blue")
-        assert desk.rearm("ads", remove=["red"]) == ("green", "blue")
-        before = weights_now(desk, "ads")
+    with open_store("memory:") as store, thread_client(store, clock=lambda: now[0]) as thread:
+        thread.create("ads", arms=["red"], learner="exp3", expire_seconds=50, default_loss=1.0)
+        first, second, third = (thread.ask("ads").ticket for _ in range(3))
+        assert thread.change_arms("ads", add=["green", "blue"]) == ("red", "green", "blue")
+        assert thread.change_arms("ads", remove=["red"]) == ("green", "blue")
+        before = weights_now(thread, "ads")
         assert list(before) == ["green", "blue"]
-        assert desk.tell(first, 0.9).counted
-        assert not desk.tell(first, 0.9).counted
-        with pytest.raises(Conflict, match="for 'red' and now"):
-            desk.tell(first, 0.1)
-        assert desk.do(Cancel(second)).state == "cancelled"
-        desk.rearm("ads", add=["red"])  # another one of the same name
-        desk.rearm("ads", remove=["red"])
+        assert thread.tell(first, 0.9).counted
+        assert not thread.tell(first, 0.9).counted
+        with pytest.raises(StateConflictError, match="for 'red' and now"):
+            thread.tell(first, 0.1)
+        assert thread.do(Cancel(second)).state == "cancelled"
+        thread.change_arms("ads", add=["red"])  # another one of the same name
+        thread.change_arms("ads", remove=["red"])
         now[0] += 60.0
-        assert desk.ask("ads").arm in ("green", "blue")
-        with pytest.raises(Refusal, match="has expired"):
-            desk.tell(third, 0.5)
-        assert weights_now(desk, "ads") == before
+        assert thread.ask("ads").arm in ("green", "blue")
+        with pytest.raises(RequestError, match="has expired"):
+            thread.tell(third, 0.5)
+        assert weights_now(thread, "ads") == before
         counts = store.counts("ads").by_arm["red"]
         assert counts == {"decided": 3, "told": 1, "cancelled": 1, "expired": 1}
         assert verified_at_rest(store)[0].is_clean
@@ -223,46 +230,46 @@ def test_plays_of_a_removed_arm_end_once_and_move_nothing() -> None:
 
 def test_experts_are_told_of_whom_their_ticket_weighed() -> None:
     """Of one who left, yes; of one who came later, no; and the ticket closes with the last."""
-    with open_store("memory:") as store, at_desk(store) as desk:
-        desk.create("weather", arms=ARMS, learner="practical-experts")
-        ticket = desk.ask("weather").ticket
-        desk.tell(ticket, 0.5, arm="green")
-        desk.rearm("weather", add=["grey"], remove=["red", "green"])
-        before = weights_now(desk, "weather")
-        with pytest.raises(Invalid, match="has no such arm"):
-            desk.tell(ticket, 0.5, arm="grey")
-        with pytest.raises(Invalid, match="has no such arm"):
-            desk.tell(ticket, 0.5, arm="never")
-        assert not desk.tell(ticket, 0.5, arm="green").counted
-        assert desk.tell(ticket, 0.1, arm="red").state == "pending"
-        assert weights_now(desk, "weather") == before
-        desk.rearm("weather", add=["red"])
-        assert not desk.tell(ticket, 0.1, arm="red").counted
-        assert desk.tell(ticket, 0.1, arm="blue").state == "told"
+    with open_store("memory:") as store, thread_client(store) as thread:
+        thread.create("weather", arms=ARMS, learner="practical-experts")
+        ticket = thread.ask("weather").ticket
+        thread.tell(ticket, 0.5, arm="green")
+        thread.change_arms("weather", add=["grey"], remove=["red", "green"])
+        before = weights_now(thread, "weather")
+        with pytest.raises(InvalidRequestError, match="has no such arm"):
+            thread.tell(ticket, 0.5, arm="grey")
+        with pytest.raises(InvalidRequestError, match="has no such arm"):
+            thread.tell(ticket, 0.5, arm="never")
+        assert not thread.tell(ticket, 0.5, arm="green").counted
+        assert thread.tell(ticket, 0.1, arm="red").state == "pending"
+        assert weights_now(thread, "weather") == before
+        thread.change_arms("weather", add=["red"])
+        assert not thread.tell(ticket, 0.1, arm="red").counted
+        assert thread.tell(ticket, 0.1, arm="blue").state == "told"
         assert verified_at_rest(store)[0].is_clean
 
 
 def test_a_worker_that_does_not_know_yet_harms_nothing(store: Store) -> None:
     """A decision for an arm that is removed already is played, ends, and teaches nothing."""
-    with at_desk(store) as desk:
-        desk.create("game", arms=ARMS, learner="exp3")
-        desk.create("experts", arms=ARMS, learner="practical-experts")
+    with thread_client(store) as thread:
+        thread.create("game", arms=ARMS, learner="exp3")
+        thread.create("experts", arms=ARMS, learner="practical-experts")
         for name in ("game", "experts"):
-            desk.rearm(name, ["grey"], ["red"])
+            thread.change_arms(name, ["grey"], ["red"])
     late = Decision("a" * 26, "game", 1, "red", 0.5, None, "", 2.0)
     third = 1 / 3
     wide = Decision("b" * 26, "experts", 1, None, None, dict.fromkeys(ARMS, third), "", 2.0)
     store.append([late, wide], [])
-    with at_desk(store) as desk:
-        before = weights_now(desk, "game")
-        assert desk.tell("a" * 26, 1.0).state == "told"
+    with thread_client(store) as thread:
+        before = weights_now(thread, "game")
+        assert thread.tell("a" * 26, 1.0).state == "told"
         assert (
-            weights_now(desk, "game") == before == dict.fromkeys(["green", "blue", "grey"], third)
+            weights_now(thread, "game") == before == dict.fromkeys(["green", "blue", "grey"], third)
         )
-        told = desk.do(Tell([Report("b" * 26, 0.5, arm=arm) for arm in (*ARMS, "grey")]))
+        told = thread.do(Tell([TicketReport("b" * 26, 0.5, arm=arm) for arm in (*ARMS, "grey")]))
         assert [getattr(each, "state", None) for each in told[:3]] == ["told"] * 3
-        assert isinstance(told[3], Invalid)
-        live = caught_up(desk, store).states()
+        assert isinstance(told[3], InvalidRequestError)
+        live = caught_up(thread, store).states()
     again = Replicas(store)
     again.catch_up()
     assert fingerprints_in(again) == live
@@ -271,55 +278,64 @@ def test_a_worker_that_does_not_know_yet_harms_nothing(store: Store) -> None:
 @pytest.mark.parametrize(
     ("add", "remove", "refusal", "sentence"),
     [
-        ([], [], Invalid, "neither add nor remove"),
-        (["a", "a"], [], Invalid, "add names an arm twice"),
-        (["a"], ["a"], Invalid, "both added and removed"),
-        ([""], [], Invalid, "is no name"),
-        ([], ["orange"], Invalid, "'ads' has no such arm"),
-        (["a"], ARMS, Conflict, "at least one must stay"),
-        ([f"arm {n}" for n in range(9_998)], [], Conflict, "would have had 10001 arms"),
+        ([], [], InvalidRequestError, "neither add nor remove"),
+        (["a", "a"], [], InvalidRequestError, "add names an arm twice"),
+        (["a"], ["a"], InvalidRequestError, "both added and removed"),
+        ([""], [], InvalidRequestError, "is no name"),
+        ([], ["orange"], InvalidRequestError, "'ads' has no such arm"),
+        (["a"], ARMS, StateConflictError, "at least one must stay"),
+        ([f"arm {n}" for n in range(9_998)], [], StateConflictError, "would have had 10001 arms"),
     ],
 )
 def test_bad_changes_are_refused(
-    add: list[str], remove: list[str], refusal: type[Refusal], sentence: str
+    add: list[str], remove: list[str], refusal: type[RequestError], sentence: str
 ) -> None:
     """In one sentence, and nothing changes."""
-    with open_store("memory:") as store, at_desk(store) as desk:
-        desk.create("ads", arms=ARMS)
-        before = desk.states()
+    with open_store("memory:") as store, thread_client(store) as thread:
+        thread.create("ads", arms=ARMS)
+        before = thread.states()
         with pytest.raises(refusal, match=sentence):
-            desk.rearm("ads", add, remove)
-        assert desk.states() == before
-        assert desk.rearm("ads", add=["red"]) == tuple(ARMS)  # it is there already
-        assert desk.states() == before
+            thread.change_arms("ads", add, remove)
+        assert thread.states() == before
+        assert thread.change_arms("ads", add=["red"]) == tuple(ARMS)  # it is there already
+        assert thread.states() == before
         assert len(whole_journal(store)) == 1
 
 
 def test_who_cannot_change_says_what_to_do() -> None:
     """A learner that is made for its arms, and a problem that is over."""
-    with open_store("memory:") as store, at_desk(store) as desk:
-        desk.create("fixed", arms=ARMS, learner="tsallis-inf")
-        with pytest.raises(Conflict, match="archive 'fixed' and create another problem with the"):
-            desk.rearm("fixed", add=["grey"])
-        desk.create("over", arms=ARMS)
-        desk.do(Change("over", "archived"))
-        with pytest.raises(Conflict, match="for good"):
-            desk.rearm("over", add=["grey"])
+    with open_store("memory:") as store, thread_client(store) as thread:
+        thread.create("fixed", arms=ARMS, learner="tsallis-inf")
+        with pytest.raises(
+            StateConflictError, match="archive 'fixed' and create another problem with the"
+        ):
+            thread.change_arms("fixed", add=["grey"])
+        thread.create("over", arms=ARMS)
+        thread.do(SetStatus("over", "archived"))
+        with pytest.raises(StateConflictError, match="for good"):
+            thread.change_arms("over", add=["grey"])
 
 
 def test_changes_come_one_after_the_other(address: str) -> None:
     """Who does not know of another change writes nothing, and is told to look."""
     with open_store(address) as store:
-        with at_desk(store) as desk:
-            desk.create("ads", arms=ARMS)
-            desk.rearm("ads", remove=["red"])
-            blind = desk.do(Call(lambda store, replicas: replicas.by_name["ads"].lineup))
+        with thread_client(store) as thread:
+            thread.create("ads", arms=ARMS)
+            thread.change_arms("ads", remove=["red"])
+            blind = thread.do(
+                RunOnThread(lambda store, replicas: replicas.by_name["ads"].arm_history)
+            )
         assert not store.record_in_turn(Note("ads", "arms", {"add": [], "remove": []}, 1.0), 0)
         assert blind.changes == 1
         replicas = Replicas.loaded(store)
         assert store.record_in_turn(Note("ads", "arms", {"add": ["a"], "remove": []}, 1.0), 1)
         if store.one_owner:
-            with pytest.raises(Unavailable, match="by somebody else"):
-                rearm(store, replicas, "ads", ["b"], [], 2.0)
+            with pytest.raises(UnavailableError, match="by somebody else"):
+                change_arms(store, replicas, "ads", ["b"], [], 2.0)
         else:
-            assert rearm(store, replicas, "ads", ["b"], [], 2.0) == ("green", "blue", "a", "b")
+            assert change_arms(store, replicas, "ads", ["b"], [], 2.0) == (
+                "green",
+                "blue",
+                "a",
+                "b",
+            )

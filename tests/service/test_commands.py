@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from belated.cli import main
 from belated.compiled.jit import source_hash
 from belated.service.store import open_store
+from belated.service.store.migrations import STEPS
 from tests.cli.commands import complaint
 from tests.service.server import serving
 
@@ -79,7 +80,7 @@ def test_keys_are_made_listed_and_revoked(tmp_path: Path) -> None:
 
 def test_migrate_says_what_there_is(tmp_path: Path) -> None:
     """A new store is brought to the newest version."""
-    assert "schema version 1" in done("migrate", "--db", tmp_path / "belated.db")
+    assert f"schema version {len(STEPS)}" in done("migrate", "--db", tmp_path / "belated.db")
     (tmp_path / "text.db").write_text("no database at all, but long enough to be looked at")
     assert "is not a database" in complaint("migrate", "--db", tmp_path / "text.db")
 

@@ -7,9 +7,9 @@ import math
 import pytest
 from sqlalchemy import update
 
-from belated.service.store import START, Decision, Key, Note, Outcome, Snapshot, Store
+from belated.service.store import START, ApiKey, Decision, Note, Outcome, Snapshot, Store
 from belated.service.store.schema import SNAPSHOTS
-from tests.service.material import decision, experts, expired, told, whole_journal
+from tests.service.material import decision, experts, expired, open_tickets, told, whole_journal
 
 AWKWARD = [0.1 + 0.2, 5e-324, 1.7976931348623157e308, 1 / 3, 0.0, 1.0, 123456789.12345679]
 
@@ -128,7 +128,7 @@ def test_an_outcome_can_come_with_its_decision(store: Store) -> None:
     """A ticket that is decided and told in one batch is closed."""
     appended = store.append([decision("t1", expires_at=1.0)], [told("t1")])
     assert appended.outcomes == [(told("t1"), True)]
-    assert store.due(now=9.0) == []
+    assert open_tickets(store) == []
 
 
 def test_an_outcome_must_be_of_the_arm(store: Store) -> None:
@@ -145,10 +145,10 @@ def test_experts_wait_for_every_arm(store: Store) -> None:
     store.append([experts("t1", "a", "b", "c", expires_at=50.0), decision("t2")], [])
     mixed = store.append([], [told("t1", arm="b"), told("t2"), told("t1", arm="b")])
     assert [answer.counted for answer in mixed.outcomes] == [True, True, False]
-    assert [(open_.ticket, open_.awaiting) for open_ in store.due(now=50.0)] == [("t1", 2)]
+    assert [(each.ticket, each.awaiting) for each in open_tickets(store)] == [("t1", 2)]
     both = store.append([], [expired("t1", arm="c"), expired("t1", arm="a")])
     assert all(answer.counted for answer in both.outcomes)
-    assert store.due(now=50.0) == []
+    assert open_tickets(store) == []
     record = store.ticket("t1")
     assert record is not None
     assert [(each.arm, each.kind) for each in record.outcomes] == [
@@ -203,27 +203,17 @@ def test_one_problem_can_be_read_alone(store: Store) -> None:
         assert len(own) == 3
 
 
-def test_tickets_fall_due_by_time(store: Store) -> None:
-    """Open tickets past their time are due, the longest first, until they have an outcome."""
-    until = {"t1": 30.0, "t2": 10.0, "t3": 20.0, "t4": None}
-    store.append([decision(ticket, expires_at=time) for ticket, time in until.items()], [])
-    assert [each.ticket for each in store.due(now=9.9)] == []
-    assert [each.ticket for each in store.due(now=20.0)] == ["t2", "t3"]
-    assert [each.ticket for each in store.due(now=99.0, limit=2)] == ["t2", "t3"]
+def test_open_tickets_have_their_deadlines(store: Store) -> None:
+    """Time and round are kept beside a ticket until it has an outcome."""
+    until = {"t1": (30.0, None), "t2": (10.0, 4), "t3": (20.0, None), "t4": (None, None)}
+    store.append(
+        [decision(t, expires_at=at, expires_round=round_) for t, (at, round_) in until.items()], []
+    )
+    found = {each.ticket: (each.expires_at, each.expires_round) for each in open_tickets(store)}
+    assert found == until
     store.append([], [told("t2")])
-    (first, second) = store.due(now=99.0)
-    assert first == ("t3", "ads", "red", 10.0, 20.0, None, 1)
-    assert second.ticket == "t1"
-
-
-def test_tickets_fall_due_by_round(store: Store) -> None:
-    """The same by round, for one problem."""
-    store.create_problem("prices", {}, at=1.0)
-    store.append([decision("t1", expires_round=5), decision("t2", expires_round=3)], [])
-    store.append([decision("t3", expires_round=1, problem="prices")], [])
-    assert store.due_by_round("ads", round=2) == []
-    assert [each.ticket for each in store.due_by_round("ads", round=5)] == ["t2", "t1"]
-    assert store.due(now=1e9) == []
+    assert [each.ticket for each in open_tickets(store)] == ["t1", "t3", "t4"]
+    assert open_tickets(store)[1] == ("t3", "ads", "red", 10.0, 20.0, None, 1)
 
 
 def test_counts_and_ages(store: Store) -> None:
@@ -250,17 +240,18 @@ def test_counts_and_ages(store: Store) -> None:
     assert store.ages("ads", []) == {"red": [2], "green": [1], None: [1]}
 
 
-def test_export_joins_decisions_and_outcomes(store: Store) -> None:
-    """The export holds every decision once, in canonical order, across its pages."""
+def test_tickets_join_decisions_and_outcomes(store: Store) -> None:
+    """Many tickets are found at once; the journal has every decision once, across its pages."""
     store.create_problem("prices", {}, at=1.0)
     tickets = [f"t{number:04d}" for number in range(1500)]
     store.append(
         [decision(ticket) for ticket in tickets], [told(ticket) for ticket in tickets[::3]]
     )
     store.append([decision("other", problem="prices")], [])
-    rows = list(store.export("ads"))
-    assert [row.decision.ticket for row in rows] == tickets
-    assert [len(row.outcomes) for row in rows] == [1, 0, 0] * 500
+    journal = [each.body for each in whole_journal(store) if each.problem == "ads"]
+    assert [each.ticket for each in journal if isinstance(each, Decision)] == tickets
+    records = store.tickets(tickets)
+    assert [len(records[ticket].outcomes) for ticket in tickets] == [1, 0, 0] * 500
 
 
 def test_snapshots_are_a_checked_cache(store: Store, caplog: pytest.LogCaptureFixture) -> None:
@@ -305,6 +296,6 @@ def test_keys_are_kept_and_revoked(store: Store) -> None:
     assert not store.keys.revoke("abc", at=5.0)
     assert not store.keys.revoke("nothing", at=5.0)
     assert store.keys.all() == [
-        Key("abc", "shop", ("ads:ask", "ads:tell"), 1.0, 4.0),
-        Key("def", "me", ("admin",), 2.0, None),
+        ApiKey("abc", "shop", ("ads:ask", "ads:tell"), 1.0, 4.0),
+        ApiKey("def", "me", ("admin",), 2.0, None),
     ]

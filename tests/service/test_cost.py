@@ -74,8 +74,6 @@ def grow(store: Store, start: int, end: int) -> None:
 
 CALLS: dict[str, Callable[[Store, str], Any]] = {
     "ticket": lambda store, _: store.ticket("t000101"),
-    "due": lambda store, _: store.due(now=5.0),
-    "due by round": lambda store, _: store.due_by_round("ads", round=5),
     "counts": lambda store, _: store.counts("ads"),
     "notes": lambda store, _: store.notes("ads"),
     "tail": lambda store, _: store.tail(store.tail(limit=100)[1], limit=10),

@@ -9,8 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from belated.service.run.app import Settings, create_app
-from belated.service.web import models
-from belated.service.web import monitoring_models as watched
+from belated.service.web import models, monitoring_models
 from belated.service.web.compat import personalizer
 from tests.service.server import Server, serving
 
@@ -241,12 +240,12 @@ def test_arms_are_added_and_removed(http: httpx.Client) -> None:
     assert tell(http, old, loss=1).json() == {"ticket": old, "counted": True, "state": "told"}
     assert tell(http, old, loss=1).json()["counted"] is False
     assert http.get("/v1/problems/lineup").json()["weights"].keys() == {"b", "c"}
-    sight = http.get("/v1/problems/lineup/sight").json()
-    assert set(sight) == set(watched.SightView.model_fields)
-    watched.SightView.model_validate(sight)
-    assert [each["removed"] for each in sight["by_arm"]] == [True, False, False]
-    assert {len(row) for row in sight["weights_over_time"]["weights"]} == {3}
-    assert "c added, a removed" in [each["arm"] for each in sight["events"]]
+    stats = http.get("/v1/problems/lineup/stats").json()
+    assert set(stats) == set(monitoring_models.ProblemStatsBody.model_fields)
+    monitoring_models.ProblemStatsBody.model_validate(stats)
+    assert [each["removed"] for each in stats["by_arm"]] == [True, False, False]
+    assert {len(row) for row in stats["weights_over_time"]["weights"]} == {3}
+    assert "c added, a removed" in [each["arm"] for each in stats["events"]]
     assert "at least one must stay" in refused(http.post(arms, json={"remove": ["b", "c"]}), 409)
     assert "neither add nor remove" in refused(http.post(arms, json={}), 422)
     refused(http.post(arms, json={"arm": "d"}), 422)
@@ -263,9 +262,9 @@ def test_an_expired_report_is_gone(http: httpx.Client) -> None:
     assert "has expired" in refused(tell(http, first, loss=0.5), 410)
     assert tell(http, first, loss=0.5).json()["state"] == "expired"
     refused(http.post(f"/v1/tickets/{first}/cancel"), 410)
-    sight = http.get("/v1/problems/brief/sight").json()
-    assert sight["late_reports"] == 1
-    assert sum(each["expired"] for each in sight["by_arm"]) == 1
+    stats = http.get("/v1/problems/brief/stats").json()
+    assert stats["late_reports"] == 1
+    assert sum(each["expired"] for each in stats["by_arm"]) == 1
 
 
 def test_sight_shows_all_there_is(http: httpx.Client) -> None:
@@ -275,14 +274,14 @@ def test_sight_shows_all_there_is(http: httpx.Client) -> None:
         decision = ask(http, "seen")
         tell(http, decision["ticket"], loss=0.25 if decision["arm"] == "a" else 0.75)
     ask(http, "seen")
-    sight = http.get("/v1/problems/seen/sight").json()
-    assert (sight["round"], sight["pending"]) == (6, 1)
-    assert len(sight["weights_over_time"]["round"]) == 6
-    assert sum(sum(numbers) for numbers in sight["waiting"]["by_arm"].values()) == 1
-    told = {each["arm"]: each["loss"] for each in sight["by_arm"] if each["told"]}
+    stats = http.get("/v1/problems/seen/stats").json()
+    assert (stats["round"], stats["pending"]) == (6, 1)
+    assert len(stats["weights_over_time"]["round"]) == 6
+    assert sum(sum(numbers) for numbers in stats["waiting"]["by_arm"].values()) == 1
+    told = {each["arm"]: each["loss"] for each in stats["by_arm"] if each["told"]}
     assert all(told[arm]["mean"] == mean for arm, mean in (("a", 0.25), ("b", 0.75)) if arm in told)
-    assert sight["events"][0]["kind"] == "decided"
-    assert sight["decisions_per_second"] == pytest.approx(6 / 60)
+    assert stats["events"][0]["kind"] == "decided"
+    assert stats["decisions_per_second"] == pytest.approx(6 / 60)
 
 
 def test_health_metrics_and_the_document(server: Server, http: httpx.Client) -> None:
@@ -347,7 +346,11 @@ def test_the_document_shows_examples_that_fit() -> None:
                     shown = media.get("example") or forms.get(form, {}).get("examples")
                     nested = forms.get(form, {}).get("properties", {}).values()
                     assert shown or all("items" in each for each in nested), (path, method, part)
-    for each in (*vars(models).values(), *vars(watched).values(), personalizer.RankResponse):
+    for each in (
+        *vars(models).values(),
+        *vars(monitoring_models).values(),
+        personalizer.RankResponse,
+    ):
         if isinstance(each, type) and issubclass(each, BaseModel):
             extra = each.model_config.get("json_schema_extra")
             for example in (extra or {}).get("examples", ()):  # type: ignore[union-attr,call-overload]

@@ -7,9 +7,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from belated.service.core.errors import TooMany, Unauthorized
-from belated.service.store import Key
-from belated.service.web.auth import Guard, checked_scopes, hash_of, new_key
+from belated.service.admin.keys import checked_scopes, hash_of, new_key
+from belated.service.core.errors import RateLimitError, UnauthorizedError
+from belated.service.store import ApiKey
+from belated.service.web.auth import Authenticator
 from tests.cli.commands import belated, complaint
 from tests.service.server import Server, serving
 
@@ -44,7 +45,7 @@ def test_keys_open_what_they_are_for(tmp_path: Path) -> None:
         with server.client(shop["key"]) as http, server.client(other["key"]) as stranger:
             ticket = http.post("/v1/problems/ads/ask").json()["ticket"]
             assert status(http, "POST", "/v1/problems/prices/ask") == 403
-            assert status(http, "GET", "/v1/problems/prices/sight") == 403
+            assert status(http, "GET", "/v1/problems/prices/stats") == 403
             assert status(http, "POST", "/v1/problems/ads/pause") == 403
             assert status(http, "POST", "/v1/keys", json=scopes) == 403
             assert status(http, "GET", "/metrics") == 403
@@ -147,18 +148,18 @@ def test_a_key_may_ask_so_often(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("belated.service.web.auth.time.monotonic", lambda: now[0])
     key = new_key()
-    guard = Guard([Key(hash_of(key), "test", ("ask:*",), 0.0)], rate=3)
+    authenticator = Authenticator([ApiKey(hash_of(key), "test", ("ask:*",), 0.0)], rate=3)
     for _ in range(3):
-        assert guard.admit(f"Bearer {key}", "1.2.3.4").may("ask", "ads")
-    with pytest.raises(TooMany):
-        guard.admit(f"Bearer {key}", "1.2.3.4")
+        assert authenticator.admit(f"Bearer {key}", "1.2.3.4").may("ask", "ads")
+    with pytest.raises(RateLimitError):
+        authenticator.admit(f"Bearer {key}", "1.2.3.4")
     now[0] += 0.4
-    guard.admit(f"Bearer {key}", "1.2.3.4")
+    authenticator.admit(f"Bearer {key}", "1.2.3.4")
     for _ in range(3):
-        with pytest.raises(Unauthorized):
-            guard.admit("Bearer nothing", "5.6.7.8")
-    with pytest.raises(TooMany):
-        guard.admit("Bearer nothing", "5.6.7.8")
+        with pytest.raises(UnauthorizedError):
+            authenticator.admit("Bearer nothing", "5.6.7.8")
+    with pytest.raises(RateLimitError):
+        authenticator.admit("Bearer nothing", "5.6.7.8")
 
 
 @pytest.mark.parametrize("scope", ["ask", "ask:", "see:ads", "ask:a b", "ask:*x", "admin:ads\n"])

@@ -12,13 +12,13 @@ import pytest
 import uvicorn
 from sqlalchemy import event
 
+from belated.service.admin.keys import hash_of
 from belated.service.core import commit_thread as desk_module
-from belated.service.core.errors import Unavailable
-from belated.service.core.requests import Ask, Call
+from belated.service.core.errors import UnavailableError
+from belated.service.core.requests import Ask, RunOnThread
 from belated.service.run.app import Settings, create_app
 from belated.service.store import Store, open_store
-from belated.service.web.auth import hash_of
-from tests.service.at_desk import at_desk
+from tests.service.thread_client import thread_client
 
 KEYS = ("belated_first", "belated_second")
 BURST = 8
@@ -117,7 +117,7 @@ def test_each_key_has_its_rate(caller: Caller, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_waits_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the desk is busy only so many may wait; who came in time is answered."""
+    """While the thread is busy only so many may wait; who came in time is answered."""
     monkeypatch.setattr(desk_module, "MOST_WAITING", 3)
     busy, going_on = threading.Event(), threading.Event()
 
@@ -125,13 +125,13 @@ def test_what_waits_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
         busy.set()
         going_on.wait(60)
 
-    with open_store("memory:") as store, at_desk(store) as desk:
-        desk.create("ads", arms=["red", "green"])
-        desk.sent(Call(work))
+    with open_store("memory:") as store, thread_client(store) as thread:
+        thread.create("ads", arms=["red", "green"])
+        thread.sent(RunOnThread(work))
         assert busy.wait(60)
-        waiting = [desk.sent(Ask("ads")) for _ in range(3)]
-        with pytest.raises(Unavailable, match="too many requests"):
-            desk.sent(Ask("ads"))
+        waiting = [thread.sent(Ask("ads")) for _ in range(3)]
+        with pytest.raises(UnavailableError, match="too many requests"):
+            thread.sent(Ask("ads"))
         going_on.set()
         assert {each.result(60)[0].round for each in waiting} == {1, 2, 3}
 

@@ -1,22 +1,30 @@
 """The schema comes step by step, whatever version a database has."""
 
+import gzip
+import json
 import sqlite3
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
-from sqlalchemy import inspect, text, update
+from sqlalchemy import Connection, inspect, text, update
 
-from belated.service.admin import offline as administration
+from belated.compiled.jit import config
+from belated.service.admin import offline
 from belated.service.admin.verify import verified_at_rest
-from belated.service.core.errors import Conflict
-from belated.service.store import Decision, Key, Note, Outcome, Store, open_store
+from belated.service.core.errors import StateConflictError
+from belated.service.core.replicas import Replicas
+from belated.service.core.requests import RunOnThread
+from belated.service.store import ApiKey, Decision, Note, Outcome, Store, open_store
 from belated.service.store.migrations import STEPS, migrate, schema_version
 from belated.service.store.schema import FACTS, METADATA
-from tests.service.at_desk import at_desk
-from tests.service.material import decision, told, whole_journal
+from tests.service.material import decision, open_tickets, told, whole_journal
+from tests.service.thread_client import thread_client
 
 UPGRADE = Path(__file__).with_name("upgrade")
 FIRST_RELEASE, IN_USE = UPGRADE / "version_1.sql", UPGRADE / "version_1_in_use.sql"
+WITH_SNAPSHOTS = UPGRADE / "version_1_with_snapshots.db.gz"
 
 
 def test_a_new_store_has_the_newest_version(store: Store) -> None:
@@ -40,11 +48,11 @@ def test_steps_are_taken_once_and_in_order(address: str) -> None:
     with open_store(address) as store:
         store.create_problem("ads", {}, at=0.0)
         store.append([decision("t1")], [])
-        assert store._transactions.write(lambda each: migrate(each, more)) == 1
-        assert store._transactions.write(lambda each: migrate(each, more)) == 2
+        assert store._transactions.write(lambda each: migrate(each, more)) == len(STEPS)
+        assert store._transactions.write(lambda each: migrate(each, more)) == len(more)
         with pytest.raises(Exception, match="this"):
             store._transactions.write(lambda each: migrate(each, broken))
-        assert store._transactions.read(schema_version) == 2
+        assert store._transactions.read(schema_version) == len(more)
         colour = text("select colour from problems")
         assert store._transactions.read(lambda each: each.execute(colour).all()) == [(None,)]
         assert len(whole_journal(store)) == 2
@@ -79,15 +87,15 @@ def test_the_first_release_can_be_read(tmp_path: Path) -> None:
             "t1", "ads", 1, "red", 0.1 + 0.2, None, "v1", 10.25, "k1", "d1", 99.5, 7
         )
         assert record.outcomes == (Outcome("t1", "red", "told", 1 / 3, 20.5, 2, -1.5),)
-        assert [each.ticket for each in store.due(now=1e9)] == ["t2"]
+        assert [each.ticket for each in open_tickets(store)] == ["t2"]
         assert store.counts("ads").by_arm["red"] == {"decided": 1, "told": 1}
         snapshot = store.snapshots.latest("ads")
         assert snapshot is not None
         assert snapshot.blob == b"\x00state\xff"
-        assert store.keys.all() == [Key("abc", "shop", ("ads:ask",), 1.5, None)]
+        assert store.keys.all() == [ApiKey("abc", "shop", ("ads:ask",), 1.5, None)]
         assert store.append([], [told("t2", arm="b"), told("t1")]).outcomes[0].counted
         assert store.record_in_turn(Note("ads", "arms", {"add": ["blue"], "remove": []}, 2.0), 0)
-        assert administration.outlines(store, True)[0]["arms"] == ["red", "green", "blue"]
+        assert offline.outlines(store, True)[0]["arms"] == ["red", "green", "blue"]
 
 
 def test_problems_in_use_go_on(tmp_path: Path) -> None:
@@ -99,13 +107,97 @@ def test_problems_in_use_go_on(tmp_path: Path) -> None:
         assert [finding.complaints for finding in verified_at_rest(store)] == [[], [], []]
         waiting = [store.ticket("000003vd71fr0c2t5ahcezx8pc"), store.ticket("0" * 26)]
         assert [each and each.decision.arm for each in waiting] == ["green", None]
-        with at_desk(store) as desk:
-            assert desk.rearm("weather", ["icon"], ["ecmwf"]) == ("gfs", "icon")
-            assert desk.rearm("ads", [], ["green"]) == ("red",)
-            assert desk.tell("000003vd71fr0c2t5ahcezx8pc", 0.5).counted
-            again = desk.ask("ads", key="k1", digest="d")
+        with thread_client(store) as thread:
+            assert thread.change_arms("weather", ["icon"], ["ecmwf"]) == ("gfs", "icon")
+            assert thread.change_arms("ads", [], ["green"]) == ("red",)
+            assert thread.tell("000003vd71fr0c2t5ahcezx8pc", 0.5).counted
+            again = thread.ask("ads", key="k1", digest="d")
             assert (again.ticket, again.arm) == ("000003tvmgqsxs990atnpb7jdw", "green")
-            assert desk.ask("ads").round == 10
-            with pytest.raises(Conflict, match="for good"):
-                desk.rearm("over", ["c"])
+            assert thread.ask("ads").round == 10
+            with pytest.raises(StateConflictError, match="for good"):
+                thread.change_arms("over", ["c"])
         assert [finding.complaints for finding in verified_at_rest(store)] == [[], [], []]
+
+
+def seen_in(replicas: Replicas) -> dict[str, Any]:
+    """What a store's problems look like, as the version before wrote it down."""
+    return {
+        name: {
+            "round": replica.round,
+            "status": replica.status,
+            "late": replica.late_reports,
+            "pending": len(replica.open),
+            "weights": dict(zip(replica.problem.arms, replica.weights().tolist(), strict=True)),
+        }
+        for name, replica in replicas.by_name.items()
+    }
+
+
+def check_same(found: Any, wanted: Any) -> None:
+    """Compare two trees: equal, but for the last digits that a compiler may change."""
+    if isinstance(wanted, float) and not config.DISABLE_JIT:
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-10)
+    elif isinstance(wanted, dict):
+        assert found.keys() == wanted.keys()
+        for name, part in wanted.items():
+            check_same(found[name], part)
+    elif isinstance(wanted, list):
+        assert len(found) == len(wanted)
+        for one, other in zip(found, wanted, strict=True):
+            check_same(one, other)
+    else:
+        assert found == wanted
+
+
+def test_a_store_with_snapshots_goes_on_with_the_same_numbers(tmp_path: Path) -> None:
+    """A store of schema version 1, killed after its snapshots: migrated, verified, continued.
+
+    It has bandits and experts, changed arms, cancelled, expired and late tickets. All numbers and
+    the next decisions are those that the version that wrote it gave.
+    """
+    db = tmp_path / "belated.db"
+    db.write_bytes(gzip.decompress(WITH_SNAPSHOTS.read_bytes()))
+    wanted = json.loads(WITH_SNAPSHOTS.with_name("version_1_with_snapshots.json").read_text())
+    with open_store(db) as store:
+        assert store.schema_version == len(STEPS)
+        assert store.snapshots.latest("practical") is not None
+        results = verified_at_rest(store)
+        assert [result.complaints for result in results] == [[]] * len(results)
+        events = {each.problem: [each.events, each.rounds, each.pending] for each in results}
+        assert events == wanted["verified"]
+        with thread_client(store, seed=5) as thread:
+            seen = thread.do(RunOnThread(lambda store, replicas: seen_in(replicas)))
+            check_same(seen, wanted["problems"])
+            for name, decisions in wanted["next"].items():
+                made = [thread.ask(name) for _ in decisions]
+                check_same([[d.round, d.arm, d.probability, d.weights] for d in made], decisions)
+            for decision in made:
+                if decision.arm is not None:
+                    assert thread.tell(decision.ticket, 0.5).counted
+        assert all(result.is_clean for result in verified_at_rest(store))
+    with open_store(db) as store:  # the snapshots of this version
+        assert all(result.is_clean for result in verified_at_rest(store))
+
+
+def test_indexes_that_nothing_reads_are_dropped(address: str) -> None:
+    """Schema version 2 drops the indexes on deadlines, in both databases; the rows stay."""
+
+    def indexes(connection: Connection) -> set[str | None]:
+        return {each["name"] for each in inspect(connection).get_indexes("open_tickets")}
+
+    def undo(connection: Connection) -> None:
+        for statement in STEPS[0]:
+            if statement.startswith("create index open_"):
+                connection.exec_driver_sql(statement)
+        version = update(FACTS).where(FACTS.c.name == "schema_version").values(value="1")
+        connection.execute(version)
+
+    with open_store(address) as store:
+        store.create_problem("ads", {}, at=0.0)
+        store.append([decision("t1", expires_at=5.0, expires_round=3)], [])
+        store._transactions.write(undo)
+        assert store._transactions.read(indexes) == {"open_until", "open_rounds"}
+    with open_store(address) as store:
+        assert store.schema_version == len(STEPS)
+        assert store._transactions.read(indexes) == set()
+        assert [(each.expires_at, each.expires_round) for each in open_tickets(store)] == [(5.0, 3)]

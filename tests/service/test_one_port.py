@@ -13,15 +13,15 @@ import psycopg
 import pytest
 
 from belated.service.admin.offline import create
-from belated.service.core.errors import Conflict
-from belated.service.core.requests import Call, Change
-from belated.service.core.views import problem_view
-from belated.service.run.metrics import SHARED
+from belated.service.core.errors import StateConflictError
+from belated.service.core.requests import RunOnThread, SetStatus
 from belated.service.run.worker_pool import supervise
 from belated.service.store import open_store
-from tests.service.at_desk import AtDesk, at_desk
+from belated.service.web.metrics import SHARED
+from belated.service.web.views import problem_view
 from tests.service.server import Server, serving
 from tests.service.test_killed_services import workers_of
+from tests.service.thread_client import ThreadClient, thread_client
 
 ASKS = 12
 
@@ -98,14 +98,15 @@ def test_it_is_announced_when_all_workers_are_ready() -> None:
 
 
 @pytest.fixture
-def two_desks(database: str) -> Iterator[tuple[AtDesk, AtDesk]]:
+def two_threads(database: str) -> Iterator[tuple[ThreadClient, ThreadClient]]:
     """Two workers, and somebody whose transaction keeps the journal from being settled."""
     with ExitStack() as stack:
-        desks = [
-            stack.enter_context(at_desk(stack.enter_context(open_store(database)))) for _ in "ab"
+        threads = [
+            stack.enter_context(thread_client(stack.enter_context(open_store(database))))
+            for _ in "ab"
         ]
         stack.enter_context(hanging(database))
-        yield desks[0], desks[1]
+        yield threads[0], threads[1]
 
 
 @contextmanager
@@ -116,15 +117,17 @@ def hanging(database: str) -> Iterator[None]:
         yield
 
 
-def status(desk: AtDesk, name: str) -> str:
-    """The status that a desk shows."""
-    look = Call(lambda store, replicas: problem_view(replicas.named(name))["status"])
-    return str(desk.do(look))
+def status(thread: ThreadClient, name: str) -> str:
+    """The status that a thread shows."""
+    look = RunOnThread(lambda store, replicas: problem_view(replicas.named(name))["status"])
+    return str(thread.do(look))
 
 
-def test_a_problem_is_known_to_all_workers_at_once(two_desks: tuple[AtDesk, AtDesk]) -> None:
+def test_a_problem_is_known_to_all_workers_at_once(
+    two_threads: tuple[ThreadClient, ThreadClient],
+) -> None:
     """Created, asked, told, paused, resumed and archived at one, it is so at the other."""
-    one, other = two_desks
+    one, other = two_threads
     one.create("ads", arms=["red", "green"])
     assert status(other, "ads") == "active"
     ticket = one.ask("ads").ticket
@@ -132,19 +135,21 @@ def test_a_problem_is_known_to_all_workers_at_once(two_desks: tuple[AtDesk, AtDe
     assert not one.tell(ticket, 0.5).counted
     assert other.ask("ads").ticket
     for kind, seen in (("paused", "paused"), ("resumed", "active"), ("archived", "archived")):
-        one.do(Change("ads", kind))
+        one.do(SetStatus("ads", kind))
         assert status(other, "ads") == seen
         if seen != "active":
-            with pytest.raises(Conflict, match=f"is {seen}"):
+            with pytest.raises(StateConflictError, match=f"is {seen}"):
                 other.ask("ads")
         else:
             other.ask("ads")
-    with pytest.raises(Conflict, match="for good"):
-        other.do(Change("ads", "resumed"))
+    with pytest.raises(StateConflictError, match="for good"):
+        other.do(SetStatus("ads", "resumed"))
 
 
-def test_a_ticket_of_a_new_problem_is_told_anywhere(two_desks: tuple[AtDesk, AtDesk]) -> None:
+def test_a_ticket_of_a_new_problem_is_told_anywhere(
+    two_threads: tuple[ThreadClient, ThreadClient],
+) -> None:
     """The first that the other worker hears of the problem is a report."""
-    one, other = two_desks
+    one, other = two_threads
     one.create("ads", arms=["red", "green"])
     assert other.tell(one.ask("ads").ticket, 0.5).counted

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from belated.service.core.errors import Refusal
+from belated.service.core.errors import RequestError
 from belated.service.run.app import Settings, create_app
 from tests.service.server import PLAIN
 
@@ -145,5 +145,5 @@ def fits(route: str, path: str) -> bool:
 
 def test_every_refusal_is_in_the_table() -> None:
     """With its status and its type."""
-    for kind in Refusal.__subclasses__():
+    for kind in RequestError.__subclasses__():
         assert f"| {kind.status} | `{kind.kind}` |" in PAGE

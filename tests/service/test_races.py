@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
 from belated.service.store import Outcome, Store
-from tests.service.material import decision, expired, told, whole_journal
+from tests.service.material import decision, expired, open_tickets, told, whole_journal
 
 TICKETS = int(os.environ.get("BELATED_RACE_TICKETS", "600"))
 AT_ONCE = 40
@@ -26,8 +26,8 @@ def test_expiry_races_late_reports(store: Store) -> None:
 
     def expire() -> dict[str, tuple[Outcome | None, bool]]:
         answers = {}
-        while due := store.due(now=6.0, limit=AT_ONCE):
-            answers |= raced([expired(each.ticket) for each in due], store)
+        while waiting := open_tickets(store)[:AT_ONCE]:
+            answers |= raced([expired(each.ticket) for each in waiting], store)
         return answers
 
     with ThreadPoolExecutor(3) as pool:
@@ -39,7 +39,7 @@ def test_expiry_races_late_reports(store: Store) -> None:
     for side in sides:
         assert all(outcome == stands[ticket] for ticket, (outcome, _) in side.items())
     assert sum(counted for side in sides for _, counted in side.values()) == TICKETS
-    assert store.due(now=6.0) == []
+    assert open_tickets(store) == []
 
 
 def raced(outcomes: list[Outcome], store: Store) -> dict[str, tuple[Outcome | None, bool]]:

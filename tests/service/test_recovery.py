@@ -7,12 +7,12 @@ import time
 from pathlib import Path
 
 from belated.service.core.replicas import FEWEST_EVENTS, PER_OPEN, Replicas
-from belated.service.core.requests import Ask, Report, Tell
+from belated.service.core.requests import Ask, Tell, TicketReport
 from belated.service.store import open_store
-from tests.service.at_desk import AtDesk, at_desk, fingerprints_in
 from tests.service.crowd import PROBLEM
 from tests.service.killing import seconds_to_answer
 from tests.service.server import serving
+from tests.service.thread_client import ThreadClient, fingerprints_in, thread_client
 
 ROWS = int(os.environ.get("BELATED_ROWS", "5600"))
 LEARNER = os.environ.get("BELATED_LEARNER", "exp3")
@@ -20,22 +20,22 @@ AT_ONCE, TOLD = 250, 0.9
 STARTS = 5
 
 
-def fill(desk: AtDesk, rows: int) -> None:
+def fill(thread: ThreadClient, rows: int) -> None:
     """Decide and tell until the journal is so long; of some plays nothing ever comes."""
     chance, written = random.Random(1), 1
     while written < rows:
-        made = desk.do(Ask(PROBLEM, AT_ONCE))
-        told = [Report(each.ticket, 0.3) for each in made if chance.random() < TOLD]
-        desk.do(Tell(told))
+        made = thread.do(Ask(PROBLEM, AT_ONCE))
+        told = [TicketReport(each.ticket, 0.3) for each in made if chance.random() < TOLD]
+        thread.do(Tell(told))
         written += len(made) + len(told)
 
 
 def killed_file(folder: Path) -> Path:
     """The file of a service that was killed with a long journal in it."""
-    with open_store(folder / "live.db", durability="off") as store, at_desk(store) as desk:
-        desk.create(PROBLEM, arms=["red", "green"], learner=LEARNER)
-        fill(desk, ROWS)
-        desk.states()
+    with open_store(folder / "live.db", durability="off") as store, thread_client(store) as thread:
+        thread.create(PROBLEM, arms=["red", "green"], learner=LEARNER)
+        fill(thread, ROWS)
+        thread.states()
         return copied(folder / "live.db", folder / "killed.db")
 
 

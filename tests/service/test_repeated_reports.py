@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from belated.service.core.requests import Call, Report, Tell
+from belated.service.core.requests import RunOnThread, Tell, TicketReport
 from belated.service.store import open_store
-from tests.service.at_desk import AtDesk, at_desk
+from tests.service.thread_client import ThreadClient, thread_client
 
 ARMS = ["red", "green", "blue"]
 ESTIMATES = ("losses", "sums", "counts")
@@ -37,7 +37,7 @@ def sendings(chance: random.Random) -> list[Sending]:
     return sorted(found, key=lambda each: each.before)  # which keeps the shuffling in between
 
 
-def outcome_of(desk: AtDesk, sent: list[Sending], losses: Any) -> tuple[list[str], Any]:
+def outcome_of(thread: ThreadClient, sent: list[Sending], losses: Any) -> tuple[list[str], Any]:
     """Play with these reports between the decisions; the arms, and what was learned in the end.
 
     Every report of which the first sending has come before is answered with `counted: false`.
@@ -48,15 +48,15 @@ def outcome_of(desk: AtDesk, sent: list[Sending], losses: Any) -> tuple[list[str
     for round_ in range(ROUNDS + LATEST):
         those = between.get(round_, [])
         reports = [
-            Report(played[each.of].ticket, losses[each.of, ARMS.index(played[each.of].arm)])
+            TicketReport(played[each.of].ticket, losses[each.of, ARMS.index(played[each.of].arm)])
             for each in those
         ]
-        for each, verdict in zip(those, desk.do(Tell(reports)) if reports else [], strict=True):
+        for each, verdict in zip(those, thread.do(Tell(reports)) if reports else [], strict=True):
             assert verdict.counted is (each.of not in told)
             told.add(each.of)
         if round_ < ROUNDS:
-            played.append(desk.ask("game"))
-    state = desk.do(Call(lambda store, replicas: replicas.by_name["game"].state))
+            played.append(thread.ask("game"))
+    state = thread.do(RunOnThread(lambda store, replicas: replicas.by_name["game"].state))
     assert len(told) == len({each.of for each in sent})
     return [decision.arm for decision in played], state
 
@@ -77,9 +77,9 @@ def test_repetitions_teach_nothing(learner: str, options: dict[str, Any]) -> Non
     losses = np.random.default_rng(12).random((ROUNDS, len(ARMS))).round(3) * [0.4, 1.0, 0.7]
     found = []
     for those in (sent, clean):
-        with open_store("memory:") as store, at_desk(store, seed=13) as desk:
-            desk.create("game", arms=ARMS, learner=learner, options=options)
-            found.append(outcome_of(desk, those, losses))
+        with open_store("memory:") as store, thread_client(store, seed=13) as thread:
+            thread.create("game", arms=ARMS, learner=learner, options=options)
+            found.append(outcome_of(thread, those, losses))
     (arms, learned), (clean_arms, clean_learned) = found
     assert arms == clean_arms
     assert len(set(arms)) == len(ARMS)

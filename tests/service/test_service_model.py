@@ -13,13 +13,22 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from belated.service.admin.verify import verified_at_rest
-from belated.service.core.errors import Conflict
+from belated.service.core.errors import StateConflictError
 from belated.service.core.problems import checked_spec
-from belated.service.core.requests import Ask, Call, Cancel, Change, Create, Report, Request, Tell
+from belated.service.core.requests import (
+    Ask,
+    Cancel,
+    CreateProblem,
+    Request,
+    RunOnThread,
+    SetStatus,
+    Tell,
+    TicketReport,
+)
 from belated.service.core.ticket_rules import state_of
 from belated.service.store import open_store
-from tests.service.at_desk import AtDesk, at_desk
 from tests.service.service_model import Model
+from tests.service.thread_client import ThreadClient, thread_client
 
 STEPS = int(os.environ.get("BELATED_STEPS", "150"))
 EACH = 50
@@ -45,7 +54,7 @@ asks = st.builds(
 reports = st.tuples(places, st.sampled_from([None, *ARMS, "blue"]), st.sampled_from([0.0, 0.5]))
 tells = st.lists(reports, min_size=1, max_size=4)
 kinds = st.sampled_from(["paused", "resumed", "resumed", "resumed", "archived"])
-changes = st.builds(Change, names, kinds)
+changes = st.builds(SetStatus, names, kinds)
 
 
 class Machine(RuleBasedStateMachine):
@@ -63,19 +72,19 @@ class Machine(RuleBasedStateMachine):
         self.path, self.stack = path, ExitStack()
         self.store = self.stack.enter_context(open_store(path, durability="off"))
         clock = lambda: self.model.now  # noqa: E731
-        self.desk: AtDesk = self.stack.enter_context(at_desk(self.store, clock=clock))
+        self.thread: ThreadClient = self.stack.enter_context(thread_client(self.store, clock=clock))
         self.model.noted.clear()
 
     @rule(name=st.sampled_from(list(SPECS)))
     def create(self, name: str) -> None:
-        request = Create(name, checked_spec(SPECS[name]))
+        request = CreateProblem(name, checked_spec(SPECS[name]))
         if name not in self.model.games:
             self.model.create(request)
-            assert self.desk.do(request).name == name
+            assert self.thread.do(request).name == name
             return
         try:
-            self.desk.do(request)
-        except Conflict:
+            self.thread.do(request)
+        except StateConflictError:
             return
         raise AssertionError(f"{name} was created twice")
 
@@ -88,9 +97,9 @@ class Machine(RuleBasedStateMachine):
         """All of these in one commit: they wait behind a request that takes its time."""
         requests = [self.request(each) for each in group]
         begun, go_on = threading.Event(), threading.Event()
-        self.desk.sent(Call(lambda store, replicas: begun.set() or go_on.wait(60)))
+        self.thread.sent(RunOnThread(lambda store, replicas: begun.set() or go_on.wait(60)))
         assert begun.wait(60)
-        sent = [self.desk.sent(request) for request in requests]
+        sent = [self.thread.sent(request) for request in requests]
         go_on.set()
         self.model.check(requests, [each.exception(60) or each.result() for each in sent])
 
@@ -98,14 +107,14 @@ class Machine(RuleBasedStateMachine):
         if isinstance(given, int):
             return Cancel(self.ticket(given))
         if isinstance(given, list):
-            return Tell([Report(self.ticket(n), loss, arm=arm) for n, arm, loss in given])
-        assert isinstance(given, Ask | Change)
+            return Tell([TicketReport(self.ticket(n), loss, arm=arm) for n, arm, loss in given])
+        assert isinstance(given, Ask | SetStatus)
         return given
 
     @rule(seconds=st.sampled_from([1.0, 5.0, 11.0]))
     def wait(self, seconds: float) -> None:
         self.model.now += seconds
-        self.desk.do(Call(lambda store, replicas: None))  # what is due expires before it
+        self.thread.do(RunOnThread(lambda store, replicas: None))  # what is due expires before it
         self.model.expire()
 
     @rule(orderly=st.booleans())
@@ -121,11 +130,11 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def it_is_the_model(self) -> None:
-        replicas = self.desk.do(Call(lambda store, replicas: dict(replicas.by_name)))
+        replicas = self.thread.do(RunOnThread(lambda store, replicas: dict(replicas.by_name)))
         assert set(replicas) == set(self.model.games)
         for name, game in self.model.games.items():
             replica = replicas[name]
-            found = (replica.status, replica.round, replica.late)
+            found = (replica.status, replica.round, replica.late_reports)
             assert found == (game.status, game.round, game.late)
             plays = [each for each in self.model.plays.values() if each.decision.problem == name]
             waiting = {each.decision.ticket for each in plays if each.awaited}
@@ -143,7 +152,7 @@ class Machine(RuleBasedStateMachine):
             assert state_of(records[ticket]) == play.state
             outcomes = {each.arm: (each.kind, each.loss) for each in records[ticket].outcomes}
             assert outcomes == play.outcomes
-        live = self.desk.states()
+        live = self.thread.states()
         self.stack.close()
         with open_store(self.path) as store:
             found = verified_at_rest(store)

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import text
 
 from belated.service.store import Store, StoreInUse, StoreUnavailable, open_store, sqlite_file
-from tests.service.material import decision, told, whole_journal
+from tests.service.material import decision, open_tickets, told, whole_journal
 from tests.service.power_loss import built_recorder, recording
 
 HOLD = """
@@ -28,9 +28,9 @@ FAILING_DISK = """
 import sys
 from pathlib import Path
 from belated.service.store import StoreUnavailable, open_store
-from tests.service.material import decision
-from tests.service.material import told
-from tests.service.material import whole_journal
+from tests.service.material import decision, open_tickets
+from tests.service.material import open_tickets, told
+from tests.service.material import open_tickets, whole_journal
 failing = Path(sys.argv[2])
 with open_store(sys.argv[1]) as store:
     store.create_problem("ads", {}, at=0.0)
@@ -100,7 +100,7 @@ def test_a_full_disk_is_refused_cleanly(tmp_path: Path) -> None:
             store.append(many, [told("t1")])
         assert not caught.value.in_doubt
         assert len(whole_journal(store)) == 2
-        assert store.due(1e9) == []
+        assert [each.ticket for each in open_tickets(store)] == ["t1"]
         limit_pages(store, 1_000_000)
         assert store.append(many, [told("t1")]).outcomes[0].counted
         assert len(whole_journal(store)) == 2 + len(many) + 1

@@ -1,4 +1,4 @@
-"""belated keys: who may use the service."""
+"""belated keys: the API keys of the decision service."""
 
 import json
 import time
@@ -7,16 +7,14 @@ from collections.abc import Sequence
 import click
 
 from belated.cli.console import one_line_errors, show_table
-from belated.cli.http import call
-from belated.cli.problems import where
-from belated.cli.store_options import opened_store, to_the_second
+from belated.cli.service_options import connected, opened_store, service_options, to_the_second
 
 
 @click.group()
 def keys() -> None:
     """Make, list and revoke the keys of the decision service.
 
-    They are in --db, as hashes only. While a service runs, a SQLite file is its own: then say
+    They are in --db, as hashes only. While a service runs, it owns its SQLite file: then use
     --server instead, with a key that allows admin:*.
     """
 
@@ -32,17 +30,17 @@ def keys() -> None:
     metavar="VERB:PROBLEM",
     help="What it allows: ask, tell or admin of a problem, as ask:ads or 'tell:*'; repeat it.",
 )
-@where
+@service_options
 def create(
     label: str, scopes: Sequence[str], db: str, server: str | None, key: str | None, as_json: bool
 ) -> None:
     """Make a key and print it, this once; LABEL says what it is for."""
     if server is not None:
-        made = call(server, key, "POST", "/v1/keys", {"label": label, "scopes": list(scopes)})
+        with connected(server, key) as client:
+            made = client.create_key(label, scopes)
     else:
         with opened_store(db) as store:
-            from belated.service.admin.keys import make_key
-            from belated.service.web.auth import checked_scopes
+            from belated.service.admin.keys import checked_scopes, make_key
 
             made = make_key(store, label, checked_scopes(scopes), time.time())
     if as_json:
@@ -53,16 +51,17 @@ def create(
 
 
 @keys.command("list")
-@where
+@service_options
 def list_keys(db: str, server: str | None, key: str | None, as_json: bool) -> None:
-    """List the keys, revoked ones too."""
+    """List the keys, including revoked ones."""
     if server is not None:
-        found = call(server, key, "GET", "/v1/keys")["keys"]
+        with connected(server, key) as client:
+            found = client.keys()
     else:
         with opened_store(db) as store:
-            from belated.service.admin.keys import key_view
+            from belated.service.admin.keys import key_details
 
-            found = [key_view(each) for each in store.keys.all()]
+            found = [key_details(each) for each in store.keys.all()]
     if as_json:
         click.echo(json.dumps(found))
         return
@@ -80,14 +79,15 @@ def list_keys(db: str, server: str | None, key: str | None, as_json: bool) -> No
 
 @keys.command()
 @click.argument("id")
-@where
+@service_options
 def revoke(id: str, db: str, server: str | None, key: str | None, as_json: bool) -> None:
-    """Revoke the key ID; a running service on another machine hears of it within seconds."""
+    """Revoke the key ID; a running service on another machine knows it within seconds."""
     if server is not None:
-        ended = call(server, key, "DELETE", f"/v1/keys/{id}")
+        with connected(server, key) as client:
+            revoked = client.revoke_key(id)
     else:
         with opened_store(db) as store, one_line_errors():
-            from belated.service.admin.keys import key_view, revoke_key
+            from belated.service.admin.keys import key_details, revoke_key
 
-            ended = key_view(revoke_key(store, id, time.time()))
-    click.echo(json.dumps(ended) if as_json else f"Key {ended['id']} is revoked.")
+            revoked = key_details(revoke_key(store, id, time.time()))
+    click.echo(json.dumps(revoked) if as_json else f"Key {revoked['id']} is revoked.")

@@ -1,32 +1,22 @@
-"""belated problems: what the service decides."""
+"""belated problems: the problems of the decision service."""
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import click
 
 from belated.cli.console import one_line_errors, show_table
-from belated.cli.http import call, key_option, server_option
-from belated.cli.store_options import database_option, opened_store, to_the_second
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-Command = Callable[..., None]
-
-
-def where(command: Command) -> Command:
-    """The options that say which service is meant."""
-    for option in (json_option, key_option, server_option, database_option):
-        command = option(command)
-    return command
+from belated.cli.service_options import connected, opened_store, service_options, to_the_second
 
 
 @click.group()
 def problems() -> None:
     """Create, list, show, pause, resume and archive problems of the decision service; change arms.
 
-    They are in --db. While a service runs, a SQLite file is its own: then say --server instead.
+    They are in --db. While a service runs, it owns its SQLite file: then use --server instead.
     """
 
 
@@ -36,10 +26,10 @@ def problems() -> None:
 @click.option("--learner", "-l", help="As practical-bandit or 'concealed:max_missing=50'.")
 @click.option("--kind", type=click.Choice(["bandit", "experts"]), help="Experts are all told.")
 @click.option("--loss-range", type=(float, float), help="The range of losses.  [default: 0 1]")
-@click.option("--expire-after", type=int, help="Rounds after which a play is given up.")
-@click.option("--expire-seconds", type=float, help="Seconds after which a play is given up.")
-@click.option("--default-loss", type=float, help="The loss of a play that is given up.")
-@where
+@click.option("--expire-after", type=int, help="Rounds after which a ticket expires.")
+@click.option("--expire-seconds", type=float, help="Seconds after which a ticket expires.")
+@click.option("--default-loss", type=float, help="The loss of a ticket that expires.")
+@service_options
 def create(
     name: str,
     arms: Sequence[str],
@@ -48,43 +38,41 @@ def create(
     server: str | None,
     key: str | None,
     as_json: bool,
-    **terms: Any,
+    **options: Any,
 ) -> None:
     """Create the problem NAME."""
-    given = {"arms": list(arms), **{k: v for k, v in terms.items() if v is not None}}
+    given = {field: value for field, value in options.items() if value is not None}
     with one_line_errors():
         from belated.specs import named_options
 
         if learner is not None:
-            given["learner"], options = named_options(learner)
-            given["options"] = options
-    if "loss_range" in given:
-        given["loss_range"] = list(given["loss_range"])
+            given["learner"], given["options"] = named_options(learner)
     if server is not None:
-        made = call(server, key, "POST", "/v1/problems", {"name": name, **given})
+        with connected(server, key) as client:
+            made = asdict(client.create_problem(name, arms, **given))
     else:
         with opened_store(db) as store:
-            from belated.service.admin import offline as administration
+            from belated.service.admin import offline
 
-            made = administration.create(store, name, given, time.time())
+            made = offline.create(store, name, {"arms": list(arms), **given}, time.time())
     show_problem(made, as_json)
 
 
 @problems.command("list")
-@click.option("--archived", is_flag=True, help="Those that are archived, too.")
-@where
+@click.option("--archived", is_flag=True, help="Include archived problems.")
+@service_options
 def list_problems(
     archived: bool, db: str, server: str | None, key: str | None, as_json: bool
 ) -> None:
     """List the problems."""
     if server is not None:
-        path = f"/v1/problems?archived={str(archived).lower()}"
-        found = call(server, key, "GET", path)["problems"]
+        with connected(server, key) as client:
+            found = [asdict(each) for each in client.problems(archived=archived)]
     else:
         with opened_store(db) as store:
-            from belated.service.admin import offline as administration
+            from belated.service.admin import offline
 
-            found = administration.outlines(store, archived)
+            found = offline.outlines(store, archived)
     if as_json:
         click.echo(json.dumps(found))
         return
@@ -97,47 +85,51 @@ def list_problems(
 
 @problems.command()
 @click.argument("name")
-@where
+@service_options
 def show(name: str, db: str, server: str | None, key: str | None, as_json: bool) -> None:
     """Show the problem NAME."""
     if server is not None:
-        found = call(server, key, "GET", f"/v1/problems/{name}")
+        with connected(server, key) as client:
+            found = asdict(client.problem(name))
     else:
         with opened_store(db) as store:
-            from belated.service.admin import offline as administration
+            from belated.service.admin import offline
 
-            found = administration.outline(store, administration.named(store, name))
+            found = offline.outline(store, offline.named(store, name))
     show_problem(found, as_json)
 
 
-def changing(verb: str, kind: str, text: str) -> None:
-    """Add a command that changes the status of a problem."""
+def add_status_command(verb: str, kind: str, text: str) -> None:
+    """Add a command that sets the status of a problem; `kind` is the kind of its note."""
 
     @problems.command(verb, help=text)
     @click.argument("name")
-    @where
-    def change(name: str, db: str, server: str | None, key: str | None, as_json: bool) -> None:
+    @service_options
+    def set_status(name: str, db: str, server: str | None, key: str | None, as_json: bool) -> None:
         if server is not None:
-            changed = call(server, key, "POST", f"/v1/problems/{name}/{verb}")
+            with connected(server, key) as client:
+                status = getattr(client, verb)(name)
         else:
             with opened_store(db) as store:
-                from belated.service.admin import offline as administration
+                from belated.service.admin import offline
 
-                changed = administration.change(store, name, kind, time.time())
-        status = {"name": name, "status": changed["status"]}
-        click.echo(json.dumps(status) if as_json else f"{name} is {changed['status']}.")
+                status = offline.set_status(store, name, kind, time.time())["status"]
+        shown = {"name": name, "status": status}
+        click.echo(json.dumps(shown) if as_json else f"{name} is {status}.")
 
 
-changing("pause", "paused", "Hand out no decisions of NAME for now; outcomes still count.")
-changing("resume", "resumed", "Hand out decisions of NAME again.")
-changing("archive", "archived", "Hand out no decisions of NAME ever again.")
+add_status_command(
+    "pause", "paused", "Hand out no decisions of NAME for now; outcomes still count."
+)
+add_status_command("resume", "resumed", "Hand out decisions of NAME again.")
+add_status_command("archive", "archived", "Hand out no decisions of NAME ever again.")
 
 
 @problems.command("arms")
 @click.argument("name")
 @click.option("--add", "-a", multiple=True, help="An arm to be added; repeat it.")
 @click.option("--remove", "-r", multiple=True, help="An arm to be removed; repeat it.")
-@where
+@service_options
 def change_arms(
     name: str,
     add: Sequence[str],
@@ -147,27 +139,27 @@ def change_arms(
     key: str | None,
     as_json: bool,
 ) -> None:
-    """Add arms to the problem NAME and remove others, where its learner can."""
+    """Add arms to the problem NAME and remove others, if its learner can."""
     if server is not None:
-        body = {"add": list(add), "remove": list(remove)}
-        changed = call(server, key, "POST", f"/v1/problems/{name}/arms", body)
+        with connected(server, key) as client:
+            arms = list(client.change_arms(name, add=add, remove=remove))
     else:
         with opened_store(db) as store:
-            from belated.service.admin import offline as administration
+            from belated.service.admin import offline
 
-            changed = administration.change_arms(store, name, add, remove, time.time())
-    arms = {"name": name, "arms": changed["arms"]}
-    click.echo(json.dumps(arms) if as_json else f"{name} has the arms {', '.join(arms['arms'])}.")
+            arms = offline.change_arms(store, name, add, remove, time.time())["arms"]
+    shown = {"name": name, "arms": arms}
+    click.echo(json.dumps(shown) if as_json else f"{name} has the arms {', '.join(arms)}.")
 
 
 def rounds(problem: dict[str, Any]) -> int:
-    """How many rounds were played, whoever says so."""
+    """The number of rounds played, from a running service's answer or from an outline."""
     number: int = problem["round"] if "round" in problem else problem["decided"]
     return number
 
 
 def show_problem(problem: dict[str, Any], as_json: bool) -> None:
-    """A problem in the terminal."""
+    """Print a problem as JSON or as a table."""
     if as_json:
         click.echo(json.dumps(problem))
         return

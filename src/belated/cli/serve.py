@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import click
 
-from belated.cli.store_options import database_option, service_errors
+from belated.cli.service_options import database_option, service_errors
 
 
 @click.command()
@@ -47,11 +47,11 @@ def serve(
 ) -> None:
     """Serve decisions over HTTP until it is stopped with Ctrl-C or SIGTERM.
 
-    It listens on this machine only, unless --host says otherwise, and wants a key with every
-    request (`belated keys create`). All is kept in --db: a SQLite file, which one process owns, or
-    a PostgreSQL database for any number of processes.
+    It listens on this machine only, unless --host says otherwise, and needs a key with every
+    request (`belated keys create`). All data is in --db: a SQLite file, which one process owns,
+    or a PostgreSQL database for any number of processes.
     """
-    with service_errors(), no_looking_for_garbage():
+    with service_errors(), without_garbage_collection():
         from belated.service.run.app import Settings
         from belated.service.run.server import serve as serve_until_stopped
 
@@ -67,8 +67,8 @@ def serve(
 
 
 @contextmanager
-def no_looking_for_garbage() -> Iterator[None]:
-    """A start makes many objects and hardly any garbage; once it serves, it is looked for again."""
+def without_garbage_collection() -> Iterator[None]:
+    """Switch the garbage collector off: a start makes many objects and hardly any garbage."""
     gc.disable()
     try:
         yield
@@ -77,5 +77,5 @@ def no_looking_for_garbage() -> Iterator[None]:
 
 
 def announce(address: str, library: str) -> None:
-    """Say that it is ready."""
+    """Print that the service is ready."""
     click.echo(f"Serving on {address} with {library}; Ctrl-C stops it.", err=True)

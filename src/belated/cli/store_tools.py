@@ -1,4 +1,4 @@
-"""belated verify, export, migrate: the store of the service at rest."""
+"""belated verify, export and migrate: the journal of the service and its schema."""
 
 import json
 import sys
@@ -7,28 +7,33 @@ from pathlib import Path
 import click
 
 from belated.cli.console import one_line_errors, show_table
-from belated.cli.http import call, key_option, server_option
-from belated.cli.problems import where
-from belated.cli.store_options import database_option, opened_store, service_installed
-
-PATIENCE = 3600.0  # seconds that a running service may take to fold its whole journal
+from belated.cli.service_options import (
+    check_service_installed,
+    connected,
+    database_option,
+    key_option,
+    opened_store,
+    server_option,
+    service_options,
+)
 
 
 @click.command()
-@where
+@service_options
 def verify(db: str, server: str | None, key: str | None, as_json: bool) -> None:
     """Fold the whole journal again and compare: with the state in use, and with its own rules.
 
-    Ends with exit code 1 if anything is wrong. With --server it is the state of the service while
-    it runs; with --db, that of the snapshots and what came after them.
+    Ends with exit code 1 if anything is wrong. With --server the state in use is that of the
+    running service; with --db it is that of the snapshots and the events after them.
     """
     if server is not None:
-        found = call(server, key, "POST", "/v1/verify", seconds=PATIENCE)["problems"]
+        with connected(server, key) as client:
+            found = client.verify()["problems"]
     else:
         with opened_store(db) as store:
             from belated.service.admin.verify import verified_at_rest
 
-            found = [finding.shown() for finding in verified_at_rest(store)]
+            found = [result.shown() for result in verified_at_rest(store)]
     if as_json:
         click.echo(json.dumps({"clean": all(each["clean"] for each in found), "problems": found}))
     else:
@@ -58,18 +63,19 @@ def verify(db: str, server: str | None, key: str | None, as_json: bool) -> None:
 def export(problem: str, file: Path, db: str, server: str | None, key: str | None) -> None:
     """Write the journal of PROBLEM to FILE (.csv or .parquet), as `belated replay` reads it."""
     with one_line_errors(file):
-        service_installed()
-        from belated.service.admin.export import Row, check_format, rows_of, write_log
+        check_service_installed()
+        from belated.service.admin.export import LogRow, check_format, rows_of, write_log
 
         check_format(file)
         if server is not None:
-            found = call(server, key, "GET", f"/v1/problems/{problem}/log", seconds=PATIENCE)
-            arms, rows = found["arms"], [Row(*each) for each in found["rows"]]
+            with connected(server, key) as client:
+                found = client.log(problem)
+            arms, rows = found["arms"], [LogRow(*each) for each in found["rows"]]
         else:
             with opened_store(db) as store:
                 from belated.service.admin.offline import named
 
-                arms = named(store, problem).spec["arms"]  # those it began with
+                arms = named(store, problem).spec["arms"]  # those it was created with
                 rows = rows_of(store, problem)
         write_log(rows, file)
     click.echo(
@@ -81,6 +87,6 @@ def export(problem: str, file: Path, db: str, server: str | None, key: str | Non
 @click.command()
 @database_option
 def migrate(db: str) -> None:
-    """Bring a store to the newest version of its schema; `belated serve` does so by itself."""
+    """Migrate a store to the newest version of its schema; `belated serve` does so by itself."""
     with opened_store(db) as store:
         click.echo(f"The store has schema version {store.schema_version} ({store.library}).")

@@ -1,6 +1,12 @@
 """Typed clients of the decision service: `Client`, and `AsyncClient` for asyncio.
 
-They need httpx: pip install 'belated[client]'.
+They need httpx: pip install 'belated[client]'. The command line uses `Client`, too.
+
+- `clients`: `Client` and `AsyncClient`
+- `calls`: the requests, and how their answers are read; one definition for both clients
+- `retrying`: `Patience`, and the attempts at one request
+- `models`: `Problem` and `Report`
+- `errors`: the errors that an answer can stand for
 """
 
 try:

@@ -1,4 +1,4 @@
-"""The requests of the service and how their answers are read, whatever sends them."""
+"""The requests that clients send, and how the answers are read; `clients` sends them."""
 
 import json
 import secrets
@@ -14,14 +14,16 @@ from belated.client.models import Problem, Report, read_feedback, read_ticket
 from belated.types import Feedback, Ticket
 
 T = TypeVar("T")
-COMPILING = 120.0  # seconds: the first problem of a learner, or its first change of arms, may take
+COMPILING = 120.0  # seconds that a learner's first problem or first change of arms may take
+FOLDING = 3600.0  # seconds that reading or folding a whole journal may take
 
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
-    """One request; `repeatable` if sending it again changes nothing, once it was done.
+    """One request, and how its answer is read.
 
-    `seconds` is how long it may take at least, whatever the client's timeout.
+    `repeatable` says that sending it twice has the same effect as once. `seconds` is a lower limit
+    on the time that the service is given to answer, whatever the client's timeout.
     """
 
     method: str
@@ -35,7 +37,7 @@ class Call(Generic[T]):
     cancelling: bool = False
 
     def answered(self, status: int, text: bytes, request_id: str | None) -> T:
-        """What an answer says, or the error that it stands for."""
+        """The result of an answer; the error that it stands for is raised."""
         try:
             body = json.loads(text)
         except ValueError:
@@ -62,7 +64,7 @@ def create_problem(
     expire_seconds: float | None = None,
     default_loss: float | None = None,
 ) -> Call[Problem]:
-    """Create a problem; it is not tried again if it may have been created."""
+    """Create a problem; the request is not repeated if it may have reached the service."""
     body = {
         "name": name,
         "arms": list(arms),
@@ -80,20 +82,20 @@ def create_problem(
 
 
 def problems(*, archived: bool = False) -> Call[list[Problem]]:
-    """All problems that the key may see; archived ones, too, if wanted."""
+    """All problems that the key allows to see; archived ones only if wanted."""
     path = "/v1/problems?archived=true" if archived else "/v1/problems"
     return Call("GET", path, lambda body: [Problem.read(each) for each in body["problems"]])
 
 
 def problem(name: str) -> Call[Problem]:
-    """A problem as it stands."""
+    """A problem: its specification, status, round, open tickets and weights."""
     return Call("GET", path_of(name), Problem.read)
 
 
 def change_arms(
     name: str, *, add: Sequence[str] = (), remove: Sequence[str] = ()
 ) -> Call[tuple[str, ...]]:
-    """Add arms to a problem and remove others; returns those it has then."""
+    """Add arms to a problem and remove others; returns the arms it has then."""
     return Call(
         "POST",
         f"{path_of(name)}/arms",
@@ -104,7 +106,7 @@ def change_arms(
 
 
 def ask(problem: str, *, key: str | None = None) -> Call[Ticket]:
-    """One decision; the same `key` gets the same decision again, and each call has its own."""
+    """One decision; the same `key` gets the same decision again. Without one, each call is new."""
     return Call("POST", f"{path_of(problem)}/ask", read_ticket, headers=keyed(key))
 
 
@@ -127,14 +129,14 @@ def tell(
     missing: int | None = None,
     arm: str | None = None,
 ) -> Call[Feedback]:
-    """What came of a decision; if it had to be sent again, `counted` may be that of the first."""
+    """Report a loss or reward; `counted` may be False if an earlier attempt has counted."""
     report = body_of(Report(ticket, loss, reward, missing, arm))
     name = report.pop("ticket")
     return Call("POST", f"{path_to(name)}/tell", read_feedback, report, ticket=name)
 
 
 def tell_batch(reports: Sequence[Report]) -> Call[list[Feedback | Exception]]:
-    """What came of several decisions: for each its feedback, or the error that `tell` raises."""
+    """Report on several decisions: for each its feedback, or the error that `tell` would raise."""
     bodies = [body_of(report) for report in reports]
     return Call(
         "POST",
@@ -148,13 +150,59 @@ def tell_batch(reports: Sequence[Report]) -> Call[list[Feedback | Exception]]:
 
 
 def cancel(ticket: Ticket | str) -> Call[Feedback]:
-    """The decision was not used: nothing will be told of it."""
+    """Close a ticket whose decision was not used; nothing is learned from it."""
     name = id_of(ticket)
     return Call("POST", f"{path_to(name)}/cancel", read_feedback, ticket=name, cancelling=True)
 
 
+def pause(name: str) -> Call[str]:
+    """Hand out no decisions of a problem for now; returns its status."""
+    return Call("POST", f"{path_of(name)}/pause", read_status)
+
+
+def resume(name: str) -> Call[str]:
+    """Hand out decisions of a problem again; returns its status."""
+    return Call("POST", f"{path_of(name)}/resume", read_status)
+
+
+def archive(name: str) -> Call[str]:
+    """Hand out no decisions of a problem ever again; returns its status."""
+    return Call("POST", f"{path_of(name)}/archive", read_status)
+
+
+def log(name: str) -> Call[dict[str, Any]]:
+    """The journal of a problem: the arms it was created with, `columns` and `rows`."""
+    return Call("GET", f"{path_of(name)}/log", dict, seconds=FOLDING)
+
+
+def verify() -> Call[dict[str, Any]]:
+    """Fold the whole journal again, and compare it with the states in use."""
+    return Call("POST", "/v1/verify", dict, seconds=FOLDING)
+
+
+def create_key(label: str, scopes: Sequence[str]) -> Call[dict[str, Any]]:
+    """Make an API key, shown this once; not repeated if the request may have been received."""
+    body = {"label": label, "scopes": list(scopes)}
+    return Call("POST", "/v1/keys", dict, body, repeatable=False)
+
+
+def keys() -> Call[list[dict[str, Any]]]:
+    """All API keys without their secrets, including revoked ones."""
+    return Call("GET", "/v1/keys", lambda body: list(body["keys"]))
+
+
+def revoke_key(id: str) -> Call[dict[str, Any]]:
+    """Revoke the API key with this id."""
+    return Call("DELETE", f"/v1/keys/{quote(id, safe='')}", dict)
+
+
+def read_status(view: Mapping[str, Any]) -> str:
+    """The status in an answer about a problem."""
+    return str(view["status"])
+
+
 def refused(details: Mapping[str, Any]) -> Exception:
-    """Why a report of a batch was refused."""
+    """The error for a report of a batch that was refused."""
     return error_of(int(details["status"]), details, None)
 
 
@@ -164,7 +212,7 @@ def id_of(ticket: Ticket | str) -> str:
 
 
 def body_of(report: Report) -> dict[str, Any]:
-    """A report as it is sent."""
+    """The body of a report."""
     numbers = {
         name: None if value is None else as_number(value, name)
         for name, value in (("loss", report.loss), ("reward", report.reward))
@@ -173,17 +221,17 @@ def body_of(report: Report) -> dict[str, Any]:
 
 
 def given(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a body that was given."""
+    """A body without the fields that are None."""
     return {name: value for name, value in body.items() if value is not None}
 
 
 def keyed(key: str | None) -> dict[str, str]:
-    """The header under which a decision is made once, however often it is asked for."""
+    """The header with the idempotency key: repeated requests get the same decision."""
     return {"Idempotency-Key": new_key() if key is None else key}
 
 
 def new_key() -> str:
-    """A key of 80 random bits that rises with time: a store with many keys finds its place fast."""
+    """A new key with 80 random bits; keys rise with time, which keeps the store's index fast."""
     return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
 
 

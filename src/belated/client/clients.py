@@ -1,4 +1,4 @@
-"""The two clients: the same verbs, at once or to be awaited."""
+"""`Client` and `AsyncClient`: the same methods, blocking or awaited."""
 
 import asyncio
 import functools
@@ -17,8 +17,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Verb(Generic[P, T]):
-    """A method of both clients, made of the function that makes its call."""
+class ClientMethod(Generic[P, T]):
+    """A method of both clients, from the function that makes its `Call`."""
 
     def __init__(self, make: Callable[P, Call[T]]) -> None:
         self._make = make
@@ -43,28 +43,36 @@ class Verb(Generic[P, T]):
         return bound
 
 
-class Verbs:
-    """What can be asked of the service.
+class ServiceMethods:
+    """The methods of both clients.
 
-    `url` is where it listens; `key` one made by `belated keys create`. Every request may take
-    `timeout` seconds, and is sent again as `patience` says if the service cannot be reached or
-    cannot commit: decisions are asked for under the same Idempotency-Key, and a ticket is told
-    once, so nothing is decided or counted twice.
+    `url` is the address of the service; `key` is one made by `belated keys create`. A request may
+    take `timeout` seconds. It is sent again, as `patience` says, if the service cannot be reached
+    or cannot commit. Repeated requests carry the same Idempotency-Key, and a ticket is told once,
+    so nothing is decided or counted twice.
     """
 
-    create_problem = Verb(calls.create_problem)
-    problems = Verb(calls.problems)
-    problem = Verb(calls.problem)
-    change_arms = Verb(calls.change_arms)
-    ask = Verb(calls.ask)
-    ask_batch = Verb(calls.ask_batch)
-    tell = Verb(calls.tell)
-    tell_batch = Verb(calls.tell_batch)
-    cancel = Verb(calls.cancel)
+    create_problem = ClientMethod(calls.create_problem)
+    problems = ClientMethod(calls.problems)
+    problem = ClientMethod(calls.problem)
+    change_arms = ClientMethod(calls.change_arms)
+    ask = ClientMethod(calls.ask)
+    ask_batch = ClientMethod(calls.ask_batch)
+    tell = ClientMethod(calls.tell)
+    tell_batch = ClientMethod(calls.tell_batch)
+    cancel = ClientMethod(calls.cancel)
+    pause = ClientMethod(calls.pause)
+    resume = ClientMethod(calls.resume)
+    archive = ClientMethod(calls.archive)
+    log = ClientMethod(calls.log)
+    verify = ClientMethod(calls.verify)
+    create_key = ClientMethod(calls.create_key)
+    keys = ClientMethod(calls.keys)
+    revoke_key = ClientMethod(calls.revoke_key)
 
 
-class Client(Verbs):
-    __doc__ = f"A client that waits for each answer. {Verbs.__doc__}"
+class Client(ServiceMethods):
+    __doc__ = f"A client whose methods wait for the answer. {ServiceMethods.__doc__}"
 
     def __init__(
         self,
@@ -78,16 +86,16 @@ class Client(Verbs):
         self._http = httpx.Client(base_url=checked(url), headers=headers(key), timeout=timeout)
 
     def run(self, call: Call[T]) -> T:
-        """What the service answers to a call."""
+        """Send a call, as often as `patience` allows; returns its result or raises its error."""
         attempts = Attempts(call, self._patience)
         while attempts.goes_on:
             time.sleep(attempts.wait)
-            with attempts.listening():
-                attempts.hear(self._http.send(attempts.request(self._http)))
+            with attempts.sending():
+                attempts.receive(self._http.send(attempts.request(self._http)))
         return attempts.result()
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close all connections."""
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -97,8 +105,8 @@ class Client(Verbs):
         self.close()
 
 
-class AsyncClient(Verbs):
-    __doc__ = f"A client for asyncio: every verb is awaited. {Verbs.__doc__}"
+class AsyncClient(ServiceMethods):
+    __doc__ = f"A client for asyncio: every method is awaited. {ServiceMethods.__doc__}"
 
     def __init__(
         self,
@@ -112,16 +120,16 @@ class AsyncClient(Verbs):
         self._http = httpx.AsyncClient(base_url=checked(url), headers=headers(key), timeout=timeout)
 
     async def run(self, call: Call[T]) -> T:
-        """What the service answers to a call."""
+        """Send a call, as often as `patience` allows; returns its result or raises its error."""
         attempts = Attempts(call, self._patience)
         while attempts.goes_on:
             await asyncio.sleep(attempts.wait)
-            with attempts.listening():
-                attempts.hear(await self._http.send(attempts.request(self._http)))
+            with attempts.sending():
+                attempts.receive(await self._http.send(attempts.request(self._http)))
         return attempts.result()
 
     async def close(self) -> None:
-        """Close its connections."""
+        """Close all connections."""
         await self._http.aclose()
 
     async def __aenter__(self) -> Self:
@@ -132,13 +140,13 @@ class AsyncClient(Verbs):
 
 
 def checked(url: str) -> str:
-    """Where the service listens, if it can be there."""
+    """The address of a service; ValueError if it is not an HTTP URL."""
     if not url.startswith(("http://", "https://")):
         raise ValueError(f"url is {url!r}; it must begin with http:// or https://")
     return url
 
 
 def headers(key: str | None) -> dict[str, str]:
-    """What is sent with every request."""
+    """The headers of every request."""
     agent = {"User-Agent": f"belated/{__version__}"}
     return agent if key is None else {**agent, "Authorization": f"Bearer {key}"}

@@ -1,4 +1,4 @@
-"""The refusals of the service as errors: the library's own where it has one."""
+"""The errors of the clients: the library's own errors where it has one, else a `ServiceError`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from belated.types import (
 
 
 class ServiceError(BelatedError):
-    """The service refused, or did not answer; `status` is that of HTTP, if there was an answer."""
+    """The service refused or did not answer; `status` is the HTTP status of its answer, if any."""
 
     def __init__(
         self, sentence: str, status: int | None = None, request_id: str | None = None
@@ -23,11 +23,11 @@ class ServiceError(BelatedError):
 
 
 class ServiceUnavailable(ServiceError):
-    """It could not be reached or could not commit, however often it was tried."""
+    """The service could not be reached or could not commit, in all attempts."""
 
 
 class NotAllowedError(ServiceError):
-    """No valid key, or one that does not allow this."""
+    """The key is missing, not valid, or does not allow the request."""
 
 
 class UnknownProblemError(ServiceError, LookupError):
@@ -35,17 +35,17 @@ class UnknownProblemError(ServiceError, LookupError):
 
 
 class ProblemConflictError(ServiceError):
-    """A problem that exists already, or hands out no decisions now."""
+    """The problem exists already, hands out no decisions now, or cannot be changed so."""
 
 
-UNAVAILABLE = (429, 502, 503, 504)  # nothing is wrong with the request: it may be sent again
+UNAVAILABLE = (429, 502, 503, 504)  # the request is fine and may be sent again
 CLOSED = (TicketState.CANCELLED.value, TicketState.EXPIRED.value)
 
 
 def error_of(
     status: int, details: Mapping[str, Any], request_id: str | None, *, cancelling: bool = False
 ) -> Exception:
-    """The error that an answer with this status and problem+json stands for."""
+    """The error for an answer with this status and problem+json body."""
     sentence = str(details.get("detail") or f"the service answered {status}")
     if status == 422:
         return ValueError(sentence)
@@ -67,7 +67,7 @@ def error_of(
 def ticket_error(
     status: int, details: Mapping[str, Any], sentence: str, cancelling: bool
 ) -> BelatedError | None:
-    """The library's error about a ticket, if this is about one."""
+    """The library's error about a ticket, or None if the answer is not about a ticket."""
     state = details.get("state")
     if status == 404 and "ticket" in details:
         return UnknownTicketError(sentence)

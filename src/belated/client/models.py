@@ -1,4 +1,4 @@
-"""What the service speaks of, beside the library's own Ticket and Feedback."""
+"""What clients send and receive, beside the library's own Ticket and Feedback."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -9,7 +9,7 @@ from belated.types import Feedback, Ticket, TicketState
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem as it stands: what it was created with, its rounds, and the weights of its arms."""
+    """A problem: its specification, status, round, open tickets, and the weights of its arms."""
 
     name: str
     status: Literal["active", "paused", "archived"]
@@ -35,7 +35,7 @@ class Problem:
 
 
 class Report(NamedTuple):
-    """What came of a ticket: a loss or a reward in the problem's units; experts name the arm."""
+    """A loss or a reward of a ticket, in the problem's units; a report of experts names the arm."""
 
     ticket: Ticket | str
     loss: SupportsFloat | None = None
@@ -45,7 +45,7 @@ class Report(NamedTuple):
 
 
 def read_ticket(view: Mapping[str, Any]) -> Ticket:
-    """A decision as the service hands it out."""
+    """The ticket of a decision in an answer."""
     return Ticket(
         view["ticket"],
         view["round"],
@@ -56,5 +56,5 @@ def read_ticket(view: Mapping[str, Any]) -> Ticket:
 
 
 def read_feedback(view: Mapping[str, Any]) -> Feedback:
-    """What became of a report."""
+    """The feedback on a report in an answer."""
     return Feedback(view["ticket"], view["counted"], TicketState(view["state"]))

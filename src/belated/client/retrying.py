@@ -1,4 +1,4 @@
-"""When a request is sent again, and what its answer says: all but the sending and the waiting."""
+"""Repeated attempts at a request: everything except sending and waiting, which each client does."""
 
 import math
 import random
@@ -18,10 +18,10 @@ NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 @dataclass(frozen=True)
 class Patience:
-    """How often a request is sent, and how long is waited between: 0.1 s, 0.2 s, ... to `most`.
+    """How often a request is sent, and the waits between: 0.1 s, 0.2 s, ... up to `most`.
 
-    Of each wait a random part, up to a half, is left out, so that many clients do not all come
-    back at once.
+    Each wait is shortened by a random part of up to a half, so that many clients do not come back
+    at the same time.
     """
 
     attempts: int = 6
@@ -38,13 +38,13 @@ class Patience:
             )
 
     def wait(self, failures: int, asked_for: float) -> float:
-        """Seconds after so many failures; what the service asks for, as far as `most` allows."""
+        """Seconds to wait after so many failures, or longer if the service asks for it."""
         longest = min(self.most, math.ldexp(self.first, min(failures - 1, 60)))
         return max(random.uniform(0.5, 1.0) * longest, min(asked_for, self.most))
 
 
 class Attempts(Generic[T]):
-    """The attempts at one call. While it `goes_on`, wait for `wait` seconds, send, and listen."""
+    """The attempts at one call: while `goes_on`, wait for `wait` seconds, then send the request."""
 
     def __init__(self, call: Call[T], patience: Patience) -> None:
         self._call, self._patience = call, patience
@@ -53,7 +53,7 @@ class Attempts(Generic[T]):
         self.goes_on, self.wait = True, 0.0
 
     def request(self, http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
-        """The request, the same each time."""
+        """The request, which is the same in all attempts."""
         call, limits = self._call, http.timeout.as_dict()
         limits["read"] = max(limits["read"] or 0.0, call.seconds)
         return http.build_request(
@@ -65,8 +65,8 @@ class Attempts(Generic[T]):
         )
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Around the sending: what is not answered may be sent again."""
+    def sending(self) -> Iterator[None]:
+        """The context for sending: a request that is not answered may be sent again."""
         try:
             yield
         except httpx.TransportError as error:
@@ -75,8 +75,8 @@ class Attempts(Generic[T]):
                 raise ServiceUnavailable(self._lost(error, sent)) from error
             self._again(0.0)
 
-    def hear(self, answer: httpx.Response) -> None:
-        """This came back."""
+    def receive(self, answer: httpx.Response) -> None:
+        """Take an answer; some answers ask for another attempt."""
         if answer.status_code in UNAVAILABLE and not self._is_last():
             after = answer.headers.get("retry-after", "")
             self._again(float(after) if after.isdigit() else 0.0)
@@ -84,7 +84,7 @@ class Attempts(Generic[T]):
             self._answer, self.goes_on = answer, False
 
     def result(self) -> T:
-        """What the answer says; the error that it stands for is raised."""
+        """The result of the answer; the error that it stands for is raised."""
         answer = self._answer
         assert answer is not None
         return self._call.answered(

@@ -1,1 +1,16 @@
-"""The decision service: ask now, tell later, lose nothing."""
+"""The decision service: problems, tickets and outcomes in a journal, over HTTP.
+
+Each package imports only from those above it in this list:
+
+- `store`: the journal and the tables beside it, in SQLite or PostgreSQL
+- `core`: the domain: requests, the thread that commits them in batches, replicas of the learners
+- `admin`: what an administrator does: arms, keys, export, verification, work without a server
+- `web`: HTTP: routes, bodies, authentication, metrics
+- `run`: the running service: the app, the server process, its workers
+
+`dashboard` holds the files of the web page that shows the problems.
+
+Where things happen. An HTTP ask enters in `web.decisions.ask`, crosses to the commit thread in
+`web.bridge.Bridge.do`, becomes a record in `core.batch.CommitBatch`, and becomes a row of the
+journal in `store.Store.append`. A ticket expires in `core.expiry`.
+"""

@@ -1,1 +1,8 @@
-"""What an administrator does: arms, keys, export, verification."""
+"""What an administrator does with the service, over HTTP or on a store at rest.
+
+- `offline`: create, show and change problems in a store that no service is running on
+- `change_arms`: add and remove arms of a problem, in a running service or offline
+- `keys`: make, check, show and revoke API keys
+- `export`: the journal of a problem as a log that `belated replay` reads
+- `verify`: fold the journal again, and compare it with the state in use
+"""

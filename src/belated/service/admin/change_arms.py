@@ -1,65 +1,60 @@
-"""Other arms for a problem that is in use: written into its journal, one change after the other.
+"""Changes of a problem's arms: each is a note in the journal.
 
-Several workers may be asked at once. Each checks what is wanted against the arms that it knows, and
-writes only if it knew all changes; so the changes in the journal always fit one another.
+Several workers may be asked to change arms at once. Each checks the change against the arms that it
+knows, and writes its note only if it knew all earlier changes; so the changes in the journal
+always fit one another.
 """
 
 from collections.abc import Sequence
 
-from belated.service.core.arms import ARMS, Lineup
-from belated.service.core.errors import Conflict, Unavailable
+from belated.service.core.arms import ARMS, ArmHistory
+from belated.service.core.errors import UnavailableError
 from belated.service.core.problems import served
-from belated.service.core.replica import ARCHIVED
 from belated.service.core.replicas import Replicas
-from belated.service.store import Note, Problem, Store
+from belated.service.core.status import check_not_archived, status_after
+from belated.service.store import Note, ProblemRecord, Store
 
 Names = Sequence[str]
 
 
-def rearm(
+def change_arms(
     store: Store, replicas: Replicas, name: str, add: Names, remove: Names, now: float
 ) -> tuple[str, ...]:
-    """Change the arms of a problem with whoever sits at its desk; returns those it has then."""
+    """Change a problem's arms on the commit thread; returns the arms it has then."""
     if not store.one_owner:
         replicas.catch_up()
     replica = replicas.named(name)
-    if replica.status == ARCHIVED:
-        raise archived(name)
-    lineup = replica.lineup
-    change = lineup.checked(name, replica.learner, add, remove)
+    check_not_archived(name, replica.status)
+    history = replica.arm_history
+    change = history.checked(name, replica.learner, add, remove)
     if change is None:
-        return lineup.arms
+        return history.arms
     note = Note(name, ARMS, change, now)
-    record(store, note, lineup)
+    write_change(store, note, history)
     if store.one_owner:
         replica.fold(note)
         replicas.unsaved += 1
     else:
         replicas.catch_up()
-    return lineup.after(change).arms
+    return history.after(change).arms
 
 
-def rearm_at_rest(
-    store: Store, problem: Problem, status: str, add: Names, remove: Names, now: float
+def change_arms_offline(
+    store: Store, problem: ProblemRecord, add: Names, remove: Names, now: float
 ) -> None:
-    """The same for whoever holds the store."""
-    if status == ARCHIVED:
-        raise archived(problem.name)
-    lineup = Lineup.of(problem.spec["arms"], store.notes(problem.name))
-    change = lineup.checked(problem.name, served(problem).learner, add, remove)
+    """Change a problem's arms in a store that no service is running on."""
+    notes = store.notes(problem.name)
+    check_not_archived(problem.name, status_after(notes))
+    history = ArmHistory.of(problem.spec["arms"], notes)
+    change = history.checked(problem.name, served(problem).learner, add, remove)
     if change is not None:
-        record(store, Note(problem.name, ARMS, change, now), lineup)
+        write_change(store, Note(problem.name, ARMS, change, now), history)
 
 
-def record(store: Store, note: Note, known: Lineup) -> None:
-    """Write a change, unless there are others that were not known."""
+def write_change(store: Store, note: Note, known: ArmHistory) -> None:
+    """Write the note about a change, unless there are changes that were not known."""
     if not store.record_in_turn(note, known.changes):
-        raise Unavailable(
+        raise UnavailableError(
             f"the arms of {note.problem!r} were changed by somebody else just now; look at them, "
             "and send it again"
         )
-
-
-def archived(name: str) -> Conflict:
-    """No change of a problem that is over."""
-    return Conflict(f"problem {name!r} is archived, which is for good; create a new one")

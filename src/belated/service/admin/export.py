@@ -1,9 +1,9 @@
 """The journal of a problem as a log that `belated replay` reads: a row for each loss to be told.
 
 `arrival` is the round at whose end an outcome was known, by the order of the journal; it is empty
-while nothing has come. What was cancelled has an arrival and no loss. `event` numbers, in the order
-of the journal, what has come. An arm that was added or removed has a row of its own, after those of
-the round that was played last.
+while there is no outcome. A cancelled play has an arrival and no loss. `event` is the number of the
+outcome in the order of the journal. An arm that was added or removed has a row of its own, after
+the rows of the latest round.
 """
 
 import csv
@@ -17,8 +17,8 @@ from belated.service.store import START, Decision, Event, Outcome, Store
 FORMATS = (".csv", ".parquet")
 
 
-class Row(NamedTuple):
-    """A row of the log."""
+class LogRow(NamedTuple):
+    """A row of the exported log."""
 
     round: int
     arm: str
@@ -33,9 +33,9 @@ class Row(NamedTuple):
     event: int | None
 
 
-def rows_of(store: Store, problem: str) -> list[Row]:
-    """The log of a problem, in the order of its rounds."""
-    rows: dict[tuple[str, str], Row] = {}
+def rows_of(store: Store, problem: str) -> list[LogRow]:
+    """The rows of a problem's log, in the order of its rounds."""
+    rows: dict[tuple[str, str], LogRow] = {}
     round_ = 0
     for number, event in enumerate(journal_of(store, problem)):
         body = event.body
@@ -44,7 +44,7 @@ def rows_of(store: Store, problem: str) -> list[Row]:
             shares = body.weights if body.arm is None else {body.arm: body.probability}
             for arm, share in (shares or {}).items():
                 waiting = (None, None, None, "pending", body.ticket, body.at, None, None)
-                rows[body.ticket, arm] = Row(round_, arm, float(share or 0.0), *waiting)
+                rows[body.ticket, arm] = LogRow(round_, arm, float(share or 0.0), *waiting)
         elif isinstance(body, Outcome):
             rows[body.ticket, body.arm] = rows[body.ticket, body.arm]._replace(
                 loss=body.loss,
@@ -59,7 +59,7 @@ def rows_of(store: Store, problem: str) -> list[Row]:
                 (arm, "added") for arm in body.payload["add"]
             ]:
                 happened = (None, None, round_, None, became, "", body.at, body.at, number)
-                rows[f"event {number}", arm] = Row(round_, arm, *happened)
+                rows[f"event {number}", arm] = LogRow(round_, arm, *happened)
     return list(rows.values())
 
 
@@ -74,18 +74,18 @@ def journal_of(store: Store, problem: str) -> Iterator[Event]:
 
 
 def check_format(path: Path) -> None:
-    """Refuse a file that could not be written."""
+    """Refuse a file whose name has another ending than .csv or .parquet."""
     if path.suffix.lower() not in FORMATS:
         raise ValueError(f"{path.name} is neither {' nor '.join(FORMATS)}; it must be one of them")
 
 
-def write_log(rows: list[Row], path: Path) -> None:
-    """Write a log as CSV or Parquet, as the name of the file says."""
+def write_log(rows: list[LogRow], path: Path) -> None:
+    """Write a log as CSV or Parquet, by the ending of the file's name."""
     check_format(path)
     if path.suffix.lower() == ".csv":
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            writer.writerow(Row._fields)
+            writer.writerow(LogRow._fields)
             writer.writerows(rows)
         return
     try:
@@ -93,6 +93,6 @@ def write_log(rows: list[Row], path: Path) -> None:
         from pyarrow import parquet
     except ImportError:
         raise ValueError("Parquet needs pyarrow: pip install 'belated[parquet]'") from None
-    columns: list[Any] = list(zip(*rows, strict=True)) or [()] * len(Row._fields)
-    table = pyarrow.table(dict(zip(Row._fields, map(list, columns), strict=True)))
+    columns: list[Any] = list(zip(*rows, strict=True)) or [()] * len(LogRow._fields)
+    table = pyarrow.table(dict(zip(LogRow._fields, map(list, columns), strict=True)))
     parquet.write_table(table, path)

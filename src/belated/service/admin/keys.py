@@ -1,37 +1,68 @@
-"""API keys: made, shown and found by the first letters of their hash."""
+"""API keys: made, checked, shown and revoked. A key is known by the first letters of its hash."""
 
+import hashlib
+import re
+import secrets
 from collections.abc import Sequence
 from typing import Any
 
-from belated.service.store import Key, Store
-from belated.service.web.auth import SHOWN, hash_of, new_key
+from belated.service.core.problems import NAME
+from belated.service.store import ApiKey, Store
+
+VERBS = ("ask", "tell", "admin")  # what a scope can allow
+PREFIX = "belated_"
+ID_LETTERS = 12  # letters of its hash that are a key's id
+SCOPE = re.compile(rf"({'|'.join(VERBS)}):(\*|{NAME.pattern})")
+
+
+def new_key() -> str:
+    """A new key with 256 random bits."""
+    return PREFIX + secrets.token_urlsafe(32)
+
+
+def hash_of(key: str) -> str:
+    """The hash under which a key is stored; a plain one is enough for 256 random bits."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def checked_scopes(scopes: Sequence[str]) -> list[str]:
+    """Scopes such as ask:ads, tell:* and admin:*, sorted; ValueError if one is not valid."""
+    for scope in scopes:
+        if not SCOPE.fullmatch(scope):
+            raise ValueError(
+                f"scope is {scope!r}; it must read ask:PROBLEM, tell:PROBLEM or admin:PROBLEM, "
+                "with * for all problems"
+            )
+    if not scopes:
+        raise ValueError("there are no scopes; a key must allow something")
+    return sorted(set(scopes))
 
 
 def make_key(store: Store, label: str, scopes: Sequence[str], at: float) -> dict[str, Any]:
-    """A new key of which the store keeps only the hash."""
+    """Make a key, of which the store keeps only the hash; returns the key and its details."""
     key = new_key()
     store.keys.add(hash_of(key), scopes, label, at)
-    return {"key": key, **key_view(named_key(store, hash_of(key)))}
+    return {"key": key, **key_details(named_key(store, hash_of(key)))}
 
 
-def named_key(store: Store, id: str) -> Key:
-    """The key whose hash begins so."""
-    found = [key for key in store.keys.all() if key.hash.startswith(id) and len(id) >= SHOWN]
+def named_key(store: Store, id: str) -> ApiKey:
+    """The stored key with this id; ValueError if there is none."""
+    found = [key for key in store.keys.all() if key.hash.startswith(id) and len(id) >= ID_LETTERS]
     if len(found) != 1:
         raise ValueError(f"there is no key {id!r}")
     return found[0]
 
 
-def revoke_key(store: Store, id: str, at: float) -> Key:
-    """End a key; it stays in the list."""
+def revoke_key(store: Store, id: str, at: float) -> ApiKey:
+    """Revoke a key; it stays in the list."""
     store.keys.revoke(named_key(store, id).hash, at)
     return named_key(store, id)
 
 
-def key_view(key: Key) -> dict[str, Any]:
-    """A key as it is shown: never itself."""
+def key_details(key: ApiKey) -> dict[str, Any]:
+    """All that is shown of a stored key: never the key itself."""
     return {
-        "id": key.hash[:SHOWN],
+        "id": key.hash[:ID_LETTERS],
         "label": key.label,
         "scopes": list(key.scopes),
         "created": key.at,

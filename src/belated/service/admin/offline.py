@@ -1,55 +1,49 @@
-"""Problems seen to without a desk: by whoever holds the store, as the command line does."""
+"""Problems in a store that no service is running on, as the command line manages them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from belated.service.admin.change_arms import rearm_at_rest
-from belated.service.core.arms import Lineup
-from belated.service.core.errors import Conflict, Unknown
+from belated.service.admin.change_arms import change_arms_offline
+from belated.service.core.arms import ArmHistory
+from belated.service.core.errors import NotFoundError
 from belated.service.core.problems import checked_name, checked_spec
-from belated.service.core.replica import ACTIVE, ARCHIVED, STATUS_AFTER
-from belated.service.store import Note, Problem, Store
+from belated.service.core.status import ARCHIVED, is_status_change, status_after
+from belated.service.store import ProblemRecord, Store
 
 
 def create(store: Store, name: str, given: Mapping[str, Any], at: float) -> dict[str, Any]:
-    """A new problem."""
+    """Create a problem; returns its outline."""
     return outline(store, store.create_problem(checked_name(name), checked_spec(given), at))
 
 
 def outlines(store: Store, archived: bool) -> list[dict[str, Any]]:
-    """All problems; those that are archived only if asked for."""
+    """The outlines of all problems; of archived ones only if they are wanted."""
     found = [outline(store, problem) for problem in store.problems()]
     return [each for each in found if archived or each["status"] != ARCHIVED]
 
 
-def outline(store: Store, problem: Problem) -> dict[str, Any]:
-    """A problem, as far as it can be seen without folding its journal."""
-    counts = store.counts(problem.name)
-    numbers = {kind: counts.of(kind) for kind in ("decided", "told", "expired", "cancelled")}
+def outline(store: Store, problem: ProblemRecord) -> dict[str, Any]:
+    """All that can be shown of a problem without folding its journal."""
+    tallies = store.counts(problem.name)
+    numbers = {kind: tallies.of(kind) for kind in ("decided", "told", "expired", "cancelled")}
     notes = store.notes(problem.name)
-    spec = {**problem.spec, "arms": list(Lineup.of(problem.spec["arms"], notes).arms)}
+    spec = {**problem.spec, "arms": list(ArmHistory.of(problem.spec["arms"], notes).arms)}
     status = status_after(notes)
     return {"name": problem.name, "status": status, **spec, "created": problem.at} | numbers
 
 
-def named(store: Store, name: str) -> Problem:
-    """The problem of this name."""
+def named(store: Store, name: str) -> ProblemRecord:
+    """The record of a problem; NotFoundError if there is none of this name."""
     problem = store.problem(name)
     if problem is None:
-        raise Unknown(f"there is no problem {name!r}")
+        raise NotFoundError(f"there is no problem {name!r}")
     return problem
 
 
-def status_after(notes: Sequence[Note]) -> str:
-    """The status that its notes leave a problem in."""
-    changes = [note.kind for note in notes if note.kind in STATUS_AFTER]
-    return STATUS_AFTER[changes[-1]] if changes else ACTIVE
-
-
-def change(store: Store, name: str, kind: str, at: float) -> dict[str, Any]:
-    """Pause, resume or archive a problem."""
+def set_status(store: Store, name: str, kind: str, at: float) -> dict[str, Any]:
+    """Pause, resume or archive a problem; returns its outline."""
     problem = named(store, name)
-    if is_change(name, status_after(store.notes(name)), kind):
+    if is_status_change(name, status_after(store.notes(name)), kind):
         store.record(name, kind, {}, at)
     return outline(store, problem)
 
@@ -57,14 +51,7 @@ def change(store: Store, name: str, kind: str, at: float) -> dict[str, Any]:
 def change_arms(
     store: Store, name: str, add: Sequence[str], remove: Sequence[str], at: float
 ) -> dict[str, Any]:
-    """Add arms to a problem, and remove others."""
+    """Add arms to a problem, and remove others; returns its outline."""
     problem = named(store, name)
-    rearm_at_rest(store, problem, status_after(store.notes(name)), add, remove, at)
+    change_arms_offline(store, problem, add, remove, at)
     return outline(store, problem)
-
-
-def is_change(name: str, status: str, kind: str) -> bool:
-    """Whether this would change the status; refused if it cannot be changed any more."""
-    if status == ARCHIVED and STATUS_AFTER[kind] != ARCHIVED:
-        raise Conflict(f"problem {name!r} is archived, which is for good; create a new one")
-    return status != STATUS_AFTER[kind]

@@ -1,1 +1,23 @@
-"""From a request to a row of the journal: requests, batches, replicas, problems."""
+"""The domain of the decision service, without HTTP.
+
+One thread owns the store and the replicas. It gathers requests, turns a batch of them into records,
+commits the records, and then answers:
+
+- `requests`: what the commit thread is asked to do, and the result of a report
+- `commit_thread`: `CommitThread` gathers requests into batches and hands out the answers
+- `batch`: `CommitBatch` turns a batch into journal records: here an ask becomes a decision
+- `ticket_lookup`: what is known of the tickets in a batch before it is committed
+- `ticket_rules`: what may be told of a ticket, and what stands if it was told before
+- `late_reports`: reports of expired tickets, noted once each
+- `expiry`: when a ticket expires, and with which outcome
+- `replica`: `Replica`, a problem's learner as the fold of its journal
+- `replicas`: all replicas: loaded from snapshots, kept up with the journal, saved
+- `snapshots`: a replica as bytes, and its fingerprint
+- `problems`: the specification of a problem, checked, and `ServedProblem`
+- `status`: active, paused, archived, and which changes are allowed
+- `arms`: `ArmHistory`, the present and former arms of a problem
+- `stats`: `ProblemStats`, the numbers that the dashboard shows
+- `rehearsal`: compiles a learner before a request has to wait for it
+- `ticket_ids`: new ticket ids
+- `errors`: the errors that a request can end with
+"""

@@ -1,28 +1,54 @@
-"""A sitting: one group of requests on its way through one commit.
+"""A batch of requests on its way through one commit: here an ask becomes a decision in the journal.
 
-Each request first becomes records, or is refused; then all records are appended at once; then each
-is answered by what stands in the store. In the journal decisions come first, then outcomes, then
-notes, and requests are seen to in that order.
+    requests
+       |  1. look up   earlier idempotency keys and closed tickets: two queries for all requests
+       |  2. prepare   asks first, then tells and cancels, then changes of status;
+       |              each becomes records and a function that will answer it, or a RequestError
+       |  3. expire    tickets past their deadline become outcomes, too (`expiry`)
+       |  4. append    all records in one transaction: decisions, then outcomes, then notes
+       v  5. answer    each function is called with what the store wrote
+    answers
 
-Where this process is the only one that writes, replicas fold each record as soon as it is made, so
-that the next decision of the same group knows of it. Otherwise they are told by the journal alone.
+When the learners learn. With several workers (PostgreSQL) a replica learns nothing here: it folds
+the records later, when it reads them in the journal, in the order that all workers share.
+
+With one owner (SQLite) a replica folds each record in steps 2 and 3, BEFORE the commit of step 4,
+so that the next decision of the batch already knows of it. If the commit then fails, the replicas
+know of records that do not exist. `CommitThread` therefore throws all of them away and folds the
+journal again; no answer that rests on them was ever given.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from belated.numerics.random_stream import draw
-from belated.service.admin.offline import is_change
-from belated.service.core.errors import Conflict, Invalid, Refusal, Unavailable, Unknown
-from belated.service.core.problems import Served
-from belated.service.core.replica import ACTIVE, LATE, STATUS_AFTER, Replica
+from belated.service.core.errors import (
+    InvalidRequestError,
+    NotFoundError,
+    RequestError,
+    StateConflictError,
+    UnavailableError,
+)
+from belated.service.core.expiry import deadlines, expired_outcomes, overdue_tickets
+from belated.service.core.late_reports import LateReports
+from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas
-from belated.service.core.requests import Ask, Cancel, Change, Report, Request, Tell, Verdict
-from belated.service.core.ticket_ids import new_ticket
+from belated.service.core.requests import (
+    Ask,
+    Cancel,
+    ReportResult,
+    Request,
+    SetStatus,
+    Tell,
+    TicketReport,
+)
+from belated.service.core.status import ACTIVE, STATUS_AFTER, is_status_change
+from belated.service.core.ticket_ids import new_ticket_id
+from belated.service.core.ticket_lookup import KnownTicket, TicketLookup
 from belated.service.core.ticket_rules import (
     CANCELLED,
     CLOSED,
@@ -33,61 +59,14 @@ from belated.service.core.ticket_rules import (
     outcome_of,
     state_of,
 )
-from belated.service.store import (
-    Appended,
-    Decision,
-    Note,
-    Outcome,
-    Store,
-    TicketRecord,
-)
+from belated.service.store import Appended, Decision, Note, Outcome, Store, TicketRecord
 
-Answer = Callable[[Appended], Any]
+Finish = Callable[[Appended], Any]  # makes the answer of a request from what was committed
 NOTHING = Appended([], [])
-MOST_REMEMBERED = 10_000
-MOST_DUE = 500  # tickets that expire in one sitting, for each problem
 
 
-class Found(NamedTuple):
-    """A ticket: its problem, the arm that was played, its round, and what came if that was read."""
-
-    problem: Served
-    played: str | None
-    round: int
-    record: TicketRecord | None
-    arms: Collection[str] = ()  # those it may be told of, if none was played
-
-    def outcome(self, arm: str) -> Outcome | None:
-        """What came of an arm, as far as was read."""
-        outcomes = () if self.record is None else self.record.outcomes
-        return next((each for each in outcomes if each.arm == arm), None)
-
-
-class LateReports:
-    """Reports of plays that had expired, each to be noted once as far as is remembered."""
-
-    def __init__(self) -> None:
-        self._seen: dict[tuple[str, str], None] = {}
-        self._waiting: list[Note] = []
-
-    def heed(self, new: Outcome, stands: Outcome, problem: str, now: float) -> None:
-        """Keep a report for the next notes if it is too late."""
-        if stands.kind != "expired" or (new.ticket, new.arm) in self._seen:
-            return
-        told = {"ticket": new.ticket, "arm": new.arm, "loss": new.loss, "raw": new.raw}
-        self._waiting.append(Note(problem, LATE, told, now))
-        self._seen[new.ticket, new.arm] = None
-        if len(self._seen) > MOST_REMEMBERED:
-            del self._seen[next(iter(self._seen))]
-
-    def taken(self) -> list[Note]:
-        """All that are kept; they are the caller's now."""
-        waiting, self._waiting = self._waiting, []
-        return waiting
-
-
-class Sitting:
-    """The records that a group of requests becomes, and what is to be answered."""
+class CommitBatch:
+    """One batch: `commit` turns requests into records, writes them, and returns the answers."""
 
     def __init__(
         self,
@@ -95,99 +74,65 @@ class Sitting:
         replicas: Replicas,
         stream: NDArray[np.uint64],
         now: float,
-        late: "LateReports",
+        late: LateReports,
     ) -> None:
         self._store, self._replicas, self._stream, self._now = store, replicas, stream, now
         self._late = late
-        self._eager = store.one_owner
+        self._folds_before_commit = store.one_owner
+        self._tickets = TicketLookup(store, replicas)
+        # the records of this batch, and where in the lists they are
         self.decisions: list[Decision] = []
         self.outcomes: list[Outcome] = []
         self.notes: list[Note] = []
+        self._decision_places: dict[str, int] = {}  # by ticket
+        self._outcome_places: dict[tuple[str, str], int] = {}  # by ticket and arm
+        # the decisions under each (problem, idempotency key): read, or made in this batch
         self._keyed: dict[tuple[str, str | None], Decision] = {}
-        self._made: dict[str, int] = {}  # ticket -> its place among the decisions
-        self._came: dict[tuple[str, str], int] = {}  # ticket and arm -> place among the outcomes
-        self._found: dict[str, Found] = {}
-        self._read_again: set[str] = set()
-        self._after: Mapping[str, TicketRecord] = {}
-        self._unserved: dict[str, str] = {}
-        self.repeated: Counter[str] = Counter()  # reports of what was told before, by problem
+        # tickets whose state is read from the store after the commit, and what was read
+        self._to_read_again: set[str] = set()
+        self._read_again: Mapping[str, TicketRecord] = {}
+        self.repeated: Counter[str] = Counter()  # by problem: reports of outcomes that stood
 
-    def through(self, requests: Sequence[Request]) -> list[Any]:
-        """See to all requests; an answer or a Refusal for each, once all is committed."""
-        self._look_up(requests)
-        answers: list[Answer | Refusal] = [Unavailable("never seen to")] * len(requests)
-        for kinds in ((Ask,), (Tell, Cancel), (Change,)):
+    def commit(self, requests: Sequence[Request]) -> list[Any]:
+        """Carry out all requests in one commit; returns an answer or a RequestError for each."""
+        self._tickets.read(requests)
+        self._read_keys(requests)
+        prepared: list[Finish | RequestError] = [UnavailableError("not prepared")] * len(requests)
+        for kinds in ((Ask,), (Tell, Cancel), (SetStatus,)):  # the order of the journal
             for place, request in enumerate(requests):
                 if isinstance(request, kinds):
-                    answers[place] = self._prepared(request)
-        self._expire()
-        self._note_all()
+                    prepared[place] = self._prepared(request)
+        self._expire_overdue_tickets()
+        self._record_late_reports()
+        self._fold_notes()
         appended = NOTHING
         if self.decisions or self.outcomes or self.notes:
             appended = self._store.append(self.decisions, self.outcomes, self.notes)
-        if self._eager:
-            check_all_new(appended)
-        elif self._read_again:
-            self._after = self._store.tickets(self._read_again)
-        return [answered(answer, appended) for answer in answers]
+        if self._folds_before_commit:
+            check_all_written(appended)
+        elif self._to_read_again:
+            self._read_again = self._store.tickets(self._to_read_again)
+        return [finished(each, appended) for each in prepared]
 
-    # -- what is known beforehand
+    @property
+    def records(self) -> int:
+        """The number of records in this batch."""
+        return len(self.decisions) + len(self.outcomes) + len(self.notes)
 
-    def _look_up(self, requests: Iterable[Request]) -> None:
-        """Read at once what the replicas do not know: earlier keys, and closed tickets."""
-        keys: set[tuple[str, str]] = set()
-        unsure: set[str] = set()
-        for request in requests:
-            if isinstance(request, Ask):
-                keys |= {(request.problem, key) for key in keys_of(request) if key is not None}
-            elif isinstance(request, Tell):
-                unsure |= {each.ticket for each in request.reports if not self._is_first(each)}
-            elif isinstance(request, Cancel) and not self._held(request.ticket):
-                unsure.add(request.ticket)
+    def _read_keys(self, requests: Sequence[Request]) -> None:
+        keys = {
+            (request.problem, key)
+            for request in requests
+            if isinstance(request, Ask)
+            for key in keys_of(request)
+            if key is not None
+        }
         if keys:
             self._keyed = self._store.decided_under(keys)
-        if unsure:
-            for ticket, record in self._store.tickets(unsure).items():
-                decision = record.decision
-                replica = self._replicas.found(decision.problem)
-                if replica is None:
-                    self._unserved[ticket] = decision.problem
-                    continue
-                self._found[ticket] = Found(
-                    replica.problem, decision.arm, decision.round, record, decision.weights or ()
-                )
 
-    def _is_first(self, report: Report) -> bool:
-        """Whether the replica shows that nothing was told before, so that all about it is known."""
-        replica = self._held(report.ticket)
-        if replica is None:
-            return False
-        arm = report.arm or self._found[report.ticket].played
-        return (
-            arm is None
-            or arm not in replica.sight.places  # nor was it ever an arm
-            or replica.waits_for(report.ticket, arm)
-        )
+    # -- one request: records, and a function that finishes its answer
 
-    def _held(self, ticket: str) -> Replica | None:
-        replica = self._replicas.holding(ticket)
-        if replica is not None and ticket not in self._found:
-            play, arms = replica.open[ticket], replica.arms_waiting(ticket)
-            played = replica.played(ticket)
-            self._found[ticket] = Found(replica.problem, played, play.round, None, arms)
-        return replica
-
-    def _ticket(self, ticket: str, allowed: Callable[[str], bool]) -> Found:
-        found = self._found.get(ticket)
-        if ticket in self._unserved and allowed(self._unserved[ticket]):
-            raise Unavailable(f"problem {self._unserved[ticket]!r} cannot be served now")
-        if found is None or not allowed(found.problem.name):
-            raise Unknown(f"there is no ticket {ticket!r}")
-        return found
-
-    # -- requests
-
-    def _prepared(self, request: Request) -> Answer | Refusal:
+    def _prepared(self, request: Request) -> Finish | RequestError:
         try:
             if isinstance(request, Ask):
                 return self._ask(request)
@@ -195,44 +140,45 @@ class Sitting:
                 return self._tell(request)
             if isinstance(request, Cancel):
                 return self._cancel(request)
-            assert isinstance(request, Change)
-            return self._change(request)
-        except Refusal as refusal:
-            return refusal
+            assert isinstance(request, SetStatus)
+            return self._set_status(request)
+        except RequestError as error:
+            return error
 
-    def _ask(self, ask: Ask) -> Answer:
+    def _ask(self, ask: Ask) -> Finish:
         replica, keys = self._replicas.named(ask.problem), keys_of(ask)
         made = [self._keyed[ask.problem, key] for key in keys if (ask.problem, key) in self._keyed]
         if ask.key is None or not made:
-            if replica.standing != ACTIVE:
-                raise Conflict(
-                    f"problem {ask.problem!r} is {replica.standing}; it hands out no decisions"
+            status = replica.status_in_force
+            if status != ACTIVE:
+                raise StateConflictError(
+                    f"problem {ask.problem!r} is {status}; it hands out no decisions"
                 )
             made = [self._decide(replica, key, ask.digest) for key in keys]
         elif len(made) < ask.number or any(each.digest != ask.digest for each in made):
-            raise used_before(ask)
+            raise key_used_before(ask)
 
-        def answer(appended: Appended) -> list[Decision]:
+        def finish(appended: Appended) -> list[Decision]:
             stand = []
             for decision in made:
-                if decision.ticket in self._made:
-                    there = appended.decisions[self._made[decision.ticket]]
-                    if not there.same_request:
-                        raise used_before(ask)
-                    decision = there.decision
+                if decision.ticket in self._decision_places:
+                    result = appended.decisions[self._decision_places[decision.ticket]]
+                    if not result.same_request:  # another worker was faster with this key
+                        raise key_used_before(ask)
+                    decision = result.decision
                 stand.append(decision)
             return stand
 
-        return answer
+        return finish
 
     def _decide(self, replica: Replica, key: str | None, digest: str | None) -> Decision:
-        """Predict, and draw an arm if only one is played."""
+        """Make a decision: predict, and draw an arm if only one is played."""
         problem, weights = replica.problem, replica.weights()
-        round_ = replica.handed_out = max(replica.round, replica.handed_out) + 1
+        round_ = replica.last_round_decided = max(replica.round, replica.last_round_decided) + 1
         arm = draw(self._stream, weights) if problem.is_bandit else None
-        seconds, rounds = problem.expire_seconds, problem.expire_after
+        expires_at, expires_round = deadlines(problem, round_, self._now)
         decision = Decision(
-            ticket=new_ticket(self._now),
+            ticket=new_ticket_id(self._now),
             problem=problem.name,
             round=round_,
             arm=None if arm is None else problem.arms[arm],
@@ -242,155 +188,162 @@ class Sitting:
             at=self._now,
             key=key,
             digest=digest if key is not None else None,
-            expires_at=None if seconds is None else self._now + seconds,
-            expires_round=None if rounds is None else round_ + rounds,
+            expires_at=expires_at,
+            expires_round=expires_round,
         )
-        self._made[decision.ticket] = len(self.decisions)
+        self._decision_places[decision.ticket] = len(self.decisions)
         self.decisions.append(decision)
         if key is not None:
             self._keyed[problem.name, key] = decision
-        if self._eager:
+        if self._folds_before_commit:
             replica.fold(decision)
         return decision
 
-    def _tell(self, tell: Tell) -> Answer:
-        answers: list[Answer | Refusal] = []
+    def _tell(self, tell: Tell) -> Finish:
+        prepared: list[Finish | RequestError] = []
         for report in tell.reports:
             try:
-                answers.append(self._report(report, self._ticket(report.ticket, tell.allowed)))
-            except Refusal as refusal:
-                answers.append(refusal)
-        return lambda appended: [answered(answer, appended) for answer in answers]
+                known = self._tickets.ticket(report.ticket, tell.allowed)
+                prepared.append(self._report(report, known))
+            except RequestError as error:
+                prepared.append(error)
+        return lambda appended: [finished(each, appended) for each in prepared]
 
-    def _report(self, report: Report, found: Found) -> Answer:
-        new = outcome_of(report, found.problem, found.played, found.arms, found.round, self._now)
-        known = found.outcome(new.arm)
-        if known is not None and found.record is not None:
-            verdict = self._known_before(new, known, state_of(found.record), found)
-            return lambda appended: verdict
-        place = self._came.get((new.ticket, new.arm))
+    def _report(self, report: TicketReport, known: KnownTicket) -> Finish:
+        new = outcome_of(report, known.problem, known.played, known.arms, known.round, self._now)
+        earlier = known.outcome(new.arm)
+        if earlier is not None and known.record is not None:
+            result = self._told_before(new, earlier, state_of(known.record), known)
+            return lambda appended: result
+        place = self._outcome_places.get((new.ticket, new.arm))
         if place is None:
-            place = self._add(new, found)
+            place = self._record_outcome(new, known)
 
-        def answer(appended: Appended) -> Verdict:
+        def finish(appended: Appended) -> ReportResult:
             stands, counted = appended.outcomes[place]
-            state = self._state(new.ticket, found)
+            state = self._state_after(new.ticket, known)
             if counted and self.outcomes[place] is new:
-                return Verdict(new.ticket, True, state)
+                return ReportResult(new.ticket, True, state)
             if stands is None:
-                raise Unknown(f"there is no ticket {new.ticket!r}")
-            return self._known_before(new, stands, state, found)
+                raise NotFoundError(f"there is no ticket {new.ticket!r}")
+            return self._told_before(new, stands, state, known)
 
-        return answer
+        return finish
 
-    def _known_before(self, new: Outcome, stands: Outcome, state: str, found: Found) -> Verdict:
-        self._late.heed(new, stands, found.problem.name, self._now)
-        verdict = judged(new, stands, state)
-        self.repeated[found.problem.name] += 1
-        return verdict
+    def _told_before(
+        self, new: Outcome, stands: Outcome, state: str, known: KnownTicket
+    ) -> ReportResult:
+        """The result of a report on an arm that has an outcome, which stands."""
+        self._late.collect(new, stands, known.problem.name, self._now)
+        result = judged(new, stands, state)
+        self.repeated[known.problem.name] += 1
+        return result
 
-    def _cancel(self, cancel: Cancel) -> Answer:
+    def _cancel(self, cancel: Cancel) -> Finish:
         ticket = cancel.ticket
-        found = self._ticket(ticket, cancel.allowed)
-        replica = self._replicas.by_name[found.problem.name]
+        known = self._tickets.ticket(ticket, cancel.allowed)
+        replica = self._replicas.by_name[known.problem.name]
         if ticket in replica.open:
             arms = replica.arms_waiting(ticket)
         else:
-            record = found.record
-            state = self._state_in_group(ticket, found) if record is None else state_of(record)
+            record = known.record
+            state = self._state_in_batch(ticket, known) if record is None else state_of(record)
             if state != PENDING:
-                verdict = cancelled_again(ticket, state)
-                return lambda appended: verdict
-            candidates = [found.played] if found.played else found.arms
-            arms = [arm for arm in candidates if found.outcome(arm) is None]
-        arms = [arm for arm in arms if (ticket, arm) not in self._came]
+                result = cancelled_again(ticket, state)
+                return lambda appended: result
+            candidates = [known.played] if known.played else known.arms
+            arms = [arm for arm in candidates if known.outcome(arm) is None]
+        arms = [arm for arm in arms if (ticket, arm) not in self._outcome_places]
         places = [
-            self._add(Outcome(ticket, arm, "cancelled", None, self._now), found) for arm in arms
+            self._record_outcome(Outcome(ticket, arm, "cancelled", None, self._now), known)
+            for arm in arms
         ]
 
-        def answer(appended: Appended) -> Verdict:
+        def finish(appended: Appended) -> ReportResult:
             if any(appended.outcomes[place].counted for place in places):
-                return Verdict(ticket, True, CANCELLED)
-            return cancelled_again(ticket, self._state(ticket, found))
+                return ReportResult(ticket, True, CANCELLED)
+            return cancelled_again(ticket, self._state_after(ticket, known))
 
-        return answer
+        return finish
 
-    def _change(self, change: Change) -> Answer:
-        replica = self._replicas.named(change.problem)
-        status = replica.standing
-        for note in self.notes:
-            status = STATUS_AFTER[note.kind] if note.problem == change.problem else status
-        if is_change(change.problem, status, change.kind):
-            self.notes.append(Note(change.problem, change.kind, {}, self._now))
-        return lambda appended: STATUS_AFTER[change.kind]
+    def _set_status(self, request: SetStatus) -> Finish:
+        status = self._replicas.named(request.problem).status_in_force
+        for note in self.notes:  # earlier changes in this batch
+            status = STATUS_AFTER[note.kind] if note.problem == request.problem else status
+        if is_status_change(request.problem, status, request.kind):
+            self.notes.append(Note(request.problem, request.kind, {}, self._now))
+        return lambda appended: STATUS_AFTER[request.kind]
 
     # -- records
 
-    def _add(self, outcome: Outcome, found: Found) -> int:
-        place = self._came[outcome.ticket, outcome.arm] = len(self.outcomes)
+    def _record_outcome(self, outcome: Outcome, known: KnownTicket) -> int:
+        """Add an outcome to the batch; returns its place."""
+        place = self._outcome_places[outcome.ticket, outcome.arm] = len(self.outcomes)
         self.outcomes.append(outcome)
-        if self._eager:
-            self._replicas.by_name[found.problem.name].fold(outcome)
-        elif found.played is None or outcome.kind == "cancelled":
-            self._read_again.add(outcome.ticket)
+        if self._folds_before_commit:
+            self._replicas.by_name[known.problem.name].fold(outcome)
+        elif known.played is None or outcome.kind == "cancelled":
+            self._to_read_again.add(outcome.ticket)  # other workers may tell its other arms
         return place
 
-    def _note_all(self) -> None:
-        """Notes come last in the journal, and so they are folded last."""
-        self.notes += self._late.taken()
-        for note in self.notes if self._eager else ():
+    def _expire_overdue_tickets(self) -> None:
+        """Give tickets past their deadline an outcome with the default loss."""
+        for replica in self._replicas.by_name.values():
+            for ticket in overdue_tickets(replica, self._now):
+                known = KnownTicket(replica.problem, None, replica.open[ticket].round, None)
+                for outcome in list(expired_outcomes(replica, ticket, self._now)):
+                    if (ticket, outcome.arm) not in self._outcome_places:
+                        self._record_outcome(outcome, known)
+
+    def _record_late_reports(self) -> None:
+        self.notes += self._late.take()
+
+    def _fold_notes(self) -> None:
+        """Fold the notes after all other records: they also come last in the journal."""
+        for note in self.notes if self._folds_before_commit else ():
             self._replicas.named(note.problem).fold(note)
 
-    def _expire(self) -> None:
-        """What is due is given up, with its default loss."""
-        for replica in self._replicas.by_name.values():
-            problem = replica.problem
-            for ticket in replica.due(self._now, MOST_DUE):
-                play = replica.open[ticket]
-                found = Found(problem, None, play.round, None)
-                for arm in replica.arms_waiting(ticket):
-                    if (ticket, arm) not in self._came:
-                        loss = problem.default_loss
-                        self._add(Outcome(ticket, arm, "expired", loss, self._now), found)
+    # -- the state of a ticket
 
-    def _state_in_group(self, ticket: str, found: Found) -> str:
-        """The state of a ticket that this group has closed; what came before was told."""
-        arms = [found.played] if found.played else found.problem.arms
-        places = [self._came[ticket, arm] for arm in arms if (ticket, arm) in self._came]
-        kinds = {self.outcomes[place].kind for place in places}
-        return next((kind for kind in CLOSED if kind in kinds), TOLD)
-
-    def _state(self, ticket: str, found: Found) -> str:
+    def _state_after(self, ticket: str, known: KnownTicket) -> str:
         """The state of a ticket after the commit."""
-        if ticket in self._after:
-            return state_of(self._after[ticket])
-        if self._eager and ticket in self._replicas.by_name[found.problem.name].open:
+        if ticket in self._read_again:
+            return state_of(self._read_again[ticket])
+        replica = self._replicas.by_name[known.problem.name]
+        if self._folds_before_commit and ticket in replica.open:
             return PENDING
-        return self._state_in_group(ticket, found)
+        return self._state_in_batch(ticket, known)
+
+    def _state_in_batch(self, ticket: str, known: KnownTicket) -> str:
+        """The state of a ticket that this batch has closed; earlier outcomes were told."""
+        arms = [known.played] if known.played else known.problem.arms
+        pairs = [(ticket, arm) for arm in arms if (ticket, arm) in self._outcome_places]
+        kinds = {self.outcomes[self._outcome_places[pair]].kind for pair in pairs}
+        return next((kind for kind in CLOSED if kind in kinds), TOLD)
 
 
 def keys_of(ask: Ask) -> list[str | None]:
-    """A key for each decision that is asked for; a header's text has no line breaks."""
+    """A key for each decision of an ask; a header has no line breaks, so they are unique."""
     return [None if ask.key is None else f"{ask.key}\n{place}" for place in range(ask.number)]
 
 
-def used_before(ask: Ask) -> Invalid:
-    """A key that stands for something else."""
-    return Invalid(f"Idempotency-Key {ask.key!r} was used for another request")
+def key_used_before(ask: Ask) -> InvalidRequestError:
+    """The error for an idempotency key that was used for another request."""
+    return InvalidRequestError(f"Idempotency-Key {ask.key!r} was used for another request")
 
 
-def answered(answer: Answer | Refusal, appended: Appended) -> Any:
-    """An answer once all is committed, or why there is none."""
-    if isinstance(answer, Refusal):
-        return answer
+def finished(prepared: Finish | RequestError, appended: Appended) -> Any:
+    """The answer of a prepared request after the commit, or the error that refused it."""
+    if isinstance(prepared, RequestError):
+        return prepared
     try:
-        return answer(appended)
-    except Refusal as refusal:
-        return refusal
+        return prepared(appended)
+    except RequestError as error:
+        return error
 
 
-def check_all_new(appended: Appended) -> None:
-    """Make sure that the only writer was right about what is new."""
+def check_all_written(appended: Appended) -> None:
+    """Make sure that a replica folded before the commit exactly the records that were written."""
     wrong = [each for each in appended.decisions if not each.new]
     if wrong or not all(each.counted for each in appended.outcomes):
         raise RuntimeError("the store knew more than the replicas; they are folded again")

@@ -1,108 +1,123 @@
-"""The desk: one thread that owns store and replicas, and sees to requests a group at a time.
+"""The commit thread: it owns the store and the replicas, and commits requests in batches.
 
-While one group is being committed the next one gathers, so that the cost of a commit is shared by
-all who wait for it. Nothing is answered before its commit.
+While one batch is committed the next one gathers, so that all requests of a batch share the cost of
+a commit. Nothing is answered before it is committed.
 """
 
 import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from belated.compiled.jit import source_hash
 from belated.numerics.random_stream import seeded
-from belated.service.core.batch import LateReports, Sitting
-from belated.service.core.errors import Conflict, Refusal, Unavailable
+from belated.service.core.batch import CommitBatch
+from belated.service.core.errors import RequestError, StateConflictError, UnavailableError
+from belated.service.core.late_reports import LateReports
 from belated.service.core.replicas import Replicas
-from belated.service.core.requests import Ask, Call, Change, Create, Request, size_of
-from belated.service.run.metrics import Metrics
-from belated.service.store import Note, Problem, Store, StoreUnavailable
+from belated.service.core.requests import (
+    Ask,
+    CreateProblem,
+    Request,
+    RunOnThread,
+    SetStatus,
+    records_in,
+)
+from belated.service.store import Note, ProblemRecord, Store, StoreUnavailable
 from belated.service.store.records import CREATED
 
 log = logging.getLogger(__name__)
 
 MOST_RECORDS = 500  # in one commit, unless a single request has more
-MOST_WAITING = 20_000
-TICK = 0.05  # seconds after which the journal is looked at and plays expire, if nobody asks
-WAIT = 0.25  # of the time that a group took, for those who were in it to come again
+MOST_WAITING = 20_000  # requests
+TICK = 0.05  # seconds without requests after which the journal is read and tickets expire
+WAIT = 0.25  # share of the last batch's duration to wait for its callers to ask again
 
 Token = Any
 Replies = Sequence[tuple[Token, Any]]
 
 
 class Job(NamedTuple):
-    """A request, and whatever tells who waits for the answer."""
+    """A request, and the token with which its answer is delivered."""
 
     request: Request
     token: Token
 
 
-class Desk:
-    """Sees to requests in a thread of its own, and hands the answers to `deliver`.
+class CommittedBatch(NamedTuple):
+    """What a batch did: the records it wrote, its seconds, and repeated reports by problem."""
 
-    An answer is a value, or an exception: a Refusal if something was wrong with the request.
+    records: int
+    seconds: float
+    repeated: Mapping[str, int]
+
+
+class CommitThread:
+    """Carries out requests in a thread of its own, and hands the answers to `deliver`.
+
+    An answer is a value or an exception: a RequestError if the request was refused. `observe` is
+    called with each committed batch, for the metrics.
     """
 
     def __init__(
         self,
         store: Store,
         deliver: Callable[[Replies], None],
-        metrics: Metrics | None = None,
+        observe: Callable[[CommittedBatch], None] = lambda batch: None,
         seed: int | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._store, self._deliver, self._clock = store, deliver, clock
-        self.metrics = metrics or Metrics()
+        self._store, self._deliver, self._observe, self._clock = store, deliver, observe, clock
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._stream = seeded(seed)
         self._late = LateReports()
-        self._crowd, self._patience = 0, 0.0
+        self._last_size, self._patience = 0, 0.0  # of the last batch: requests, seconds to wait
         loaded = Replicas.loaded(store)
         if store.one_owner and store.code.since(source_hash()) is None:
             store.code.takes_over(source_hash(), loaded.position)
         self._replicas: Replicas | None = loaded
-        self._thread = threading.Thread(target=self._run, name="desk", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="commit", daemon=True)
         self._thread.start()
 
     def submit(self, jobs: Iterable[Job]) -> None:
-        """Have requests seen to; all are refused at once if too many wait."""
+        """Queue requests; UnavailableError if too many wait already."""
         if self._jobs.qsize() >= MOST_WAITING:
-            raise Unavailable("too many requests are waiting; try again later")
+            raise UnavailableError("too many requests are waiting; try again later")
         if not self._thread.is_alive():
-            raise Unavailable("the service is stopping")
+            raise UnavailableError("the service is stopping")
         for job in jobs:
             self._jobs.put(job)
 
     def stop(self) -> None:
-        """See to all that waits, take a snapshot, and end."""
+        """Carry out all queued requests, take a snapshot, and end."""
         self._jobs.put(None)
         self._thread.join()
 
     @property
     def is_alive(self) -> bool:
-        """Whether requests are being seen to."""
+        """Whether the thread runs."""
         return self._thread.is_alive()
 
-    # -- the thread
+    # -- on the thread
 
     def _run(self) -> None:
         going, jobs = True, list[Job]()
         while going:
             jobs, going = self._gathered()
             started = time.perf_counter()
-            replies = self._seen_to(jobs)
-            self._crowd, self._patience = len(jobs), WAIT * (time.perf_counter() - started)
+            replies = self._carried_out(jobs)
+            self._last_size, self._patience = len(jobs), WAIT * (time.perf_counter() - started)
             if replies:
                 self._deliver(replies)
             self._keep_up(ending=not going)
 
     def _gathered(self) -> tuple[list[Job], bool]:
-        """All that waits, up to a group; or nothing after a while. False if it is the last.
+        """The next batch, which is empty after TICK seconds without requests; False if the last.
 
-        Those who were answered together soon ask again. Whoever of them is first must not get a
-        commit to itself, for which the others would have to wait, so it waits for them a little.
+        Callers that were answered together soon ask again. The first of them must not get a commit
+        of its own, for which all others would have to wait; so it waits a little for the others.
         """
         jobs: list[Job] = []
         records = 0
@@ -111,79 +126,83 @@ class Desk:
             until = time.perf_counter() + self._patience
             while job is not None:
                 jobs.append(job)
-                records += size_of(job.request)
+                records += records_in(job.request)
                 if records >= MOST_RECORDS:
                     return jobs, True
-                left = until - time.perf_counter() if len(jobs) < self._crowd else 0.0
+                left = until - time.perf_counter() if len(jobs) < self._last_size else 0.0
                 job = self._jobs.get(timeout=left) if left > 0.0 else self._jobs.get_nowait()
         except queue.Empty:
             return jobs, True
         return jobs, False
 
-    def _seen_to(self, jobs: list[Job]) -> list[tuple[Token, Any]]:
-        alone = [job for job in jobs if isinstance(job.request, Create | Call)]
-        group = [job for job in jobs if not isinstance(job.request, Create | Call)]
+    def _carried_out(self, jobs: list[Job]) -> list[tuple[Token, Any]]:
+        """The answers to all jobs; what cannot share a commit is carried out after the batch."""
+        alone = [job for job in jobs if isinstance(job.request, CreateProblem | RunOnThread)]
+        batch = [job for job in jobs if not isinstance(job.request, CreateProblem | RunOnThread)]
         try:
-            results = self._sat([job.request for job in group])
+            results = self._committed([job.request for job in batch])
         except Exception as error:
-            results = [self._failed(error)] * len(group)
-        replies = [(job.token, result) for job, result in zip(group, results, strict=True)]
+            results = [self._failed(error)] * len(batch)
+        replies = [(job.token, result) for job, result in zip(batch, results, strict=True)]
         for job in alone:
             try:
                 replies.append((job.token, self._done_alone(job.request)))
-            except Refusal as refusal:
-                replies.append((job.token, refusal))
+            except RequestError as error:
+                replies.append((job.token, error))
             except Exception as error:
                 replies.append((job.token, self._failed(error)))
         return replies
 
     def _failed(self, error: Exception) -> Exception:
-        """What is answered if a commit failed: the replicas may know too much, and are dropped."""
+        """The answer to requests whose commit failed.
+
+        With one owner the replicas were folded before the commit (see `batch`). They now know of
+        records that were never written, so all of them are thrown away; `_loaded_replicas` folds
+        the journal again before the next batch.
+        """
         if self._store.one_owner:
             self._replicas = None
         if isinstance(error, StoreUnavailable):
             log.error("%s", error)
-            return Unavailable(f"{error}; nothing was acknowledged, send it again")
+            return UnavailableError(f"{error}; nothing was acknowledged, send it again")
         log.exception("a group of requests failed")
         return error
 
-    def _at_hand(self) -> Replicas:
-        """The replicas, folded again if they were dropped."""
+    def _loaded_replicas(self) -> Replicas:
+        """The replicas, folded again if a failed commit has thrown them away."""
         if self._replicas is None:
             self._replicas = Replicas.loaded(self._store)
         return self._replicas
 
-    def _sat(self, requests: list[Request]) -> list[Any]:
-        replicas, started = self._at_hand(), time.perf_counter()
-        if any(isinstance(each, Ask | Change) for each in requests):
-            replicas.look_ahead()
-        sitting = Sitting(self._store, replicas, self._stream, self._clock(), self._late)
-        answers = sitting.through(requests)
-        written = len(sitting.decisions) + len(sitting.outcomes) + len(sitting.notes)
+    def _committed(self, requests: list[Request]) -> list[Any]:
+        """The answers to requests that share one commit."""
+        replicas, started = self._loaded_replicas(), time.perf_counter()
+        if any(isinstance(each, Ask | SetStatus) for each in requests):
+            replicas.read_ahead()
+        batch = CommitBatch(self._store, replicas, self._stream, self._clock(), self._late)
+        answers = batch.commit(requests)
         if self._store.one_owner:
-            replicas.unsaved += written
-        for name, number in sitting.repeated.items():
-            self.metrics.repeated.labels(name).inc(number)
-        if written:
-            self.metrics.committed(written, time.perf_counter() - started)
+            replicas.unsaved += batch.records
+        seconds = time.perf_counter() - started
+        self._observe(CommittedBatch(batch.records, seconds, batch.repeated))
         return answers
 
     def _done_alone(self, request: Request) -> Any:
-        replicas = self._at_hand()
-        if isinstance(request, Call):
-            replicas.look_ahead()
+        replicas = self._loaded_replicas()
+        if isinstance(request, RunOnThread):
+            replicas.read_ahead()
             return request.work(self._store, replicas)
-        assert isinstance(request, Create)
+        assert isinstance(request, CreateProblem)
         now = self._clock()
         try:
             problem = self._store.create_problem(request.name, request.spec, now)
         except ValueError as error:
-            raise Conflict(str(error)) from None
-        self._begin(replicas, problem)
+            raise StateConflictError(str(error)) from None
+        self._add_replica(replicas, problem)
         return problem
 
-    def _begin(self, replicas: Replicas, problem: Problem) -> None:
-        """A replica of a problem that was just created."""
+    def _add_replica(self, replicas: Replicas, problem: ProblemRecord) -> None:
+        """Start the replica of a problem that was just created."""
         if not self._store.one_owner:
             replicas.catch_up()
             return
@@ -193,12 +212,12 @@ class Desk:
             replicas.unsaved += 1
 
     def _keep_up(self, ending: bool) -> None:
-        """Read what others wrote, and take a snapshot if it is time, or the last time."""
+        """Read what other workers wrote, and take snapshots if they are due or this is the end."""
         try:
-            replicas = self._at_hand()
+            replicas = self._loaded_replicas()
             if not self._store.one_owner:
                 replicas.catch_up()
-            if (ending and replicas.unsaved) or replicas.is_due():
+            if (ending and replicas.unsaved) or replicas.is_snapshot_due():
                 end = self._store.end() if self._store.one_owner else replicas.position
                 replicas.save(end)
         except StoreUnavailable as error:

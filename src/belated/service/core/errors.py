@@ -1,12 +1,12 @@
-"""Why a request is refused: each kind has its HTTP status, and says one sentence."""
+"""The errors that a request can end with: each has an HTTP status and one sentence."""
 
 from typing import Any, ClassVar
 
 from belated.types import BelatedError
 
 
-class Refusal(BelatedError):
-    """A request that is not done; nothing has changed by it."""
+class RequestError(BelatedError):
+    """A request was refused, and nothing was changed by it; `more` goes into the answer."""
 
     status: ClassVar[int]
     kind: ClassVar[str]
@@ -17,55 +17,55 @@ class Refusal(BelatedError):
         self.more = more
 
 
-class Unauthorized(Refusal):
-    """No key, or not a valid one."""
+class UnauthorizedError(RequestError):
+    """The request has no key, or one that is not valid."""
 
     status, kind, title = 401, "unauthorized", "A valid key is needed"
 
 
-class Forbidden(Refusal):
-    """The key does not allow this."""
+class ForbiddenError(RequestError):
+    """The key does not allow the request."""
 
     status, kind, title = 403, "forbidden", "The key does not allow this"
 
 
-class Unknown(Refusal):
-    """There is no such thing."""
+class NotFoundError(RequestError):
+    """The problem, ticket or key does not exist."""
 
     status, kind, title = 404, "unknown", "There is no such thing"
 
 
-class Conflict(Refusal):
-    """It contradicts what stands."""
+class StateConflictError(RequestError):
+    """The request contradicts the present state of a problem or ticket."""
 
     status, kind, title = 409, "conflict", "This contradicts what stands"
 
 
-class Expired(Refusal):
-    """It came too late."""
+class TicketExpiredError(RequestError):
+    """The report came after its ticket had expired."""
 
     status, kind, title = 410, "expired", "The ticket has expired"
 
 
-class TooLarge(Refusal):
-    """More than is taken at once."""
+class TooLargeError(RequestError):
+    """The body of the request is too large."""
 
     status, kind, title = 413, "too-large", "The request is too large"
 
 
-class Invalid(Refusal):
-    """It cannot be understood, or breaks a rule."""
+class InvalidRequestError(RequestError):
+    """The request cannot be understood, or breaks a rule."""
 
     status, kind, title = 422, "invalid", "The request is not valid"
 
 
-class TooMany(Refusal):
-    """Too many requests in too short a time."""
+class RateLimitError(RequestError):
+    """The key sends too many requests a second."""
 
     status, kind, title = 429, "too-many-requests", "Too many requests"
 
 
-class Unavailable(Refusal):
-    """It could not be committed; it may be sent again."""
+class UnavailableError(RequestError):
+    """The request could not be committed now; it may be sent again."""
 
     status, kind, title = 503, "unavailable", "This cannot be committed now"

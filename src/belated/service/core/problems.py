@@ -1,4 +1,4 @@
-"""Problems as they are created: checked once, written into the store, and read from there."""
+"""The specification of a problem: checked when it is created, and `ServedProblem` made from it."""
 
 import math
 import re
@@ -13,7 +13,7 @@ from belated.asktell.options import DOUBLING
 from belated.checks import LossRange, as_arms, as_count, as_number, as_range
 from belated.learners.contract import Learner
 from belated.learners.registry import learner_named
-from belated.service.store import Problem
+from belated.service.store import ProblemRecord
 from belated.types import Need, Setting
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -27,11 +27,11 @@ MOST_SECONDS = 1e10
 
 
 @dataclass(frozen=True)
-class Served:
-    """A problem in use: its arms, its learner, and the terms on which losses are told.
+class ServedProblem:
+    """A problem in use: its arms, its learner, the range of its losses, and when tickets expire.
 
-    A play that is not told within `expire_after` rounds or `expire_seconds` counts as one with
-    `default_loss`, which here is in the learner's own units.
+    A ticket without an outcome after `expire_after` rounds or `expire_seconds` counts as told with
+    `default_loss`, which here is already a loss in [0, 1].
     """
 
     name: str
@@ -51,26 +51,26 @@ class Served:
 
     @cached_property
     def is_bandit(self) -> bool:
-        """Whether one arm is played, and only its loss is told."""
+        """Whether one arm is played in a round, and only its loss is told."""
         return self.learner.setting is not Setting.FULL_INFORMATION
 
     @cached_property
     def tells_missing(self) -> bool:
-        """Whether the missing count has to be told with each loss."""
+        """Whether the missing count must be told with each loss."""
         return self.learner.setting is Setting.PARTIALLY_CONCEALED
 
     @cached_property
     def expires(self) -> bool:
-        """Whether a play that is not told is given up some time."""
+        """Whether tickets expire."""
         return self.expire_after is not None or self.expire_seconds is not None
 
 
-def served(problem: Problem) -> Served:
-    """A problem out of the store."""
+def served(problem: ProblemRecord) -> ServedProblem:
+    """The problem in use that a record of the store describes."""
     spec = problem.spec
     bounds = as_range(spec["loss_range"])
     default = spec["default_loss"]
-    return Served(
+    return ServedProblem(
         name=problem.name,
         arms=tuple(spec["arms"]),
         learner=learner_named(spec["learner"])(len(spec["arms"]), **spec["options"]),
@@ -83,13 +83,13 @@ def served(problem: Problem) -> Served:
     )
 
 
-def rearmed(problem: Served, arms: Sequence[str]) -> Served:
-    """The same problem with other arms."""
-    return served(Problem(problem.name, {**problem.spec, "arms": list(arms)}, problem.at))
+def with_arms(problem: ServedProblem, arms: Sequence[str]) -> ServedProblem:
+    """A copy of a problem with other arms."""
+    return served(ProblemRecord(problem.name, {**problem.spec, "arms": list(arms)}, problem.at))
 
 
 def checked_name(name: Any) -> str:
-    """A name that can stand in an address."""
+    """A problem's name, which must fit into a URL; ValueError otherwise."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise ValueError(
             f"name is {name!r}; it must be 1 to 64 letters, digits, dots, dashes or underscores, "
@@ -99,7 +99,7 @@ def checked_name(name: Any) -> str:
 
 
 def checked_spec(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a user wants of a problem, complete and such that it can be served."""
+    """A complete specification from what the user gave; ValueError if it cannot be served."""
     for field in given:
         if field not in FIELDS:
             raise ValueError(f"{field!r} is no part of a problem; it has {', '.join(FIELDS)}")
@@ -120,7 +120,7 @@ def checked_spec(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked_arms(arms: Any) -> tuple[str, ...]:
-    """Names that can be written anywhere."""
+    """The names of arms, which must be printable and distinct; ValueError otherwise."""
     if not isinstance(arms, Sequence) or isinstance(arms, str):
         raise ValueError(f"arms is {arms!r}; it must be a list of names")
     for arm in arms:
@@ -135,7 +135,7 @@ def checked_arms(arms: Any) -> tuple[str, ...]:
 
 
 def learner_kind(kind: str | None, learner: str | None) -> type[Learner]:
-    """The learner that is named, or the usual one of a kind of problem."""
+    """The class of the named learner, or of the default learner for this kind of problem."""
     if kind is not None and kind not in DEFAULT_LEARNERS:
         raise ValueError(f"kind is {kind!r}; it must be one of {', '.join(DEFAULT_LEARNERS)}")
     if kind is not None:
@@ -146,7 +146,7 @@ def learner_kind(kind: str | None, learner: str | None) -> type[Learner]:
 def checked_options(
     kind: type[Learner], arms: tuple[str, ...], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The options of a learner; what it must know has to be given."""
+    """The complete options of a learner; ValueError if one that it needs is not given."""
     if not isinstance(given, Mapping):
         raise ValueError(f"options is {given!r}; it must be names with values")
     for name, value in given.items():
@@ -168,7 +168,7 @@ def checked_options(
 
 
 def check_kind(kind: type[Learner]) -> None:
-    """Refuse learners that would have to be told what nobody here knows in time."""
+    """Refuse learners that must know each delay in advance."""
     if Need.DELAY_AT_DECISION in kind.needs:
         raise ValueError(
             f"learner is {kind.name!r}, which must know each delay as soon as the arm is drawn; "
@@ -177,7 +177,7 @@ def check_kind(kind: type[Learner]) -> None:
 
 
 def check_delivery(learner: Learner) -> None:
-    """Refuse learners that cannot be told each loss as it comes."""
+    """Refuse learners that hold losses back instead of learning from each when it arrives."""
     if HeldBack.by(learner) is not None:
         how = f"delivery={learner.delivery!r}" if learner.window is None else "a window"
         raise ValueError(
@@ -187,7 +187,7 @@ def check_delivery(learner: Learner) -> None:
 
 
 def checked_expiry(given: Mapping[str, Any], bounds: LossRange) -> dict[str, Any]:
-    """After how many rounds and seconds an untold play is given up, and with which loss."""
+    """The fields about expiry: after how many rounds or seconds, and with which loss."""
     rounds, seconds = given.get("expire_after"), given.get("expire_seconds")
     default = given.get("default_loss")
     if rounds is not None:

@@ -1,23 +1,24 @@
-"""All replicas of a store: brought up from snapshots and the rest of the journal, and kept there.
+"""All replicas of a store: loaded from snapshots, and kept up with the journal.
 
-One reader goes through the whole journal and hands each event to its problem's replica. Snapshots
-of all problems are taken at one position, so that after a restart the journal is read from there.
+One reader goes through the whole journal and hands each event to the replica of its problem. The
+snapshots of all problems are taken at one position, from which the journal is read after a restart.
 """
 
 import logging
 import time
 
-from belated.service.core.errors import Unavailable, Unknown
+from belated.service.core.errors import NotFoundError, UnavailableError
 from belated.service.core.problems import served
-from belated.service.core.replica import STATUS_AFTER, Replica
+from belated.service.core.replica import Replica
 from belated.service.core.snapshots import code_version, packed, unpacked
+from belated.service.core.status import STATUS_AFTER
 from belated.service.store import (
     PAGE,
     START,
     Event,
     Note,
     Position,
-    Problem,
+    ProblemRecord,
     Snapshot,
     Store,
     StoreUnavailable,
@@ -26,13 +27,17 @@ from belated.service.store.records import CREATED
 
 log = logging.getLogger(__name__)
 
-KEPT = 2  # snapshots of a problem; should the newest be damaged, there is another
+KEPT = 2  # snapshots of each problem; if the newest is damaged, there is another
 FEWEST_EVENTS = 2_000  # between two snapshots
-PER_OPEN = 1  # and so many for each open play, all of which a snapshot has to write
+PER_OPEN = 1  # more events per open play, since a snapshot writes all open plays
 
 
 class Replicas:
-    """The replicas by the names of their problems, and how far the journal has been read."""
+    """The replicas by problem name, and the position up to which the journal was read.
+
+    `broken` has the problems that this code cannot serve, with the reason. `unsaved` counts the
+    events since the last snapshot.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -44,19 +49,19 @@ class Replicas:
 
     @classmethod
     def loaded(cls, store: Store) -> "Replicas":
-        """From the latest snapshots and what came after them."""
+        """Load all replicas: from the latest snapshots, and from the events after them."""
         found = cls(store)
         for problem in store.problems():
             found._restore(problem)
         found.position = min((each.position for each in found.by_name.values()), default=START)
         found.catch_up()
-        for problem in store.problems():  # those without a snapshot, made before the others'
+        for problem in store.problems():  # those without a snapshot, whose events may be older
             if not found._knows(problem.name):
                 found._refold(problem)
         return found
 
     def catch_up(self) -> int:
-        """Fold all that is new in the journal; returns how many events."""
+        """Fold all new events of the journal; returns their number."""
         count = 0
         while True:
             events, self.position = self._store.tail(self.position)
@@ -66,33 +71,33 @@ class Replicas:
             if len(events) < PAGE:
                 return count
 
-    def look_ahead(self) -> None:
-        """Heed what others have committed about problems, before its turn to be folded comes.
+    def read_ahead(self) -> None:
+        """Read the committed notes of other workers that cannot be folded yet.
 
-        The journal is read only as far as nothing can come in between any more. Whoever has
-        created or paused a problem has been told so, and may expect it of every worker at once.
+        The journal is folded only as far as no event can be inserted any more. But a caller who was
+        told that a problem is created or paused expects every worker to know it at once.
         """
         if self._store.one_owner:
             return
         for replica in self.by_name.values():
-            replica.foretold = None
+            replica.status_ahead = None
         for note in self._store.notes_after(self.position):
             if note.kind == CREATED and not self._knows(note.problem):
-                self.add(Problem(note.problem, note.payload, note.at))
+                self.add(ProblemRecord(note.problem, note.payload, note.at))
             elif note.kind in STATUS_AFTER and note.problem in self.by_name:
-                self.by_name[note.problem].foretold = STATUS_AFTER[note.kind]
+                self.by_name[note.problem].status_ahead = STATUS_AFTER[note.kind]
 
     def found(self, name: str) -> Replica | None:
-        """The replica of a problem that may just have been created by another worker."""
+        """The replica of a problem, which another worker may have created just now."""
         if not self._knows(name):
-            self.look_ahead()
+            self.read_ahead()
         return self.by_name.get(name)
 
     def _knows(self, name: str) -> bool:
         return name in self.by_name or name in self.broken
 
-    def add(self, problem: Problem) -> Replica | None:
-        """A new problem; one that cannot be served with this code is noted and left alone."""
+    def add(self, problem: ProblemRecord) -> Replica | None:
+        """Start the replica of a problem; None if this code cannot serve it, which is logged."""
         try:
             replica = Replica(served(problem))
         except (ValueError, KeyError, TypeError) as error:
@@ -103,17 +108,17 @@ class Replicas:
         return replica
 
     def take(self, event: Event) -> None:
-        """The next event of the journal."""
+        """Fold the next event of the journal into its replica."""
         body, replica = event.body, self.by_name.get(event.problem)
         if isinstance(body, Note) and body.kind == CREATED and replica is None:
-            replica = self.add(Problem(event.problem, body.payload, body.at))
+            replica = self.add(ProblemRecord(event.problem, body.payload, body.at))
         if replica is not None and event.position > replica.position:
             replica.fold(body)
-            replica.position, replica.since = event.position, 0
+            replica.move_to(event.position)
             self.unsaved += 1
 
-    def _restore(self, problem: Problem) -> None:
-        """From its latest snapshot, if there is one that this code may believe."""
+    def _restore(self, problem: ProblemRecord) -> None:
+        """Load a replica from its latest snapshot, if the same code has written that."""
         snapshot = self._store.snapshots.latest(problem.name)
         if snapshot is None or snapshot.code_version != code_version():
             return
@@ -122,10 +127,11 @@ class Replicas:
         except ValueError as error:
             log.warning("%s; the journal is folded again", error)
             return
-        replica.position = snapshot.position
+        replica.move_to(snapshot.position)
         self.by_name[problem.name] = replica
 
-    def _refold(self, problem: Problem) -> None:
+    def _refold(self, problem: ProblemRecord) -> None:
+        """Fold a problem's events from the beginning up to the present position."""
         log.info("the journal of %r is folded from its beginning", problem.name)
         if self.add(problem) is None:
             return
@@ -139,36 +145,36 @@ class Replicas:
                 return
 
     def holding(self, ticket: str) -> Replica | None:
-        """The replica in which a ticket is open."""
+        """The replica in which a ticket is open; None if it is open in none."""
         for replica in self.by_name.values():
             if ticket in replica.open:
                 return replica
         return None
 
     def named(self, name: str) -> Replica:
-        """The replica of a problem, or why there is none."""
+        """The replica of a problem; an error that says why if there is none."""
         replica = self.by_name.get(name)
         if replica is not None:
             return replica
         if name in self.broken:
-            raise Unavailable(f"problem {name!r} cannot be served: {self.broken[name]}")
-        raise Unknown(f"there is no problem {name!r}")
+            raise UnavailableError(f"problem {name!r} cannot be served: {self.broken[name]}")
+        raise NotFoundError(f"there is no problem {name!r}")
 
     # -- snapshots
 
-    def is_due(self) -> bool:
-        """Whether so much has happened that a snapshot is worth while."""
+    def is_snapshot_due(self) -> bool:
+        """Whether enough events were folded since the last snapshot."""
         waiting = sum(len(replica.open) for replica in self.by_name.values())
         return self.unsaved >= max(FEWEST_EVENTS, PER_OPEN * waiting)
 
     def save(self, position: Position) -> bool:
-        """Take a snapshot of every replica; the caller knows that all are at this position."""
+        """Take a snapshot of every replica, all being at this position; returns whether it did."""
         self.unsaved, started = 0, time.perf_counter()
         try:
             if self._has_another_saved():
                 return False
             for name, replica in self.by_name.items():
-                replica.position, replica.since = position, 0
+                replica.move_to(position)
                 snapshot = Snapshot(name, position, code_version(), packed(replica))
                 self._store.snapshots.save(snapshot)
                 self._store.snapshots.prune(name, KEPT)
@@ -181,7 +187,7 @@ class Replicas:
         return True
 
     def _has_another_saved(self) -> bool:
-        """Whether another worker has taken snapshots since this one did, or has seen any."""
+        """Whether another worker has taken snapshots since this one last took or saw some."""
         if self._store.one_owner or not self.by_name:
             return False
         latest = self._store.snapshots.latest(next(iter(self.by_name)))

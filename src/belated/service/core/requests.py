@@ -1,9 +1,9 @@
-"""What the desk is asked to do, and what it answers."""
+"""The requests that the commit thread carries out, and the result of a report."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-Allowed = Callable[[str], bool]  # whether the one who asks may do this to a problem
+Allowed = Callable[[str], bool]  # whether the caller may do this to the problem of this name
 
 
 def anybody(problem: str) -> bool:
@@ -12,7 +12,7 @@ def anybody(problem: str) -> bool:
 
 
 class Ask(NamedTuple):
-    """So many decisions of a problem; the same key with the same digest gets the same again."""
+    """Make `number` decisions; a repeated `key` with the same `digest` gets the same decisions."""
 
     problem: str
     number: int = 1
@@ -20,8 +20,8 @@ class Ask(NamedTuple):
     digest: str | None = None
 
 
-class Report(NamedTuple):
-    """What came of a ticket: a loss or a reward in the user's units; experts name the arm."""
+class TicketReport(NamedTuple):
+    """A loss or a reward of a ticket, in the user's units; a report of experts names the arm."""
 
     ticket: str
     loss: float | None = None
@@ -31,52 +31,52 @@ class Report(NamedTuple):
 
 
 class Tell(NamedTuple):
-    """Reports, each of which is answered by itself."""
+    """Take several reports; each is answered by itself."""
 
-    reports: list[Report]
+    reports: list[TicketReport]
     allowed: Allowed = anybody
 
 
 class Cancel(NamedTuple):
-    """The decision was not used: nothing will be told of it."""
+    """Close a ticket whose decision was not used: no loss of it will be told."""
 
     ticket: str
     allowed: Allowed = anybody
 
 
-class Change(NamedTuple):
-    """Something that happens to a problem: paused, resumed or archived."""
+class SetStatus(NamedTuple):
+    """Pause, resume or archive a problem; `kind` is the kind of the note that says so."""
 
     problem: str
     kind: str
 
 
-class Create(NamedTuple):
-    """A new problem, of a spec that was checked."""
+class CreateProblem(NamedTuple):
+    """Create a problem from a specification that was checked."""
 
     name: str
     spec: dict[str, Any]
 
 
-class Call(NamedTuple):
-    """Anything else that must see store and replicas between two groups."""
+class RunOnThread(NamedTuple):
+    """Call `work(store, replicas)` on the commit thread, between two batches."""
 
     work: Callable[..., Any]
 
 
-Request = Ask | Tell | Cancel | Change | Create | Call
+Request = Ask | Tell | Cancel | SetStatus | CreateProblem | RunOnThread
 
 
-class Verdict(NamedTuple):
-    """What became of a report: whether it counted, and the state of its ticket."""
+class ReportResult(NamedTuple):
+    """The result of a report: whether it counted, and the state of its ticket."""
 
     ticket: str
     counted: bool
     state: str
 
 
-def size_of(request: Request) -> int:
-    """How many records a request may write."""
+def records_in(request: Request) -> int:
+    """The largest number of records that a request may write."""
     if isinstance(request, Ask):
         return request.number
     return len(request.reports) if isinstance(request, Tell) else 1

@@ -1,7 +1,8 @@
-"""Snapshots of replicas: arrays and a little text, restored exactly, and bound to the code.
+"""Snapshots: a replica as bytes (arrays and a little JSON), and its fingerprint.
 
-The store guards each with a checksum. A state that other code has folded is not believed, as it
-might differ in its last bits from what this code folds.
+A snapshot restores a replica exactly. It is used only by the version of the code that has written
+it, since another version might fold a state that differs in its last bits. The store guards each
+snapshot with a checksum.
 """
 
 import hashlib
@@ -15,13 +16,13 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.compiled.ask_tell import NO_ARM
 from belated.compiled.jit import config, source_hash
-from belated.learners.states import leaves, mapped
-from belated.service.core.arms import Lineup
-from belated.service.core.problems import Served, rearmed
+from belated.learners.driver import NO_ARM
+from belated.learners.states import leaves, with_leaves
+from belated.service.core.arms import ArmHistory
+from belated.service.core.problems import ServedProblem, with_arms
 from belated.service.core.replica import OpenPlay, Replica
-from belated.service.core.stats import Sight
+from belated.service.core.stats import ProblemStats
 
 FORMAT = 2
 META = "meta"
@@ -29,21 +30,21 @@ META = "meta"
 
 @cache
 def code_version() -> str:
-    """The code whose fold a snapshot is: our sources, numpy's, and whether it is compiled."""
+    """A hash of all that decides the bits of a fold: sources, numpy, machine, compiler."""
     how = "plain" if config.DISABLE_JIT else "compiled"
     parts = (str(FORMAT), source_hash(), np.__version__, platform.machine(), how)
     return hashlib.sha256("/".join(parts).encode()).hexdigest()[:16]
 
 
 def packed(replica: Replica) -> bytes:
-    """The whole replica but its position."""
+    """The replica as bytes, without its position."""
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **arrays_of(replica))
     return buffer.getvalue()
 
 
 def fingerprint(replica: Replica) -> str:
-    """Equal for two replicas if, and only if, they are equal bit for bit."""
+    """A hash that is the same for two replicas if, and only if, they are equal bit for bit."""
     digest = hashlib.sha256()
     for name, array in sorted(arrays_of(replica).items()):
         digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
@@ -51,8 +52,8 @@ def fingerprint(replica: Replica) -> str:
     return digest.hexdigest()
 
 
-def unpacked(problem: Served, blob: bytes) -> Replica:
-    """A replica as it was packed, or ValueError."""
+def unpacked(problem: ServedProblem, blob: bytes) -> Replica:
+    """The replica that was packed; ValueError if the bytes do not fit the problem."""
     try:
         with np.load(io.BytesIO(blob), allow_pickle=False) as arrays:
             return restored(problem, dict(arrays))
@@ -61,21 +62,21 @@ def unpacked(problem: Served, blob: bytes) -> Replica:
 
 
 def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
-    """All that a replica is, as named arrays."""
+    """All parts of a replica as named arrays."""
     meta = {
         "round": replica.round,
         "status": replica.status,
-        "late": replica.late,
-        "lineup": replica.lineup,
+        "late": replica.late_reports,
+        "lineup": replica.arm_history,
         "gone": {ticket: play.gone for ticket, play in replica.open.items() if play.gone},
-        "every": replica.sight.trail.every,
-        "recent": list(replica.sight.recent),
+        "every": replica.stats.history.every,
+        "recent": list(replica.stats.recent),
     }
     found: dict[str, NDArray[Any]] = {
         META: np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
     }
     found |= {f"state.{name}": part for name, part in leaves(replica.state).items()}
-    found |= {f"sight.{name}": part for name, part in replica.sight.arrays().items()}
+    found |= {f"sight.{name}": part for name, part in replica.stats.arrays().items()}
     plays = replica.open.values()
     rows = 1 if replica.problem.is_bandit else len(replica.problem.arms)
     width = replica.learner.play_width
@@ -92,17 +93,20 @@ def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
     return found
 
 
-def restored(problem: Served, arrays: dict[str, NDArray[Any]]) -> Replica:
-    """The replica that is made of these arrays."""
+def restored(problem: ServedProblem, arrays: dict[str, NDArray[Any]]) -> Replica:
+    """The replica that consists of these arrays."""
     meta = json.loads(arrays[META].tobytes())
     arms, ever, changes = meta["lineup"]
-    replica = Replica(rearmed(problem, arms))
-    replica.lineup = Lineup(tuple(arms), tuple(ever), changes)
-    replica.sight = Sight(replica.lineup)
-    replica.round, replica.status, replica.late = meta["round"], meta["status"], meta["late"]
-    replica.state = mapped(lambda name, _: arrays[f"state.{name}"].copy(), replica.state)
-    seen = {name: arrays[f"sight.{name}"] for name in replica.sight.arrays()}
-    replica.sight.take(seen, meta["every"], meta["recent"])
+    replica = Replica(with_arms(problem, arms))
+    replica.arm_history = ArmHistory(tuple(arms), tuple(ever), changes)
+    replica.stats = ProblemStats(replica.arm_history)
+    replica.round, replica.status = meta["round"], meta["status"]
+    replica.late_reports = meta["late"]
+    state = {name: arrays[f"state.{name}"].copy() for name in leaves(replica.state)}
+    driver = replica.driver  # it makes no room now: that would change the fingerprint
+    driver.state, driver.rounds = with_leaves(driver.state, state), replica.round
+    seen = {name: arrays[f"sight.{name}"] for name in replica.stats.arrays()}
+    replica.stats.restore(seen, meta["every"], meta["recent"])
     for place, ticket in enumerate(arrays["open.ticket"]):
         arm = int(arrays["open.arm"][place])
         replica.open[str(ticket)] = OpenPlay(

@@ -1,7 +1,7 @@
-"""What can be seen of a problem: folded from its journal beside the learner, so it lasts as well.
+"""The statistics of a problem, which the dashboard shows; folded from the journal like the learner.
 
-Nothing here bears on a decision. Times are those of the journal, so that all who fold the same
-events see the same.
+No decision depends on them. Times are those of the journal, so that all workers that fold the same
+events have the same statistics.
 """
 
 import math
@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.arrays import Counts, Floats
-from belated.service.core.arms import Lineup
+from belated.service.core.arms import ArmHistory
 
 MOST_POINTS, MOST_NUMBERS = 256, 65_536
 MOST_EVENTS = 50
-MINUTE = 60
+MINUTE = 60  # seconds
 
 
 class Moments(NamedTuple):
@@ -28,22 +28,22 @@ class Moments(NamedTuple):
 
     @classmethod
     def of_nothing(cls, arms: int) -> "Moments":
-        """Before the first number."""
+        """The moments of no numbers at all."""
         return cls(np.zeros(arms, dtype=np.int64), np.zeros(arms), np.zeros(arms))
 
     def with_room(self, arms: int) -> "Moments":
-        """The same with room for so many arms."""
+        """These moments with room for more arms, which have no numbers yet."""
         return Moments(*(widened(part, arms) for part in self))
 
     def add(self, arm: int, value: float) -> None:
-        """One more number of an arm."""
+        """Add a number of an arm."""
         self.number[arm] += 1
         from_mean = value - self.mean[arm]
         self.mean[arm] += from_mean / self.number[arm]
         self.squares[arm] += from_mean * (value - self.mean[arm])
 
     def shown(self, arm: int) -> dict[str, Any]:
-        """As it is handed out; the half width of a 95 % confidence interval of the mean, too."""
+        """Count, mean, variance and half the width of the 95 % confidence interval of the mean."""
         count = int(self.number[arm])
         if count == 0:
             return {"count": 0, "mean": None, "variance": None, "half_width": None}
@@ -53,8 +53,8 @@ class Moments(NamedTuple):
         return {"count": count, "mean": mean, "variance": variance, "half_width": half}
 
 
-class Trail:
-    """The weights over time: every n-th round, where n doubles whenever there are too many."""
+class WeightHistory:
+    """The weights over time: of every n-th round; n doubles when there are too many points."""
 
     def __init__(self, arms: int) -> None:
         self.every = 1
@@ -62,12 +62,12 @@ class Trail:
         self.widen(arms)
 
     def widen(self, arms: int) -> None:
-        """Have room for so many arms; those that were not there had no weight."""
+        """Make room for more arms, which had no weight until now."""
         self.arms, self.room = arms, max(8, min(MOST_POINTS, MOST_NUMBERS // arms))
         self.points = [(round_, at, widened(q, arms)) for round_, at, q in self.points]
 
     def add(self, round_: int, at: float, weights: Floats, places: Counts) -> None:
-        """The weights of a round, of the arms at these places."""
+        """Add the weights of a round; `places` are the places of its arms."""
         if (round_ - 1) % self.every:
             return
         if len(self.points) >= self.room:
@@ -80,102 +80,102 @@ class Trail:
         self.points.append((round_, at, shown))
 
 
-class Sight:
-    """Losses, delays and fates by arm, weights over time, and the last events.
+class ProblemStats:
+    """Losses, delays and outcomes by arm, weights over time, and the latest events.
 
-    Arms that were removed stay: there is a place for each name that there ever was.
+    Removed arms keep their numbers: there is a place for each name that there ever was.
     """
 
-    def __init__(self, lineup: Lineup) -> None:
-        arms = len(lineup.ever)
+    def __init__(self, arm_history: ArmHistory) -> None:
+        arms = len(arm_history.ever)
         self.losses, self.rounds = Moments.of_nothing(arms), Moments.of_nothing(arms)
         self.seconds = Moments.of_nothing(arms)
         self.decided, self.expired, self.cancelled = np.zeros((3, arms), dtype=np.int64)
-        self.trail = Trail(arms)
+        self.history = WeightHistory(arms)
         self.recent: deque[list[Any]] = deque(maxlen=MOST_EVENTS)
-        self._tempo: deque[list[int]] = deque(maxlen=MINUTE + 1)
-        self._take_places(lineup)
+        self._per_second: deque[list[int]] = deque(maxlen=MINUTE + 1)
+        self._take_places(arm_history)
 
-    def _take_places(self, lineup: Lineup) -> None:
-        self.places = {arm: place for place, arm in enumerate(lineup.ever)}
-        self._present = np.array([self.places[arm] for arm in lineup.arms], dtype=np.int64)
+    def _take_places(self, arm_history: ArmHistory) -> None:
+        self.places = {arm: place for place, arm in enumerate(arm_history.ever)}
+        self._present = np.array([self.places[arm] for arm in arm_history.arms], dtype=np.int64)
 
-    def rearm(self, lineup: Lineup) -> None:
-        """The arms are others from now on."""
-        arms = len(lineup.ever)
+    def change_arms(self, arm_history: ArmHistory) -> None:
+        """Make room for the arms that were added."""
+        arms = len(arm_history.ever)
         for name in ("losses", "rounds", "seconds"):
             setattr(self, name, getattr(self, name).with_room(arms))
         for name in ("decided", "expired", "cancelled"):
             setattr(self, name, widened(getattr(self, name), arms))
-        self.trail.widen(arms)
-        self._take_places(lineup)
+        self.history.widen(arms)
+        self._take_places(arm_history)
 
-    def decide(self, round_: int, at: float, arm: str | None, weights: Floats) -> None:
-        """A round was played, with these weights of the present arms."""
+    def add_decision(self, round_: int, at: float, arm: str | None, weights: Floats) -> None:
+        """Count a decision, made with these weights of the present arms."""
         self.decided[self._present if arm is None else self.places[arm]] += 1
-        self.trail.add(round_, at, weights, self._present)
+        self.history.add(round_, at, weights, self._present)
         second = int(at)
-        if self._tempo and self._tempo[-1][0] == second:
-            self._tempo[-1][1] += 1
+        if self._per_second and self._per_second[-1][0] == second:
+            self._per_second[-1][1] += 1
         else:
-            self._tempo.append([second, 1])
+            self._per_second.append([second, 1])
 
-    def learn(self, arm: str, loss: float, rounds: int, seconds: float) -> None:
-        """A loss was told, so many rounds and seconds after its play."""
+    def add_loss(self, arm: str, loss: float, rounds: int, seconds: float) -> None:
+        """Count a loss that was told so many rounds and seconds after its decision."""
         place = self.places[arm]
         self.losses.add(place, loss)
         self.rounds.add(place, float(rounds))
         self.seconds.add(place, seconds)
 
-    def end(self, arm: str, kind: str) -> None:
-        """A play was not told: it expired or was cancelled."""
+    def add_untold(self, arm: str, kind: str) -> None:
+        """Count a play that expired or was cancelled."""
         ended = self.expired if kind == "expired" else self.cancelled
         ended[self.places[arm]] += 1
 
-    def remember(self, at: float, kind: str, ticket: str, arm: str | None, value: Any) -> None:
-        """One of the last events."""
+    def add_event(self, at: float, kind: str, ticket: str, arm: str | None, value: Any) -> None:
+        """Remember an event as one of the latest."""
         self.recent.append([at, kind, ticket, arm, value])
 
     def per_second(self, now: float) -> float:
-        """Decisions a second over the last minute."""
+        """The decisions per second over the last minute."""
         return sum(self.last_minute(now)) / MINUTE
 
     def last_minute(self, now: float) -> list[int]:
-        """The decisions of each second of the last minute, the latest last."""
+        """The numbers of decisions in each second of the last minute, the latest last."""
         counts, since = [0] * MINUTE, int(now) - MINUTE
-        for second, number in self._tempo:
+        for second, number in self._per_second:
             if since < second <= since + MINUTE:
                 counts[second - since - 1] = number
         return counts
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All numbers, by name."""
+        """All numbers as named arrays, for a snapshot."""
         found: dict[str, NDArray[Any]] = {
             "decided": self.decided, "expired": self.expired, "cancelled": self.cancelled,
         }  # fmt: skip
         for name in ("losses", "rounds", "seconds"):
             for part, array in getattr(self, name)._asdict().items():
                 found[f"{name}.{part}"] = array
-        points = self.trail.points
+        points = self.history.points
         found["trail.round"] = np.array([point[0] for point in points], dtype=np.int64)
         found["trail.at"] = np.array([point[1] for point in points], dtype=np.float64)
         width = len(self.decided)
         found["trail.q"] = np.array([point[2] for point in points]).reshape(len(points), width)
         return found
 
-    def take(self, arrays: dict[str, NDArray[Any]], every: int, recent: list[list[Any]]) -> None:
-        """What was kept of another sight of as many arms."""
+    def restore(self, arrays: dict[str, NDArray[Any]], every: int, recent: list[list[Any]]) -> None:
+        """Set all numbers to those of a snapshot."""
         for name, array in self.arrays().items():
             if not name.startswith("trail."):
                 np.copyto(array, arrays[name], casting="no")
         parts = (arrays["trail.round"], arrays["trail.at"], arrays["trail.q"])
-        self.trail.every = every
-        self.trail.points = [
+        self.history.every = every
+        self.history.points = [
             (int(round_), float(at), q.copy()) for round_, at, q in zip(*parts, strict=True)
         ]
         self.recent.extend(recent)
 
 
 def widened(part: NDArray[Any], arms: int) -> NDArray[Any]:
-    """Numbers by arm, with zeros for those that are new."""
+    """Numbers by arm, with zeros for new arms."""
     return np.concatenate([part, np.zeros(arms - len(part), dtype=part.dtype)])

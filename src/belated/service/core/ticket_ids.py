@@ -1,18 +1,18 @@
-"""The names of tickets: they rise with time, which keeps indexes small, and cannot be guessed."""
+"""Ticket ids: they rise with time, which keeps indexes small, and cannot be guessed."""
 
 import os
 import re
 import threading
 
-ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # 5 bits a letter
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # 5 bits per letter
 TIME_BITS, TIME_LETTERS, RANDOM_LETTERS = 48, 10, 16
 LETTER_OF_BYTE = bytes(ALPHABET[byte % 32].encode()[0] for byte in range(256))
 TICKET = re.compile(r"[0-9a-z]{26}")
-AT_ONCE = 512  # to ask the system for random bits each time would cost more than all the rest
+AT_ONCE = 512  # ids per call of os.urandom, which would cost more than everything else
 
 
-class Tickets:
-    """Makes tickets out of random bits of the operating system's, fetched for many at once."""
+class TicketIds:
+    """Makes ticket ids from random bits of the operating system, fetched for many ids at once."""
 
     def __init__(self) -> None:
         self._letters, self._place = "", 0
@@ -20,11 +20,11 @@ class Tickets:
         self._lock = threading.Lock()
 
     def new(self, at: float) -> str:
-        """48 bits of time in milliseconds and 80 random ones, as 26 letters that sort alike."""
+        """A new id of 26 letters: 48 bits of time in milliseconds, then 80 random bits."""
         moment = int(at * 1000.0) % 2**TIME_BITS
         with self._lock:
             if self._place >= len(self._letters):
-                bits = os.urandom(RANDOM_LETTERS * AT_ONCE)  # of each byte 5 of 8
+                bits = os.urandom(RANDOM_LETTERS * AT_ONCE)  # 5 of the 8 bits of a byte are used
                 self._letters, self._place = bits.translate(LETTER_OF_BYTE).decode(), 0
             if moment != self._moment:
                 self._moment, self._prefix = moment, letters_of(moment)
@@ -34,10 +34,10 @@ class Tickets:
 
 
 def letters_of(moment: int) -> str:
-    """A time as letters; its 48 bits come first in their 50, as they always did."""
+    """A time as ten letters that sort as the times do; its 48 bits are the first of the 50."""
     shifted = moment << (5 * TIME_LETTERS - TIME_BITS)
     places = range(5 * (TIME_LETTERS - 1), -1, -5)
     return "".join(ALPHABET[(shifted >> place) & 31] for place in places)
 
 
-new_ticket = Tickets().new
+new_ticket_id = TicketIds().new

@@ -3,9 +3,14 @@
 from collections.abc import Collection
 
 from belated.checks import as_count
-from belated.service.core.errors import Conflict, Expired, Invalid, Refusal
-from belated.service.core.problems import Served
-from belated.service.core.requests import Report, Verdict
+from belated.service.core.errors import (
+    InvalidRequestError,
+    RequestError,
+    StateConflictError,
+    TicketExpiredError,
+)
+from belated.service.core.problems import ServedProblem
+from belated.service.core.requests import ReportResult, TicketReport
 from belated.service.store import Outcome, TicketRecord
 
 ROUNDING = 1e-12  # by which a reward turned into a loss may differ from that loss
@@ -14,8 +19,8 @@ CLOSED = (CANCELLED, EXPIRED, TOLD)  # if arms have several, the first of these 
 
 
 def outcome_of(
-    report: Report,
-    problem: Served,
+    report: TicketReport,
+    problem: ServedProblem,
     played: str | None,
     arms: Collection[str],
     round_: int,
@@ -27,12 +32,12 @@ def outcome_of(
         loss = loss_of(report, problem)
         missing = missing_of(report, problem, round_)
     except ValueError as error:
-        raise Invalid(str(error)) from None
+        raise InvalidRequestError(str(error)) from None
     raw = report.loss if report.loss is not None else report.reward
     return Outcome(report.ticket, arm, "told", loss, now, missing, raw)
 
 
-def arm_of(report: Report, played: str | None, arms: Collection[str]) -> str:
+def arm_of(report: TicketReport, played: str | None, arms: Collection[str]) -> str:
     """The arm that a report is about: the one played, or one of these."""
     if played is not None:
         if report.arm not in (None, played):
@@ -45,7 +50,7 @@ def arm_of(report: Report, played: str | None, arms: Collection[str]) -> str:
     return report.arm
 
 
-def loss_of(report: Report, problem: Served) -> float:
+def loss_of(report: TicketReport, problem: ServedProblem) -> float:
     """The loss in [0, 1] that a report stands for."""
     if (report.loss is None) == (report.reward is None):
         found = "neither" if report.loss is None else "both"
@@ -56,7 +61,7 @@ def loss_of(report: Report, problem: Served) -> float:
     return problem.loss_range.reward(report.reward)
 
 
-def missing_of(report: Report, problem: Served, round_: int) -> int | None:
+def missing_of(report: TicketReport, problem: ServedProblem, round_: int) -> int | None:
     """The missing count, which belongs to the partially concealed setting only."""
     if problem.tells_missing:
         if report.missing is None:
@@ -69,28 +74,30 @@ def missing_of(report: Report, problem: Served, round_: int) -> int | None:
     return None
 
 
-def judged(new: Outcome, stands: Outcome, state: str) -> Verdict:
-    """What is answered to a report of which something was known before, or a Refusal."""
+def judged(new: Outcome, stands: Outcome, state: str) -> ReportResult:
+    """What is answered to a report of which something was known before, or a RequestError."""
     name = f"ticket {new.ticket!r}"
     if stands.kind == "expired":
-        raise Expired(
+        raise TicketExpiredError(
             f"{name} has expired and counts as told with its default loss; this report is "
             "recorded, and nothing is learned from it",
             counted=False,
             state=EXPIRED,
         )
     if stands.kind == "cancelled":
-        raise Conflict(f"{name} was cancelled; no report counts", counted=False, state=CANCELLED)
+        raise StateConflictError(
+            f"{name} was cancelled; no report counts", counted=False, state=CANCELLED
+        )
     assert stands.loss is not None
     assert new.loss is not None
     if abs(stands.loss - new.loss) > ROUNDING or stands.missing != new.missing:
-        raise Conflict(
+        raise StateConflictError(
             f"{name} was told {about(stands)} for {stands.arm!r} and now {about(new)}; "
             "the first report stands",
             counted=False,
             state=state,
         )
-    return Verdict(new.ticket, False, state)
+    return ReportResult(new.ticket, False, state)
 
 
 def about(outcome: Outcome) -> str:
@@ -108,11 +115,11 @@ def state_of(record: TicketRecord) -> str:
     return next(kind for kind in CLOSED if kind in kinds)
 
 
-def cancelled_again(ticket: str, state: str) -> Verdict:
-    """What is answered to cancelling a ticket that is closed, or a Refusal."""
+def cancelled_again(ticket: str, state: str) -> ReportResult:
+    """What is answered to cancelling a ticket that is closed, or a RequestError."""
     if state == CANCELLED:
-        return Verdict(ticket, False, CANCELLED)
-    refusal: type[Refusal] = Expired if state == EXPIRED else Conflict
+        return ReportResult(ticket, False, CANCELLED)
+    refusal: type[RequestError] = TicketExpiredError if state == EXPIRED else StateConflictError
     raise refusal(
         f"ticket {ticket!r} is {state}; only a pending ticket can be cancelled",
         counted=False,

@@ -1,6 +1,6 @@
 // Charts as SVG, drawn to the width they have; colours come from the style sheet, by class.
 
-import { clock, duration, number, percent, short } from "./words.js";
+import { clock, duration, number, percent, short } from "./formatting.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const TIME_STEPS = [

@@ -1,6 +1,6 @@
 // Elements of the page, and how they are filled without flicker.
 
-import { number } from "./words.js";
+import { number } from "./formatting.js";
 
 const MOST_ROWS = 200;
 const held = new WeakMap(); // what each element holds

@@ -1,24 +1,24 @@
 // Which arms are drawn, and means with their confidence intervals, made ready for chart and table.
 
-import { number } from "./words.js";
+import { number } from "./formatting.js";
 
 const MOST_DRAWN = 12;
 
 /** The name of an arm, of those that there are and those that were removed. */
-export function nameOf(sight, place) {
-  const { arm, removed } = sight.by_arm[place];
+export function nameOf(stats, place) {
+  const { arm, removed } = stats.by_arm[place];
   return removed ? `${arm} (removed)` : arm;
 }
 
 /** The weight of an arm now. */
-export function weightOf(sight, place) {
-  const { arm, removed } = sight.by_arm[place];
-  return removed ? 0 : sight.weights[arm];
+export function weightOf(stats, place) {
+  const { arm, removed } = stats.by_arm[place];
+  return removed ? 0 : stats.weights[arm];
 }
 
 /** The places of the arms that are drawn: all, or those of which something is largest. */
-export function largest(sight, size) {
-  const places = sight.by_arm.map((_, place) => place);
+export function largest(stats, size) {
+  const places = stats.by_arm.map((_, place) => place);
   if (places.length <= MOST_DRAWN) return places;
   return places
     .sort((a, b) => size(b) - size(a))
@@ -27,12 +27,12 @@ export function largest(sight, size) {
 }
 
 /** An arm with the mean of something and half the width of its interval. */
-export function estimate(sight, place, { mean, half }, words) {
-  const times = sight.by_arm[place].told;
+export function estimate(stats, place, { mean, half }, words) {
+  const times = stats.by_arm[place].told;
   let value =
     mean === null ? "nothing told yet" : `${words(mean, half ?? 0)}, ${number(times)} told`;
   if (half === 0) value += ", all alike";
-  return { place, label: nameOf(sight, place), mean, half, value };
+  return { place, label: nameOf(stats, place), mean, half, value };
 }
 
 /** The same as two cells of a table. */

@@ -13,7 +13,7 @@ import {
   short,
   spread,
   timeSpread,
-} from "./words.js";
+} from "./formatting.js";
 
 const MOST_TIMES = 6; // columns of the table of weights
 const KINDS = {
@@ -30,24 +30,24 @@ const KINDS = {
 };
 
 /** Weight on every arm over time. */
-export function weights(panels, sight, arms) {
-  const { at, weights } = sight.weights_over_time;
-  const now = sight.by_arm.map((_, place) => weightOf(sight, place));
+export function weights(panels, stats, arms) {
+  const { at, weights } = stats.weights_over_time;
+  const now = stats.by_arm.map((_, place) => weightOf(stats, place));
   const rows = [...weights, now],
-    times = [...at, Math.max(sight.at, at.at(-1) ?? 0)];
+    times = [...at, Math.max(stats.at, at.at(-1) ?? 0)];
   if (times.length === 1) {
     rows.unshift(now);
-    times.unshift(sight.created);
+    times.unshift(stats.created);
   }
   const series = arms.map(place => ({ place, values: rows.map(row => row[place]) }));
-  if (arms.length < sight.by_arm.length) {
+  if (arms.length < stats.by_arm.length) {
     const kept = k => series.reduce((sum, each) => sum + each.values[k], 0);
     series.push({ place: null, values: rows.map((_, k) => Math.max(0, 1 - kept(k))) });
   }
   const name = place =>
     place === null
-      ? count(sight.by_arm.length - arms.length, "other arm")
-      : nameOf(sight, place);
+      ? count(stats.by_arm.length - arms.length, "other arm")
+      : nameOf(stats, place);
   const legend = series.map(({ place, values }) => [place, name(place), percent(values.at(-1))]);
   const about = `Lines over time; now ${legend.map(([, arm, share]) => `${arm} ${share}`).join(", ")}`;
   panels.chart("weights", [times, series], width => charts.lines(width, times, series, about));
@@ -64,7 +64,7 @@ export function weights(panels, sight, arms) {
   );
   panels.note(
     "weights",
-    sight.kind === "bandit"
+    stats.kind === "bandit"
       ? "How likely each arm is to be drawn next, and was at earlier times."
       : "How much each expert counts now, and did at earlier times.",
   );
@@ -74,13 +74,13 @@ export function weights(panels, sight, arms) {
     "weights",
     "Weights",
     ["Arm", ...picked.map(k => moment(times[k]))],
-    now.map((_, place) => [nameOf(sight, place), ...picked.map(k => percent(rows[k][place]))]),
+    now.map((_, place) => [nameOf(stats, place), ...picked.map(k => percent(rows[k][place]))]),
   );
 }
 
 /** What is waited for, by arm and age. */
-export function waits(panels, sight) {
-  const { age_seconds: edges, by_arm: found, oldest_seconds: oldest } = sight.waiting;
+export function waits(panels, stats) {
+  const { age_seconds: edges, by_arm: found, oldest_seconds: oldest } = stats.waiting;
   const names = ages(edges),
     total = numbers => numbers.reduce((sum, each) => sum + each, 0);
   const counts = name => (Object.hasOwn(found, name) ? found[name] : names.map(() => 0));
@@ -95,18 +95,18 @@ export function waits(panels, sight) {
     return { label, value: number(total(numbers)) + age, parts };
   };
   const unanswered = place => {
-    const { decided, told, expired, cancelled } = sight.by_arm[place];
+    const { decided, told, expired, cancelled } = stats.by_arm[place];
     return Math.max(0, decided - told - expired - cancelled);
   };
   const plain = place => {
-    const label = nameOf(sight, place),
+    const label = nameOf(stats, place),
       parts = [{ count: unanswered(place), kind: "others", title: label }];
     return { label, value: number(unanswered(place)), parts };
   };
-  const arms = largest(sight, unanswered);
+  const arms = largest(stats, unanswered);
   const rows =
-    sight.kind === "bandit"
-      ? arms.map(place => row(nameOf(sight, place), sight.by_arm[place].arm))
+    stats.kind === "bandit"
+      ? arms.map(place => row(nameOf(stats, place), stats.by_arm[place].arm))
       : [row("Tickets not fully told", ""), ...arms.map(plain)];
   const about = `Bars: ${rows.map(each => `${each.label} ${each.value}`).join("; ")}`;
   panels.chart("waits", rows, width => charts.bars(width, rows, about));
@@ -115,8 +115,8 @@ export function waits(panels, sight) {
   );
   panels.note("waits", "Decisions of which no outcome has come yet.");
   const listed =
-    sight.kind === "bandit"
-      ? sight.by_arm.map(({ arm }, place) => [nameOf(sight, place), arm])
+    stats.kind === "bandit"
+      ? stats.by_arm.map(({ arm }, place) => [nameOf(stats, place), arm])
       : [["all", ""]];
   panels.table(
     "waits",
@@ -135,8 +135,8 @@ export function waits(panels, sight) {
 }
 
 /** Mean losses with their intervals. */
-export function losses(panels, sight, arms) {
-  const [low, high] = sight.loss_range,
+export function losses(panels, stats, arms) {
+  const [low, high] = stats.loss_range,
     scale = high - low;
   const shown = ({ loss }) =>
     loss.count === 0
@@ -145,7 +145,7 @@ export function losses(panels, sight, arms) {
           mean: low + scale * loss.mean,
           half: loss.half_width === null ? null : scale * loss.half_width,
         };
-  const rows = arms.map(place => estimate(sight, place, shown(sight.by_arm[place]), spread));
+  const rows = arms.map(place => estimate(stats, place, shown(stats.by_arm[place]), spread));
   panels.chart("losses", rows, width =>
     charts.intervals(width, rows, domain(rows, low, high), told("Mean losses", rows)),
   );
@@ -157,8 +157,8 @@ export function losses(panels, sight, arms) {
     "losses",
     "Losses",
     ["Arm", "Mean", "95 % interval", "Told", "Expired"],
-    sight.by_arm.map((arm, place) => [
-      nameOf(sight, place),
+    stats.by_arm.map((arm, place) => [
+      nameOf(stats, place),
       ...meanAndInterval(shown(arm), number),
       number(arm.told),
       number(arm.expired),
@@ -167,9 +167,9 @@ export function losses(panels, sight, arms) {
 }
 
 /** Mean delays with their intervals. */
-export function delays(panels, sight, arms) {
+export function delays(panels, stats, arms) {
   const shown = ({ delay_seconds: delay }) => ({ mean: delay.mean, half: delay.half_width });
-  const rows = arms.map(place => estimate(sight, place, shown(sight.by_arm[place]), timeSpread));
+  const rows = arms.map(place => estimate(stats, place, shown(stats.by_arm[place]), timeSpread));
   const range = { ...domain(rows, 0, Infinity), low: 0, isTime: true };
   panels.chart("delays", rows, width =>
     charts.intervals(width, rows, range, told("Mean delays", rows)),
@@ -183,8 +183,8 @@ export function delays(panels, sight, arms) {
     "delays",
     "Delays",
     ["Arm", "Mean", "95 % interval", "Mean in rounds", "Told"],
-    sight.by_arm.map((arm, place) => [
-      nameOf(sight, place),
+    stats.by_arm.map((arm, place) => [
+      nameOf(stats, place),
       ...meanAndInterval(shown(arm), duration),
       arm.delay_rounds.mean === null ? "–" : number(arm.delay_rounds.mean),
       number(arm.told),
@@ -193,9 +193,9 @@ export function delays(panels, sight, arms) {
 }
 
 /** Decisions of the last minute. */
-export function tempo(panels, sight) {
-  const counts = sight.decisions_of_last_minute,
-    rate = number(sight.decisions_per_second);
+export function tempo(panels, stats) {
+  const counts = stats.decisions_of_last_minute,
+    rate = number(stats.decisions_per_second);
   panels.chart("tempo", counts, width =>
     charts.tempo(width, counts, `Bars; ${rate} decisions a second on average`),
   );
@@ -208,15 +208,15 @@ export function tempo(panels, sight) {
 }
 
 /** The last events. */
-export function events(panels, sight) {
-  const [low, high] = sight.loss_range;
+export function events(panels, stats) {
+  const [low, high] = stats.loss_range;
   const value = ({ kind, value: found }) =>
     found === null
       ? ""
       : kind === "decided"
         ? `probability ${number(found)}`
         : `loss ${number(low + (high - low) * found)}`;
-  const rows = sight.events.map(event => [
+  const rows = stats.events.map(event => [
     moment(event.at),
     KINDS[event.kind] ?? event.kind,
     event.arm ?? "",

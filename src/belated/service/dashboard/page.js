@@ -2,7 +2,7 @@
 
 import { fill, html } from "./elements.js";
 import { Panels } from "./panels.js";
-import { clock, number } from "./words.js";
+import { clock, number } from "./formatting.js";
 
 const EVERY = 3000,
   PATIENCE = 5,
@@ -93,17 +93,17 @@ function list(problems, chosen) {
 async function look(turn) {
   const { problems } = await get("/v1/problems");
   const name = wanted() ?? problems[0]?.name ?? null;
-  const sight = name === null ? null : await get(`/v1/problems/${encodeURIComponent(name)}/sight`);
+  const stats = name === null ? null : await get(`/v1/problems/${encodeURIComponent(name)}/stats`);
   if (turn !== now.turn) return;
   at("key").hidden = true;
   at("pause").hidden = false;
   at("forget").hidden = !isGuarded;
   list(problems, name);
-  at("problem").hidden = sight === null;
-  message(sight === null ? "There are no problems yet. “belated problems create” makes one." : "");
-  if (sight !== null) {
+  at("problem").hidden = stats === null;
+  message(stats === null ? "There are no problems yet. “belated problems create” makes one." : "");
+  if (stats !== null) {
     if (now.name !== name) now.panels = new Panels(at("problem"));
-    now.panels.show(sight);
+    now.panels.show(stats);
     document.title = `${name} · belated`;
   }
   now.name = name;
@@ -158,6 +158,6 @@ at("key").addEventListener("submit", event => {
 addEventListener("hashchange", () => wanted() !== null && watch());
 document.addEventListener("visibilitychange", () => document.hidden || now.paused || watch());
 new ResizeObserver(
-  () => now.panels && now.name !== null && now.panels.show(now.panels.sight),
+  () => now.panels && now.name !== null && now.panels.show(now.panels.stats),
 ).observe(at("content"));
 watch();

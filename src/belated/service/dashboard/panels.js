@@ -3,7 +3,7 @@
 import { fill, html, table } from "./elements.js";
 import { largest, weightOf } from "./estimates.js";
 import * as figures from "./figures.js";
-import { clock, count, duration, number, waiting } from "./words.js";
+import { clock, count, duration, number, waiting } from "./formatting.js";
 
 /** The parts of a problem's page. */
 export class Panels {
@@ -61,16 +61,16 @@ export class Panels {
   }
 
   /** Show what is known now. */
-  show(sight) {
-    this.sight = sight;
-    const arms = largest(sight, place => weightOf(sight, place));
-    this.about(sight);
-    figures.weights(this, sight, arms);
-    figures.waits(this, sight);
-    figures.losses(this, sight, arms);
-    figures.delays(this, sight, arms);
-    figures.tempo(this, sight);
-    figures.events(this, sight);
+  show(stats) {
+    this.stats = stats;
+    const arms = largest(stats, place => weightOf(stats, place));
+    this.about(stats);
+    figures.weights(this, stats, arms);
+    figures.waits(this, stats);
+    figures.losses(this, stats, arms);
+    figures.delays(this, stats, arms);
+    figures.tempo(this, stats);
+    figures.events(this, stats);
   }
 
   chart(name, what, draw) {
@@ -87,21 +87,21 @@ export class Panels {
     fill(this.parts[`${name}-table`], [caption, head, rows], () => table(caption, head, rows));
   }
 
-  about(sight) {
-    const sum = field => sight.by_arm.reduce((total, arm) => total + arm[field], 0);
-    const oldest = Object.values(sight.waiting.oldest_seconds);
+  about(stats) {
+    const sum = field => stats.by_arm.reduce((total, arm) => total + arm[field], 0);
+    const oldest = Object.values(stats.waiting.oldest_seconds);
     const age = oldest.length ? Math.max(...oldest) : null;
-    fill(this.parts.name, sight.name, name => name);
-    fill(this.parts.state, sight.status, status => (status === "active" ? "" : status));
-    fill(this.parts.lead, `${waiting(sight.pending, age)}.`, words => words);
-    fill(this.parts.facts, facts(sight), words => words);
+    fill(this.parts.name, stats.name, name => name);
+    fill(this.parts.state, stats.status, status => (status === "active" ? "" : status));
+    fill(this.parts.lead, `${waiting(stats.pending, age)}.`, words => words);
+    fill(this.parts.facts, facts(stats), words => words);
     const tiles = [
-      ["Decisions", number(sight.round), "so far"],
-      ["Per second", number(sight.decisions_per_second), "over the last minute"],
+      ["Decisions", number(stats.round), "so far"],
+      ["Per second", number(stats.decisions_per_second), "over the last minute"],
       ["Told", number(sum("told")), "outcomes that have come"],
       ["Expired", number(sum("expired")), "given up with the default loss"],
-      ["Too late", number(sight.late_reports), "told after they had expired"],
-      ["Repeated", number(sight.repeated_reports), "told again since the start; counted once"],
+      ["Too late", number(stats.late_reports), "told after they had expired"],
+      ["Repeated", number(stats.repeated_reports), "told again since the start; counted once"],
       ["Cancelled", number(sum("cancelled")), "decisions that were not used"],
     ];
     fill(this.parts.tiles, tiles, () =>
@@ -117,20 +117,20 @@ export class Panels {
   }
 }
 
-function facts(sight) {
-  const [low, high] = sight.loss_range,
+function facts(stats) {
+  const [low, high] = stats.loss_range,
     given = [];
-  if (sight.expire_after !== null) given.push(count(sight.expire_after, "round"));
-  if (sight.expire_seconds !== null) given.push(duration(sight.expire_seconds));
+  if (stats.expire_after !== null) given.push(count(stats.expire_after, "round"));
+  if (stats.expire_seconds !== null) given.push(duration(stats.expire_seconds));
   const expiry =
     given.length === 0
       ? "Nothing expires"
-      : `Given up after ${given.join(" or ")} with loss ${number(sight.default_loss)}`;
+      : `Given up after ${given.join(" or ")} with loss ${number(stats.default_loss)}`;
   const what =
-    sight.kind === "bandit" ? count(sight.arms.length, "arm") : count(sight.arms.length, "expert");
-  const removed = sight.by_arm.length - sight.arms.length;
+    stats.kind === "bandit" ? count(stats.arms.length, "arm") : count(stats.arms.length, "expert");
+  const removed = stats.by_arm.length - stats.arms.length;
   return (
-    `${what}${removed > 0 ? ` and ${number(removed)} removed` : ""}, learner ${sight.learner}, losses from ${number(low)} to ${number(high)}. ${expiry}. ` +
-    `Since ${clock(sight.created, 86400)}, ${clock(sight.created)}.`
+    `${what}${removed > 0 ? ` and ${number(removed)} removed` : ""}, learner ${stats.learner}, losses from ${number(low)} to ${number(high)}. ${expiry}. ` +
+    `Since ${clock(stats.created, 86400)}, ${clock(stats.created)}.`
   );
 }

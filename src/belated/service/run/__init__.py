@@ -1,1 +1,9 @@
-"""The running service: the app, the server, its workers, its metrics."""
+"""The running service.
+
+- `app`: `create_app` builds the FastAPI app over a store; `Settings` says how it runs
+- `server`: `serve` runs the app on a socket until it is stopped
+- `worker_pool`: several worker processes on one socket; one that dies is replaced
+- `json_log`: the log as lines of JSON
+
+The metrics are in `web.metrics`, because the routes count with them.
+"""

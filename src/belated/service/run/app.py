@@ -1,4 +1,4 @@
-"""The decision service as an app: FastAPI over a desk over a store."""
+"""The decision service as a FastAPI app over a store."""
 
 import asyncio
 import contextlib
@@ -10,33 +10,31 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from belated import __version__
-from belated.service.run.metrics import Metrics
-from belated.service.store import Store, open_store
-from belated.service.store.sqlite_file import Durability
-from belated.service.web import dashboard, decisions, keys, problems
-from belated.service.web import monitoring as watching
-from belated.service.web.auth import Guard
-from belated.service.web.auth_gate import Gate
-from belated.service.web.bridge import Front
+from belated.service.store import Durability, Store, open_store
+from belated.service.web import dashboard, decisions, keys, monitoring, problems
+from belated.service.web.auth import Authenticator
+from belated.service.web.auth_middleware import AuthMiddleware
+from belated.service.web.bridge import Bridge
 from belated.service.web.compat import personalizer
 from belated.service.web.error_responses import handle_errors
-from belated.service.web.fast_routes import Direct
+from belated.service.web.fast_routes import FastRoutes
+from belated.service.web.metrics import Metrics
 from belated.service.web.request_bodies import schemas
-from belated.service.web.request_log import Tracing
+from belated.service.web.request_log import RequestLog
 
 ABOUT = """Ask for a decision, tell what came of it whenever that is known.
 
 Every decision is a ticket. It is told once; telling the same again changes nothing, telling
 something else is a conflict. Nothing is answered before it is durable."""
 
-# The service has metrics and a log of its own. Versions of the framework that would also look for
-# a collector elsewhere, at every request, are told not to; older ones take no notice of this.
+# The service has metrics and a log of its own. This keeps newer versions of the framework from
+# looking for another collector at every request; older ones ignore it.
 QUIET: Any = {"tracing": False, "metrics": False, "logs": False}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How the service runs; `rate` is the requests a second of one key, 0 for any number."""
+    """How the service runs; `rate` is the number of requests a second for one key, 0: no limit."""
 
     database: str
     guarded: bool = True
@@ -49,49 +47,49 @@ class Settings:
 def create_app(
     settings: Settings, opening: Callable[[str, Durability], Store] = open_store
 ) -> FastAPI:
-    """The app; it opens its store when it starts, and closes it when it ends."""
+    """Create the app; it opens its store when it starts, and closes it when it ends."""
     metrics = Metrics()
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         store = await asyncio.to_thread(opening, settings.database, settings.durability)
         with contextlib.closing(store):
-            app.state.front = front = opened(store, settings, metrics)
-            await front.open(settings.seed)
-            renewal = asyncio.create_task(front.keep_keys_fresh())
+            app.state.bridge = bridge = bridge_to(store, settings, metrics)
+            await bridge.open(settings.seed)
+            renewal = asyncio.create_task(bridge.keep_keys_fresh())
             try:
                 yield
             finally:
                 renewal.cancel()
-                await front.close()
+                await bridge.close()
 
     app = FastAPI(
         title="belated",
         version=__version__,
         description=ABOUT,
         lifespan=lifespan,
-        docs_url=None,  # they would be fetched from elsewhere
+        docs_url=None,  # the pages would load scripts from other hosts
         redoc_url=None,
         telemetry=QUIET,
     )
-    app.add_middleware(Direct, routes=decisions.router.routes)
-    app.add_middleware(Gate)
-    app.add_middleware(Tracing, metrics=metrics, most_bytes=settings.most_bytes)
+    app.add_middleware(FastRoutes, routes=decisions.router.routes)
+    app.add_middleware(AuthMiddleware)
+    app.add_middleware(RequestLog, metrics=metrics, most_bytes=settings.most_bytes)
     handle_errors(app)
-    for part in (decisions, problems, keys, watching, personalizer, dashboard):
+    for part in (decisions, problems, keys, monitoring, personalizer, dashboard):
         app.include_router(part.router)
     app.openapi = documented(app)  # type: ignore[method-assign]
     return app
 
 
-def opened(store: Store, settings: Settings, metrics: Metrics) -> Front:
-    """The front of a store, which knows the keys in it."""
+def bridge_to(store: Store, settings: Settings, metrics: Metrics) -> Bridge:
+    """The bridge to a store, with the keys in it."""
     known = store.keys.all() if settings.guarded else None
-    return Front(store, Guard(known, settings.rate), metrics, settings.guarded)
+    return Bridge(store, Authenticator(known, settings.rate), metrics, settings.guarded)
 
 
 def documented(app: FastAPI) -> Callable[[], dict[str, object]]:
-    """The OpenAPI document, with the form of errors that all routes share."""
+    """A function that makes the OpenAPI document, with the schemas that routes do not declare."""
 
     def document() -> dict[str, object]:
         if app.openapi_schema is None:

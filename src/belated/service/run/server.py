@@ -1,4 +1,4 @@
-"""Running the service: where it may listen, its log, and how it is stopped."""
+"""The server process: where it may listen, its log, and how it is stopped."""
 
 import functools
 import gc
@@ -12,12 +12,12 @@ from collections.abc import Callable
 import uvicorn
 
 from belated.service.run.app import Settings, create_app
+from belated.service.run.json_log import JsonLogFormatter
 from belated.service.run.worker_pool import supervise
 from belated.service.store import open_store
-from belated.service.web.request_log import Structured
 
-GRACE = 20  # seconds that requests under way get when it is stopped
-KEEP_ALIVE = 75  # seconds that an idle connection is kept; more than most clients do
+GRACE = 20  # seconds for requests under way when the service is stopped
+KEEP_ALIVE = 75  # seconds that an idle connection is kept; longer than most clients keep it
 BACKLOG = 2048
 
 
@@ -29,7 +29,7 @@ def serve(
     log_level: str = "info",
     announce: Callable[[str, str], None] = lambda address, library: None,
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C, then finish what is under way and take a last snapshot."""
+    """Serve until SIGTERM or Ctrl-C, then finish all requests and take a last snapshot."""
     library = checked(settings, host, workers)
     listening = bound(host, port)
     name = f"[{host}]" if ":" in host else host
@@ -48,12 +48,15 @@ def run(
     listening: socket.socket,
     announce: Callable[[], None],
 ) -> None:
-    """Serve on a socket in this process, and say when it answers."""
+    """Serve on a socket in this process, and call `announce` when it answers."""
     gc.disable()
-    for number in (signal.SIGTERM, signal.SIGINT):  # the server raises them again once it is done
+    for number in (
+        signal.SIGTERM,
+        signal.SIGINT,
+    ):  # the server raises them again when it has finished
         signal.signal(number, lambda *_: None)
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(Structured())
+    handler.setFormatter(JsonLogFormatter())
     logging.basicConfig(level=log_level.upper(), handlers=[handler], force=True)
     config = uvicorn.Config(
         create_app(settings),
@@ -64,30 +67,30 @@ def run(
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=GRACE,
     )
-    server = Announced(config, announce)
+    server = AnnouncedServer(config, announce)
     server.run([listening])
     if not server.started:
         raise ValueError("the service could not start; its log says why")
 
 
-class Announced(uvicorn.Server):
-    """A server that says when it is ready."""
+class AnnouncedServer(uvicorn.Server):
+    """A server that calls `announce` when it is ready."""
 
     def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
         super().__init__(config)
         self._announce = announce
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and say so."""
+        """Start, and announce it."""
         await super().startup(sockets)
-        gc.freeze()  # what there is now stays, and need not be looked through again and again
+        gc.freeze()  # these objects stay, so garbage collections need not visit them
         gc.enable()
         if self.started:
             self._announce()
 
 
 def checked(settings: Settings, host: str, workers: int) -> str:
-    """Refuse what would be unsafe or could not work; returns what the store is kept in."""
+    """Refuse settings that are unsafe or cannot work; returns the name of the database."""
     if not settings.guarded and not is_loopback(host):
         raise ValueError(
             f"host is {host!r}, which others can reach; without keys the service listens on "
@@ -107,7 +110,7 @@ def checked(settings: Settings, host: str, workers: int) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
+    """Whether a host is this machine itself, which no other machine can reach."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -115,7 +118,7 @@ def is_loopback(host: str) -> bool:
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """A socket that listens there."""
+    """A socket that listens at an address; ValueError if that is not possible."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

@@ -1,4 +1,4 @@
-"""Several workers on one socket: one that dies is replaced, and all end together."""
+"""A pool of worker processes on one socket: one that dies is replaced, and all end together."""
 
 import logging
 import multiprocessing
@@ -11,18 +11,18 @@ from types import FrameType
 
 from prometheus_client.multiprocess import mark_process_dead
 
-from belated.service.run.metrics import SHARED
+from belated.service.web.metrics import SHARED
 
 log = logging.getLogger(__name__)
 
-PAUSE = 0.5  # seconds between two looks, and so before a dead worker is replaced
-GLANCE = 0.02  # the same until all are ready
+PAUSE = 0.5  # seconds between two checks for dead workers
+GLANCE = 0.02  # seconds between two checks while the workers start
 
 Work = Callable[[Callable[[], None]], None]
 
 
 class Worker:
-    """A process that shares nothing with this one but the socket, and says when it is ready."""
+    """A worker process that shares only the socket with this one; `ready` is set when it serves."""
 
     def __init__(self, work: Work) -> None:
         context = multiprocessing.get_context("spawn")
@@ -31,15 +31,15 @@ class Worker:
         self.process.start()
 
     def end(self) -> None:
-        """Wait until it has ended; it is not counted any more."""
+        """Wait until it has ended, and remove it from the gauge of workers."""
         self.process.join()
         mark_process_dead(self.process.pid)  # type: ignore[no-untyped-call]
 
 
 def supervise(work: Work, workers: int, announce: Callable[[], None]) -> None:
-    """Run so many processes until SIGTERM or Ctrl-C, which they all get.
+    """Run worker processes until SIGTERM or Ctrl-C, then stop them all.
 
-    `work` is told whom to call when it is ready; once all are, `announce` is called.
+    `work` is given a function that it calls when it serves; when all do, `announce` is called.
     """
     stopping = threading.Event()
 
@@ -50,35 +50,35 @@ def supervise(work: Work, workers: int, announce: Callable[[], None]) -> None:
         signal.signal(number, stop)
     with tempfile.TemporaryDirectory(prefix="belated-metrics-") as folder:
         os.environ[SHARED] = folder
-        crew = [Worker(work) for _ in range(workers)]
+        pool = [Worker(work) for _ in range(workers)]
         try:
-            if all_ready(crew, stopping):
+            if all_ready(pool, stopping):
                 announce()
-            replace_the_dead(work, crew, stopping)
+            replace_the_dead(work, pool, stopping)
         finally:
-            for worker in crew:
+            for worker in pool:
                 worker.process.terminate()
-            for worker in crew:
+            for worker in pool:
                 worker.end()
 
 
-def all_ready(crew: list[Worker], stopping: threading.Event) -> bool:
-    """Wait until all workers have answered; False if they are to be stopped before."""
-    while not all(worker.ready.is_set() for worker in crew):
+def all_ready(pool: list[Worker], stopping: threading.Event) -> bool:
+    """Wait until all workers serve; False if they are stopped before."""
+    while not all(worker.ready.is_set() for worker in pool):
         if stopping.wait(GLANCE):
             return False
-        dead = [worker for worker in crew if not worker.process.is_alive()]
+        dead = [worker for worker in pool if not worker.process.is_alive()]
         if not all(worker.ready.is_set() for worker in dead):
             raise ValueError("the service could not start; its log says why")
     return True
 
 
-def replace_the_dead(work: Work, crew: list[Worker], stopping: threading.Event) -> None:
-    """See to it that there are always as many workers."""
+def replace_the_dead(work: Work, pool: list[Worker], stopping: threading.Event) -> None:
+    """Replace workers that die, until all are stopped."""
     while not stopping.wait(PAUSE):
-        for place, worker in enumerate(crew):
+        for place, worker in enumerate(pool):
             if not worker.process.is_alive():
                 code = worker.process.exitcode
                 log.error("worker %s ended with %s; it is replaced", worker.process.pid, code)
                 worker.end()
-                crew[place] = Worker(work)
+                pool[place] = Worker(work)

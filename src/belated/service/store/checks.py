@@ -1,4 +1,4 @@
-"""What the store is given, checked before a transaction begins: one sentence on bad input."""
+"""Checks of records before they are written: bad input is refused before a transaction begins."""
 
 import math
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ RESERVED = (DECIDED, CREATED, *OUTCOME_KINDS)
 
 
 def check_decisions(decisions: Sequence[Decision]) -> None:
-    """A decision names an arm or has weights; its numbers are finite."""
+    """Refuse decisions with neither an arm nor weights, or with a number that is not finite."""
     for decision in decisions:
         if decision.arm is None and not decision.weights:
             raise ValueError(f"decision {decision.ticket!r} has neither an arm nor weights")
-        # 0 times a finite number is 0, and times any other it is not
+        # 0 times a finite number is 0; 0 times infinity or NaN is NaN. One sum checks all numbers.
         zero = 0 * decision.at + 0 * (decision.probability or 0) + 0 * (decision.expires_at or 0)
         shares = decision.weights.values() if decision.weights else ()
         if zero != 0 or not all(map(math.isfinite, shares)):
@@ -28,7 +28,7 @@ def check_decisions(decisions: Sequence[Decision]) -> None:
 
 
 def check_outcomes(outcomes: Sequence[Outcome]) -> None:
-    """An outcome is of a known kind; its numbers are finite."""
+    """Refuse outcomes of an unknown kind, or with a number that is not finite."""
     for outcome in outcomes:
         if outcome.kind not in OUTCOME_KINDS:
             raise ValueError(
@@ -42,7 +42,7 @@ def check_outcomes(outcomes: Sequence[Outcome]) -> None:
 
 
 def check_notes(notes: Sequence[Note]) -> None:
-    """A note is not mistaken for what the store writes itself."""
+    """Refuse notes of a kind that the store reserves for its own events."""
     for note in notes:
         if note.kind in RESERVED:
             raise ValueError(f"{note.kind!r} is not a kind of note; the store keeps it for itself")

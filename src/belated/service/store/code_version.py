@@ -1,4 +1,8 @@
-"""Which code decides: the numbers of another version may differ from those of this one."""
+"""Which version of the code makes the decisions.
+
+Two versions may differ in the last digits of a probability, so `verify` compares the probabilities
+in the journal only with those that this version wrote.
+"""
 
 import json
 
@@ -12,13 +16,13 @@ NAME = "deciding_code"
 
 
 class DecidingCode:
-    """The version whose decisions are at the end of the journal, and where they begin."""
+    """The version that wrote the latest decisions, and the position at which it began."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
 
     def since(self, version: str) -> Position | None:
-        """After which position all decisions are of this version; None if another one decides."""
+        """The position after which this version wrote all decisions; None if another is newer."""
 
         def read(connection: Connection) -> str | None:
             return connection.scalar(select(FACTS.c.value).where(FACTS.c.name == NAME))
@@ -28,7 +32,7 @@ class DecidingCode:
         return position if deciding == version else None
 
     def takes_over(self, version: str, position: Position) -> None:
-        """From this position on another version decides."""
+        """Note that another version makes all decisions after this position."""
 
         def replace(connection: Connection) -> None:
             connection.execute(delete(FACTS).where(FACTS.c.name == NAME))

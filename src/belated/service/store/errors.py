@@ -1,14 +1,14 @@
-"""What can go wrong with a store, and what then stands in it."""
+"""The errors of a store, and what is in the store after each of them."""
 
 from belated.types import BelatedError
 
 
 class StoreUnavailable(BelatedError):
-    """The store could not do it now; it may be asked again.
+    """The store could not do its work now; the caller may try again.
 
-    Nothing was written, unless `in_doubt`: then the answer to the commit itself was lost, and
-    what was to be written stands whole or not at all. Asking again is safe in both cases, since
-    keys and outcomes are unique.
+    Nothing was written, unless `in_doubt`: then the answer to the commit itself was lost, and the
+    transaction was written as a whole or not at all. To try again is safe in both cases, because
+    idempotency keys and outcomes are unique.
     """
 
     def __init__(self, sentence: str, in_doubt: bool = False) -> None:
@@ -17,4 +17,4 @@ class StoreUnavailable(BelatedError):
 
 
 class StoreInUse(BelatedError):
-    """Another process owns the file."""
+    """Another process owns the SQLite file."""

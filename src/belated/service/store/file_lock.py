@@ -1,7 +1,7 @@
-"""One process owns a SQLite file: a lock of the operating system's on a file beside it.
+"""The lock by which one process owns a SQLite file: an operating-system lock on a file beside it.
 
-The lock ends with the process that holds it, however that ends; the process id in the file is
-only there to be named.
+The lock ends with the process that holds it, even if that is killed. The process id in the lock
+file serves error messages only.
 """
 
 import os
@@ -11,11 +11,11 @@ from typing import IO
 from belated.service.store.errors import StoreInUse
 
 
-class Owner:
+class FileLock:
     """Holds a database file for this process until it is released."""
 
     def __init__(self, path: Path) -> None:
-        import fcntl  # not there on every system, and only needed here
+        import fcntl  # missing on Windows, where PostgreSQL and memory stores still work
 
         self.path = path.with_name(path.name + ".lock")
         self._file: IO[str] = self._opened()
@@ -39,6 +39,6 @@ class Owner:
             raise ValueError(f"{self.path} cannot be opened: {error.strerror}") from None
 
     def release(self) -> None:
-        """Let others have the file; the empty lock file stays, as removing it would race."""
+        """Release the file. The empty lock file stays: removing it would be a race."""
         self._file.truncate(0)
         self._file.close()

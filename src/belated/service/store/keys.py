@@ -1,40 +1,40 @@
-"""API keys: hashes and what they may do. The keys themselves are never stored."""
+"""The table of API keys: their hashes and scopes. The keys themselves are never stored."""
 
 import json
 from collections.abc import Sequence
 
 from sqlalchemy import Connection, insert, select, update
 
-from belated.service.store.records import Key
+from belated.service.store.records import ApiKey
 from belated.service.store.schema import API_KEYS
 from belated.service.store.transactions import Transactions
 
 
-class Keys:
+class ApiKeys:
     """The API keys of a store."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
 
     def add(self, hash: str, scopes: Sequence[str], label: str, at: float) -> None:
-        """Keep the hash of a new key."""
+        """Store the hash of a new key."""
         row = {"hash": hash, "scopes": json.dumps(list(scopes)), "label": label, "at": at}
         self._transactions.write(lambda connection: connection.execute(insert(API_KEYS), row))
 
-    def all(self) -> list[Key]:
-        """All keys, oldest first, revoked ones too."""
+    def all(self) -> list[ApiKey]:
+        """All keys, oldest first, including revoked ones."""
 
-        def found(connection: Connection) -> list[Key]:
+        def found(connection: Connection) -> list[ApiKey]:
             rows = connection.execute(select(API_KEYS).order_by(API_KEYS.c.at, API_KEYS.c.hash))
             return [
-                Key(row.hash, row.label, tuple(json.loads(row.scopes)), row.at, row.revoked_at)
+                ApiKey(row.hash, row.label, tuple(json.loads(row.scopes)), row.at, row.revoked_at)
                 for row in rows
             ]
 
         return self._transactions.read(found)
 
     def revoke(self, hash: str, at: float) -> bool:
-        """End a key; False if there is none, or it was revoked before."""
+        """Revoke a key; False if there is none, or if it was revoked before."""
         valid = (API_KEYS.c.hash == hash) & API_KEYS.c.revoked_at.is_(None)
         ended = update(API_KEYS).where(valid).values(revoked_at=at)
         return self._transactions.write(lambda connection: connection.execute(ended).rowcount > 0)

@@ -1,7 +1,7 @@
-"""The schema by numbered steps: step n brings a database from version n-1 to version n.
+"""The schema as numbered steps: step n takes a database from version n-1 to version n.
 
-A step is never edited once it was released; what changes comes as a further step. The same
-statements serve both databases; the few words that differ stand in `WORDS`.
+A step is never edited once it was released; a change of the schema is a further step. Both
+databases get the same statements, except for the few words in `WORDS`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,11 +54,15 @@ STEPS: Sequence[Step] = (
         "create table api_keys (hash text primary key, label text not null,"
         " scopes text not null, at double precision not null, revoked_at double precision)",
     ),
+    (  # nothing reads open tickets by their deadline any more: expiry works on the replicas
+        "drop index open_until",
+        "drop index open_rounds",
+    ),
 )
 
 
 def schema_version(connection: Connection) -> int:
-    """The version of a database's schema; 0 if it holds no store yet."""
+    """The schema version of a database; 0 if there is no store in it yet."""
     if not inspect(connection).has_table("facts"):
         return 0
     found = connection.scalar(select(FACTS.c.value).where(FACTS.c.name == "schema_version"))
@@ -66,9 +70,9 @@ def schema_version(connection: Connection) -> int:
 
 
 def migrate(connection: Connection, steps: Sequence[Step] = STEPS) -> int:
-    """Bring a database to the newest version, within the caller's transaction.
+    """Migrate a database to the newest schema, within the caller's transaction.
 
-    Returns the version it had. A database that a newer belated wrote is refused.
+    Returns the version it had before. A database of a newer belated is refused.
     """
     version = schema_version(connection)
     if version > len(steps):

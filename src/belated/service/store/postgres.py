@@ -1,12 +1,12 @@
 """The store in PostgreSQL: any number of processes append to it and tail it.
 
-Numbers of a sequence are taken before the transactions that use them commit, so that a reader who
-goes by them alone misses what commits late. Here each event carries its transaction's number
-(`turn`), and only events of transactions before the oldest one under way are read: nothing can
-come before them any more. Their order (turn, seq) is the canonical one.
+A sequence hands out its numbers before the transactions that use them commit, so a reader who
+follows these numbers alone would miss rows that commit late. Therefore each event carries the
+number of its transaction (`turn`), and only events of transactions older than the oldest one under
+way are read: no event can be inserted before them any more. Their order (turn, seq) is canonical.
 
-Transaction numbers belong to a database server. If a backup is restored to a server that has
-counted less far, `turn_base` moves up, so that new events still come after all earlier ones.
+Transaction numbers belong to a database server. If a backup is restored to a server whose counter
+is lower, `turn_base` is raised, so that new events still come after all earlier ones.
 """
 
 import json
@@ -34,12 +34,12 @@ from belated.service.store.store import Store
 from belated.service.store.transactions import Transactions, reason
 
 OLDEST_VERSION = 15
-LOCK = 0x62_65_6C_44  # held while the schema is made
-SLOTS = 64  # tallies are kept apart for each connection, so that no worker waits for another
+LOCK = 0x62_65_6C_44  # advisory lock, held while the schema is migrated
+SLOTS = 64  # each connection has its own tallies, so that no worker waits for another
 SYNCHRONOUS = {"full": "on", "normal": "off", "off": "off"}
 
-# Every statement finds its few rows by an index. A planner that does not know how the tables have
-# grown must not get the idea of reading them whole, nor think anew about the same statement.
+# Every statement finds its few rows by an index. With old statistics the planner might scan whole
+# tables instead, and it should not plan the same statement again and again.
 SETTINGS = """
 set idle_in_transaction_session_timeout = '10s'; set enable_seqscan = off;
 set plan_cache_mode = force_generic_plan"""
@@ -70,9 +70,9 @@ OUTCOME_TYPES = {"loss": "float8", "at": "float8", "missing": "bigint", "raw": "
 
 
 def given(record: type[Decision] | type[Outcome], types: Mapping[str, str]) -> str:
-    """A table of numbered records out of a JSON text, in which doubles are exact.
+    """A subquery that reads numbered records from a JSON text, in which doubles are exact.
 
-    That is several times faster than an array for each field.
+    This is several times faster than one array parameter per field.
     """
     fields = [
         f"(item->>{place})::{types.get(name, 'text')} as {name}"
@@ -85,7 +85,7 @@ def given(record: type[Decision] | type[Outcome], types: Mapping[str, str]) -> s
 
 
 # Rows are inserted in the order of their unique keys, so that two workers with the same keys wait
-# for each other in turn instead of both at once.
+# for each other in one direction and do not deadlock.
 INSERT_DECISIONS = f"""
 with given as ({given(Decision, DECISION_TYPES)}), written as (
   insert into journal (turn, seq, kind, problem, at, ticket, arm, round, probability, weights,
@@ -168,8 +168,8 @@ class PostgresStore(Store):
         decisions: Sequence[Decision],
         outcomes: Sequence[Outcome],
     ) -> tuple[Collection[int], Collection[int]]:
-        # Outcomes first: the transaction has no number yet, so it comes after every decision that
-        # it can see. Those of its own decisions follow at the end.
+        # Outcomes first: the transaction has no number yet, so its number will be larger than that
+        # of every decision it can see. Outcomes of its own decisions are inserted at the end.
         given = dict(enumerate(outcomes))
         counted = count_outcomes(connection, given)
         placed = place_decisions(connection, decisions)
@@ -183,12 +183,12 @@ class PostgresStore(Store):
             connection.exec_driver_sql(INSERT_NOTE, row)
 
     def _wait_for_turn(self, connection: Connection, problem: str) -> None:
-        # Waiting gives the transaction no number yet: it comes after all that it has waited for.
+        # A waiting transaction has no number yet, so it gets one after those it has waited for.
         connection.exec_driver_sql(WAIT_FOR_TURN, (problem,))
 
 
 def place_decisions(connection: Connection, decisions: Sequence[Decision]) -> set[int]:
-    """Insert decisions with new keys; returns the indices of those that were."""
+    """Insert the decisions with new keys; returns their indices."""
     if not decisions:
         return set()
     rows = connection.exec_driver_sql(INSERT_DECISIONS, (json.dumps(decisions),))
@@ -198,7 +198,7 @@ def place_decisions(connection: Connection, decisions: Sequence[Decision]) -> se
 
 
 def count_outcomes(connection: Connection, outcomes: Mapping[int, Outcome]) -> set[int]:
-    """Insert the first outcomes of open tickets; returns the indices of those that were."""
+    """Insert the outcomes that are the first of an open ticket's arm; returns their indices."""
     if not outcomes:
         return set()
     text = json.dumps(list(outcomes.values()))
@@ -212,7 +212,7 @@ def count_outcomes(connection: Connection, outcomes: Mapping[int, Outcome]) -> s
 
 
 def engine_to(url: URL, durability: str) -> Engine:
-    """Connections that give up on a silent server, and do not hold up others when they hang."""
+    """An engine whose connections give up on a silent server, and hold no locks when they hang."""
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
         pool_size=4,
@@ -229,7 +229,7 @@ def engine_to(url: URL, durability: str) -> Engine:
 
 
 def prepare(connection: Connection) -> str:
-    """Bring the database to the newest version, one process at a time; returns the server's."""
+    """Migrate the database, one process at a time; returns the version of the server."""
     version = str(connection.exec_driver_sql("show server_version").scalar_one()).split()[0]
     if int(version.partition(".")[0]) < OLDEST_VERSION:
         raise ValueError(
@@ -243,6 +243,6 @@ def prepare(connection: Connection) -> str:
 
 
 def rebase(connection: psycopg.Connection[Any], _record: object) -> None:
-    """After a new connection: the server may be another one, restored from a backup."""
+    """Adjust `turn_base` on a new connection: the server may have been restored from a backup."""
     connection.execute(REBASE)
     connection.commit()

@@ -1,4 +1,4 @@
-"""What is read from the tables, as records; each function works within the caller's transaction."""
+"""The reading queries: rows as records, each function within the caller's transaction."""
 
 import json
 from collections.abc import Collection, Iterable, Sequence
@@ -10,32 +10,31 @@ from sqlalchemy import ColumnElement, Connection, case, func, literal_column, se
 from belated.service.store.records import (
     DECIDED,
     START,
-    Counts,
     Decision,
     Event,
     Note,
-    OpenTicket,
     Outcome,
     Position,
-    Problem,
+    ProblemRecord,
+    Tallies,
     TicketRecord,
 )
 from belated.service.store.schema import JOURNAL, OPEN_TICKETS, PROBLEMS, TALLIES
 
 COLUMNS = JOURNAL.c
-# Written out, not as a parameter: only then can indexes on a part of the journal be used.
+# Literals, not parameters: only then can the planner use the partial indexes of the journal.
 IS_DECISION = COLUMNS.kind == literal_column(f"'{DECIDED}'")
 IS_NO_DECISION = COLUMNS.kind != literal_column(f"'{DECIDED}'")
 DIGITS = 16
 
 
 def position_of(turn: int, seq: int) -> Position:
-    """A place in the journal as text; of equal length, so that it compares as the numbers do."""
+    """A place in the journal as text of fixed length, which sorts as the pair of numbers does."""
     return f"{turn:0{DIGITS}x}-{seq:0{DIGITS}x}"
 
 
 def place_of(position: Position) -> tuple[int, int]:
-    """The numbers of a position, or a clear error."""
+    """The pair (turn, seq) of a position; ValueError if the text is not a position."""
     if position == START:
         return 0, 0
     turn, dash, seq = position.partition("-")
@@ -73,7 +72,7 @@ def events(
     order: Iterable[ColumnElement[Any]],
     limit: int | None = None,
 ) -> list[Event]:
-    """The events that meet the conditions."""
+    """The events that meet the conditions, in the given order."""
     found = select(JOURNAL).where(*conditions).order_by(*order).limit(limit)
     return [event_of(row) for row in connection.execute(found).all()]
 
@@ -81,9 +80,9 @@ def events(
 def decisions_by_key(
     connection: Connection, keys: Collection[tuple[str, str]]
 ) -> dict[tuple[str, str | None], Decision]:
-    """The decisions made under these (problem, key); a question for each problem.
+    """The decisions made under these pairs (problem, idempotency key); one query per problem.
 
-    Asked for pairs, SQLite would go through all keys that there are.
+    Given a list of pairs, SQLite would scan all keys.
     """
     by_problem: dict[str, list[str]] = {}
     for problem, key in keys:
@@ -117,18 +116,19 @@ def records_of(connection: Connection, decided: Iterable[Event]) -> list[TicketR
 
 
 def tickets(connection: Connection, ids: Collection[str]) -> dict[str, TicketRecord]:
-    """What is known of these tickets; those that were never handed out are left out."""
+    """The decisions and outcomes of these tickets; unknown tickets are left out."""
     where = [IS_DECISION, COLUMNS.ticket.in_(ids)]
     records = records_of(connection, events(connection, where, []))
     return {record.decision.ticket: record for record in records}
 
 
-def problems(connection: Connection, name: str | None = None) -> list[Problem]:
-    """All problems in the order of their creation, or the one of this name."""
+def problems(connection: Connection, name: str | None = None) -> list[ProblemRecord]:
+    """All problems in the order of their creation, or only the one of this name."""
     found = select(PROBLEMS).order_by(PROBLEMS.c.at, PROBLEMS.c.name)
     if name is not None:
         found = found.where(PROBLEMS.c.name == name)
-    return [Problem(row.name, json.loads(row.spec), row.at) for row in connection.execute(found)]
+    rows = connection.execute(found)
+    return [ProblemRecord(row.name, json.loads(row.spec), row.at) for row in rows]
 
 
 def count_notes(connection: Connection, problem: str, kind: str) -> int:
@@ -138,40 +138,29 @@ def count_notes(connection: Connection, problem: str, kind: str) -> int:
 
 
 def notes(connection: Connection, problem: str) -> list[Note]:
-    """What happened to a problem, oldest first."""
+    """The notes of a problem, oldest first."""
     where = [COLUMNS.problem == problem, COLUMNS.ticket.is_(None)]
     found = events(connection, where, [COLUMNS.turn, COLUMNS.seq])
     return [event.body for event in found if isinstance(event.body, Note)]
 
 
 def notes_after(connection: Connection, after: Sequence[ColumnElement[bool]]) -> list[Note]:
-    """What happened to problems after a place in the journal, in its order, settled or not."""
-    # "ticket is null" would be an invitation to go through the index of all notes there ever were.
+    """The notes of all problems after a place in the journal, in its order, settled or not."""
+    # With "ticket is null" the planner would scan the index of all notes from the beginning.
     is_note = func.coalesce(COLUMNS.ticket, "") == ""
     found = events(connection, [*after, is_note], [COLUMNS.turn, COLUMNS.seq])
     return [event.body for event in found if isinstance(event.body, Note)]
 
 
-def due(
-    connection: Connection,
-    condition: ColumnElement[bool],
-    order: ColumnElement[Any],
-    limit: int,
-) -> list[OpenTicket]:
-    """Open tickets that meet the condition, the longest due first."""
-    found = select(OPEN_TICKETS).where(condition).order_by(order).limit(limit)
-    return [OpenTicket(*row) for row in connection.execute(found)]
-
-
-def counts(connection: Connection, problem: str) -> Counts:
-    """The tallies of a problem, summed over those who keep them."""
+def counts(connection: Connection, problem: str) -> Tallies:
+    """The tallies of a problem, summed over the slots of the connections that keep them."""
     by_arm: dict[str | None, dict[str, int]] = {}
     arm, kind = TALLIES.c.arm, TALLIES.c.kind
     total = func.sum(TALLIES.c.count)
     found = select(arm, kind, total).where(TALLIES.c.problem == problem).group_by(arm, kind)
     for name, what, number in connection.execute(found):
         by_arm.setdefault(name or None, {})[what] = int(number)
-    return Counts(by_arm)
+    return Tallies(by_arm)
 
 
 def oldest(connection: Connection, problem: str) -> dict[str | None, float]:
@@ -188,7 +177,7 @@ def oldest(connection: Connection, problem: str) -> dict[str | None, float]:
 def ages(
     connection: Connection, problem: str, edges: Sequence[float]
 ) -> dict[str | None, list[int]]:
-    """How many tickets are open by arm and time of decision; n edges make n + 1 intervals."""
+    """The number of open tickets by arm and time of decision; n edges make n + 1 intervals."""
     columns = OPEN_TICKETS.c
     since = [func.sum(case((columns.at >= edge, 1), else_=0)) for edge in edges]
     found = (

@@ -1,13 +1,13 @@
-"""The records of the store: what was decided, what came of it, what happened to a problem."""
+"""The records of the store: decisions, outcomes, notes about problems, and what is read of them."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 Position = str
-"""A place in the canonical order: opaque text that compares as the places do."""
+"""A place in the canonical order of the journal: opaque text that sorts as the places do."""
 
 START: Position = ""
-"""Before the first event."""
+"""The position before the first event."""
 
 OutcomeKind = Literal["told", "expired", "cancelled"]
 OUTCOME_KINDS: tuple[OutcomeKind, ...] = ("told", "expired", "cancelled")
@@ -15,12 +15,12 @@ DECIDED, CREATED = "decided", "created"
 
 
 class Decision(NamedTuple):
-    """What was decided, with what was in force at that time.
+    """A decision, with the probabilities that were in force when it was made.
 
     A bandit's decision names its arm and waits for one outcome. An experts' decision names no
-    arm and waits for an outcome of every arm in `weights`. `key` is the request's idempotency
-    key, unique in its problem, and `digest` stands for what was requested with it. Tickets are
-    unique, too; those that rise with time cost a store much less than random ones.
+    arm and waits for an outcome of every arm in `weights`. `key` is the idempotency key of the
+    request, unique within its problem, and `digest` identifies what was requested under it. Tickets
+    are unique; ids that rise with time make the indexes much cheaper than random ones.
     """
 
     ticket: str
@@ -38,7 +38,7 @@ class Decision(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of one arm of a ticket; `raw` is what was reported before conversion to a loss."""
+    """The outcome of one arm of a ticket; `raw` is the reported number before its conversion."""
 
     ticket: str
     arm: str
@@ -50,7 +50,7 @@ class Outcome(NamedTuple):
 
 
 class Note(NamedTuple):
-    """Something that happened to a problem: created, paused, an arm added, a report too late."""
+    """An event of a problem itself: created, paused, arms changed, a report that came too late."""
 
     problem: str
     kind: str
@@ -66,67 +66,55 @@ class Event(NamedTuple):
     body: Decision | Outcome | Note
 
 
-class DecisionAnswer(NamedTuple):
-    """The decision that stands for a request: the new one, or the earlier one of the same key."""
+class DecisionResult(NamedTuple):
+    """The decision that stands: the new one, or the earlier one under the same key."""
 
     decision: Decision
     new: bool
     same_request: bool = True
 
 
-class OutcomeAnswer(NamedTuple):
-    """The outcome that stands, and whether it is the new one; None without such ticket and arm."""
+class OutcomeResult(NamedTuple):
+    """The outcome that stands, and whether it is the new one; None if ticket or arm is unknown."""
 
     outcome: Outcome | None
     counted: bool
 
 
 class Appended(NamedTuple):
-    """What became of each decision and outcome, in the order they were given."""
+    """The results of an append: one for each decision and outcome, in the order given."""
 
-    decisions: list[DecisionAnswer]
-    outcomes: list[OutcomeAnswer]
+    decisions: list[DecisionResult]
+    outcomes: list[OutcomeResult]
 
 
 class TicketRecord(NamedTuple):
-    """What was decided and all that came of it so far."""
+    """A decision with all its outcomes so far."""
 
     decision: Decision
     outcomes: tuple[Outcome, ...]
 
 
-class OpenTicket(NamedTuple):
-    """A ticket that still waits, for `awaiting` outcomes."""
-
-    ticket: str
-    problem: str
-    arm: str | None
-    at: float
-    expires_at: float | None
-    expires_round: int | None
-    awaiting: int
-
-
-class Problem(NamedTuple):
-    """A named problem as it was created; what happened to it since is in its notes."""
+class ProblemRecord(NamedTuple):
+    """A problem as it was created; later changes are in its notes."""
 
     name: str
     spec: Mapping[str, Any]
     at: float
 
 
-class Counts(NamedTuple):
-    """How many decisions and outcomes there are, by arm (None: all arms at once) and kind."""
+class Tallies(NamedTuple):
+    """The numbers of decisions and outcomes by arm (None: all arms at once) and kind."""
 
     by_arm: dict[str | None, dict[str, int]]
 
     def of(self, kind: str) -> int:
-        """How many of a kind there are over all arms."""
+        """The number of records of a kind over all arms."""
         return sum(kinds.get(kind, 0) for kinds in self.by_arm.values())
 
 
 class Snapshot(NamedTuple):
-    """The fold of a problem's journal up to a position, as written by a version of the code."""
+    """The fold of a problem's journal up to a position, written by one version of the code."""
 
     problem: str
     position: Position
@@ -134,8 +122,8 @@ class Snapshot(NamedTuple):
     blob: bytes
 
 
-class Key(NamedTuple):
-    """An API key: never the key itself, only its hash."""
+class ApiKey(NamedTuple):
+    """An API key as it is stored: its hash, never the key itself."""
 
     hash: str
     label: str

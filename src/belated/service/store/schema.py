@@ -1,4 +1,8 @@
-"""The tables as queries see them; `migrations` says how they come into being."""
+"""The tables as queries see them; `migrations` creates them.
+
+The deadlines in `open_tickets` are for people who look into the database: the service itself takes
+them from its replicas (see `core.expiry`).
+"""
 
 from sqlalchemy import (
     BigInteger,

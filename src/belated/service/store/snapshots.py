@@ -1,4 +1,4 @@
-"""Snapshots: a cache of folded state, checked before it is believed."""
+"""The table of snapshots: a cache of folded states, each guarded by a checksum."""
 
 import hashlib
 import logging
@@ -20,7 +20,7 @@ class Snapshots:
         self._transactions = transactions
 
     def save(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot in place of any other of the same problem and position."""
+        """Store a snapshot; it replaces one of the same problem and position."""
         place_of(snapshot.position)
         row = snapshot._asdict() | {"checksum": checksum(snapshot)}
 
@@ -31,7 +31,7 @@ class Snapshots:
         self._transactions.write(replace)
 
     def latest(self, problem: str) -> Snapshot | None:
-        """The newest sound snapshot of a problem; damaged ones are logged and passed over."""
+        """The newest intact snapshot of a problem; damaged ones are logged and skipped."""
 
         def newest(connection: Connection) -> Snapshot | None:
             for position in sorted(positions(connection, problem), reverse=True):
@@ -45,7 +45,7 @@ class Snapshots:
         return self._transactions.read(newest)
 
     def prune(self, problem: str, keep: int) -> int:
-        """Drop all but the newest snapshots of a problem; returns how many went."""
+        """Delete all but the `keep` newest snapshots of a problem; returns the number deleted."""
 
         def drop(connection: Connection) -> int:
             old = sorted(positions(connection, problem), reverse=True)[keep:]
@@ -57,18 +57,18 @@ class Snapshots:
 
 
 def at(problem: str, position: Position) -> tuple[ColumnElement[bool], ...]:
-    """The row of a snapshot."""
+    """The condition that selects the row of a snapshot."""
     return SNAPSHOTS.c.problem == problem, SNAPSHOTS.c.position == position
 
 
 def positions(connection: Connection, problem: str) -> list[Position]:
-    """Where a problem has snapshots."""
+    """The positions of a problem's snapshots."""
     found = select(SNAPSHOTS.c.position).where(SNAPSHOTS.c.problem == problem)
     return list(connection.scalars(found))
 
 
 def checksum(snapshot: Snapshot) -> str:
-    """Over all of it, so that a blob cannot pass for another problem's or position's."""
+    """The hash of all fields, so that a blob cannot pass for another problem's or position's."""
     digest = hashlib.sha256()
     for part in snapshot[:3]:
         digest.update(part.encode() + b"\0")

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection
 
 from belated.service.store.errors import StoreUnavailable
-from belated.service.store.file_lock import Owner
+from belated.service.store.file_lock import FileLock
 from belated.service.store.records import Decision, Note, Outcome
 from belated.service.store.schema import JOURNAL
 from belated.service.store.sqlite_file import (
@@ -67,16 +67,16 @@ values ((select coalesce(max(seq), 0) + 1 from journal), ?, ?, ?, ?)"""
 
 
 class SqliteStore(Store):
-    """A store in a file that belongs to this process; None: in memory, gone when it is closed."""
+    """A store in a file that this process owns; without a path it is in memory only."""
 
     one_owner = True
     _order = (JOURNAL.c.seq,)
 
     def __init__(self, path: Path | None, durability: Durability = "full") -> None:
-        path = path and path.resolve()  # so that no link leads to a second lock
-        self._owner = None if path is None else Owner(path)
+        path = path and path.resolve()  # a symbolic link must not lead to a second lock
+        self._lock = None if path is None else FileLock(path)
         writer = writing_engine(path, durability)
-        # What is in memory has one connection, which all share in turn.
+        # A database in memory has one connection, which readers and the writer share in turn.
         super().__init__(Transactions(writer, writer if path is None else reading_engine(path)))
         try:
             self._prepare("memory" if path is None else path.name)
@@ -91,11 +91,11 @@ class SqliteStore(Store):
         return f"SQLite {sqlite3.sqlite_version}"
 
     def close(self) -> None:
-        """Close all connections, then let others have the file."""
+        """Close all connections, then release the file."""
         super().close()
-        if self._owner is not None:
-            self._owner.release()
-            self._owner = None
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
     def _prepare(self, name: str) -> None:
         try:
@@ -134,11 +134,11 @@ class SqliteStore(Store):
         driver_of(connection).executemany(INSERT_NOTE, rows)
 
     def _wait_for_turn(self, connection: Connection, problem: str) -> None:
-        """There is one writer."""
+        """Return at once: this store has only one writer."""
 
 
 def driver_of(connection: Connection) -> sqlite3.Connection:
-    """The driver's own connection, which is the fastest way to run a statement."""
+    """The connection of the driver itself, the fastest way to run a statement."""
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
     return driver
@@ -147,7 +147,7 @@ def driver_of(connection: Connection) -> sqlite3.Connection:
 def place_decisions(
     driver: sqlite3.Connection, decisions: Sequence[Decision], first: int
 ) -> Collection[int]:
-    """Insert decisions with new keys, numbered from `first`; returns the indices of those."""
+    """Insert the decisions with new keys, numbered from `first`; returns their indices."""
     if not decisions:
         return ()
     rows = [decision_row(first + index, each) for index, each in enumerate(decisions)]
@@ -159,7 +159,7 @@ def place_decisions(
 def count_outcomes(
     driver: sqlite3.Connection, outcomes: Sequence[Outcome], first: int
 ) -> Collection[int]:
-    """Insert the first outcomes of open tickets; returns the indices of those."""
+    """Insert the outcomes that are the first of an open ticket's arm; returns their indices."""
     if not outcomes:
         return ()
     rows = [outcome_row(first + index, each) for index, each in enumerate(outcomes)]
@@ -175,7 +175,7 @@ def count_outcomes(
 
 
 def decision_row(seq: int, decision: Decision) -> tuple[Any, ...]:
-    """A decision in the order of its statement."""
+    """The values of a decision in the order of INSERT_DECISION."""
     (
         ticket, problem, round_, arm, probability, weights, version, at, key, digest, until,
         until_round,
@@ -188,17 +188,17 @@ def decision_row(seq: int, decision: Decision) -> tuple[Any, ...]:
 
 
 def outcome_row(seq: int, outcome: Outcome) -> tuple[Any, ...]:
-    """An outcome in the order of its statement."""
+    """The values of an outcome in the order of INSERT_OUTCOME."""
     ticket, arm, kind, loss, at, missing, raw = outcome
     return seq, kind, at, arm, loss, missing, raw, ticket, arm
 
 
 def all_inserted(driver: sqlite3.Connection, statement: str, rows: list[tuple[Any, ...]]) -> bool:
-    """Insert rows, and say whether none of them was there already."""
+    """Insert rows; returns whether none of them existed already."""
     return driver.executemany(statement, rows).rowcount == len(rows)
 
 
 def inserted_since(driver: sqlite3.Connection, first: int) -> set[int]:
-    """Which numbers from `first` on are taken, counted from it."""
+    """The journal numbers from `first` on that exist, counted from `first`."""
     taken = driver.execute("select seq from journal where seq >= ?", (first,))
     return {seq - first for (seq,) in taken}

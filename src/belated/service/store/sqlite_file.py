@@ -1,4 +1,4 @@
-"""The SQLite file of a store: whose it is, and the connections that write and read it."""
+"""The SQLite file of a store: its mark, and the connections that write and read it."""
 
 import functools
 import logging
@@ -13,12 +13,12 @@ from belated.service.store.migrations import migrate
 log = logging.getLogger(__name__)
 
 Durability = Literal["full", "normal", "off"]
-APPLICATION = 0x62_65_6C_44  # "belD", SQLite's place for saying whose file it is
-SOUND = (3, 51, 3)  # before it, two connections that checkpoint at once could damage a file
+APPLICATION = 0x62_65_6C_44  # "belD": the application id that SQLite stores in the file
+SOUND = (3, 51, 3)  # older versions: two connections that checkpoint at once can damage a file
 
 
 def writing_engine(path: Path | None, durability: Durability) -> Engine:
-    """One connection that writes; a transaction takes the right to write when it begins."""
+    """One connection that writes; a transaction takes the write lock when it begins."""
     engine = connecting(path, 1)
 
     @event.listens_for(engine, "connect")
@@ -61,7 +61,7 @@ def connecting(path: Path | None, size: int) -> Engine:
 
 
 def begin_with(engine: Engine, statement: str) -> None:
-    """Begin transactions with this; the driver by itself would not begin one before a read."""
+    """Begin transactions with this statement; the driver would not begin one before a read."""
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -69,11 +69,11 @@ def begin_with(engine: Engine, statement: str) -> None:
 
 
 class NotAStore(ValueError):
-    """A file that something else uses."""
+    """The file is a database of another program."""
 
 
 def check_ours(connection: sqlite3.Connection) -> None:
-    """Make sure that the file is a store, or empty, before anything is changed."""
+    """Refuse a file that is neither a store nor empty, before anything is changed."""
     (application,) = connection.execute("pragma application_id").fetchone()
     (tables,) = connection.execute("select count(*) from sqlite_master").fetchone()
     if tables and application != APPLICATION:
@@ -81,14 +81,14 @@ def check_ours(connection: sqlite3.Connection) -> None:
 
 
 def prepare(connection: Connection) -> None:
-    """Bring the file to the newest version, and say whose it is."""
+    """Mark the file as a store, and migrate it to the newest schema."""
     connection.exec_driver_sql(f"pragma application_id = {APPLICATION}")
     migrate(connection)
 
 
 @functools.cache
 def mention_old_library() -> None:
-    """Say once for each process that the library has a known fault."""
+    """Log once per process that this SQLite library has a known fault."""
     if sqlite3.sqlite_version_info < SOUND:
         log.info(
             "SQLite %s has a fault in its write-ahead log that %s mends; belated keeps clear of "

@@ -1,35 +1,33 @@
-"""The store, whatever the database: one interface over one journal."""
+"""`Store`: one interface over one journal, and all that does not depend on the database."""
 
-import functools
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from sqlalchemy import ColumnElement, Connection, insert
 
-from belated.service.store import queries as reading
-from belated.service.store.append_results import decision_answers, outcome_answers
+from belated.service.store import queries
+from belated.service.store.append_results import decision_results, outcome_results
 from belated.service.store.checks import check_decisions, check_notes, check_outcomes
 from belated.service.store.code_version import DecidingCode
-from belated.service.store.keys import Keys
+from belated.service.store.keys import ApiKeys
 from belated.service.store.migrations import schema_version
 from belated.service.store.records import (
     CREATED,
     START,
     Appended,
-    Counts,
     Decision,
     Event,
     Note,
-    OpenTicket,
     Outcome,
     Position,
-    Problem,
+    ProblemRecord,
+    Tallies,
     TicketRecord,
 )
-from belated.service.store.schema import JOURNAL, OPEN_TICKETS, PROBLEMS
+from belated.service.store.schema import JOURNAL, PROBLEMS
 from belated.service.store.snapshots import Snapshots
 from belated.service.store.transactions import Transactions
 
@@ -37,19 +35,19 @@ PAGE = 1000
 
 
 class Store(ABC):
-    """A journal of decisions and outcomes, and what is derived from it in the same transaction.
+    """A journal of decisions and outcomes, with tables derived from it in the same transaction.
 
-    The store reads no clock: times are the caller's, in seconds since the epoch. Every method
-    may be called from any thread; those that write wait for one another.
+    The store reads no clock: the caller gives all times, in seconds since the epoch. Every method
+    may be called from any thread; writes wait for one another.
     """
 
-    one_owner: ClassVar[bool]  # whether nobody else can write meanwhile
+    one_owner: ClassVar[bool]  # whether this process is the only one that writes
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
         self._known: set[str] = set()
         self.code = DecidingCode(transactions)
-        self.keys = Keys(transactions)
+        self.keys = ApiKeys(transactions)
         self.snapshots = Snapshots(transactions)
 
     def __enter__(self) -> Self:
@@ -74,39 +72,39 @@ class Store(ABC):
 
     @property
     def schema_version(self) -> int:
-        """The version of its tables."""
+        """The version of the schema."""
         return self._transactions.read(schema_version)
 
     # Writing
 
-    def create_problem(self, name: str, spec: Mapping[str, Any], at: float) -> Problem:
-        """A new problem; its name must be new, too."""
+    def create_problem(self, name: str, spec: Mapping[str, Any], at: float) -> ProblemRecord:
+        """Create a problem; ValueError if there is one of this name."""
         row = {"name": name, "spec": json.dumps(spec), "at": at}
         created = Note(name, CREATED, spec, at)
 
         def create(connection: Connection) -> None:
-            if reading.problems(connection, name):
+            if queries.problems(connection, name):
                 raise ValueError(f"there is a problem {name!r} already; names are unique")
             connection.execute(insert(PROBLEMS), row)
             self._insert_notes(connection, [created])
 
         self._transactions.write(create)
-        return Problem(name, spec, at)
+        return ProblemRecord(name, spec, at)
 
     def record(self, problem: str, kind: str, payload: Mapping[str, Any], at: float) -> None:
-        """Something happened to a problem."""
+        """Write a note about a problem."""
         self.append((), (), [Note(problem, kind, payload, at)])
 
     def record_in_turn(self, note: Note, before: int) -> bool:
-        """Write a note if so many of its kind and problem are there; returns whether it was.
+        """Write a note if its problem has `before` notes of its kind; returns whether it did.
 
-        Whoever writes such notes waits for the one before, and comes after it in the journal.
+        Writers of such notes wait for one another, so each note follows the ones it has counted.
         """
         check_notes([note])
 
         def write(connection: Connection) -> bool:
             self._wait_for_turn(connection, note.problem)
-            if reading.count_notes(connection, note.problem, note.kind) != before:
+            if queries.count_notes(connection, note.problem, note.kind) != before:
                 return False
             self._insert_notes(connection, [note])
             return True
@@ -119,13 +117,13 @@ class Store(ABC):
         outcomes: Sequence[Outcome],
         notes: Sequence[Note] = (),
     ) -> Appended:
-        """Write all of this in one transaction, durable when it returns.
+        """Append records to the journal in one transaction, which is durable when this returns.
 
-        A decision whose key its problem has seen is not written, and the earlier one answers for
-        it. An outcome of a ticket's arm that has one is not written, and the earlier one stands.
-        In the journal an outcome follows its decision; else the order in a batch is the store's.
-        An error means that nothing is written: ValueError if a record is not valid or a ticket is
-        used twice, StoreUnavailable (which see) if the store cannot do it now.
+        A decision under a key that its problem has used is not written; the earlier one stands.
+        An outcome of a ticket's arm that has an outcome is not written; the earlier one stands. In
+        the journal an outcome follows its decision; otherwise the store chooses the order. An error
+        means that nothing was written: ValueError if a record is not valid or a ticket is used
+        twice, StoreUnavailable (see there) if the store cannot write now.
         """
         check_decisions(decisions)
         check_outcomes(outcomes)
@@ -138,8 +136,8 @@ class Store(ABC):
             if notes:
                 self._insert_notes(connection, notes)
             return Appended(
-                decision_answers(connection, decisions, placed),
-                outcome_answers(connection, outcomes, counted),
+                decision_results(connection, decisions, placed),
+                outcome_results(connection, outcomes, counted),
             )
 
         appended = self._transactions.write(write)
@@ -148,7 +146,7 @@ class Store(ABC):
 
     def _check_known(self, connection: Connection, names: Collection[str]) -> None:
         for name in names:
-            if not reading.problems(connection, name):
+            if not queries.problems(connection, name):
                 raise ValueError(f"there is no problem {name!r}")
 
     @abstractmethod
@@ -158,137 +156,100 @@ class Store(ABC):
         decisions: Sequence[Decision],
         outcomes: Sequence[Outcome],
     ) -> tuple[Collection[int], Collection[int]]:
-        """Insert what is new; returns the indices of the decisions and outcomes that were."""
+        """Insert the new records; returns the indices of the decisions and outcomes written."""
 
     @abstractmethod
     def _insert_notes(self, connection: Connection, notes: Sequence[Note]) -> None: ...
 
     @abstractmethod
     def _wait_for_turn(self, connection: Connection, problem: str) -> None:
-        """Be the only one who writes in turn about a problem, until this transaction ends."""
+        """Wait until no other transaction writes in turn about a problem, and block the next."""
 
     # Reading
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[ProblemRecord]:
         """All problems, oldest first."""
-        return self._transactions.read(reading.problems)
+        return self._transactions.read(queries.problems)
 
-    def problem(self, name: str) -> Problem | None:
+    def problem(self, name: str) -> ProblemRecord | None:
         """The problem of this name."""
-        found = self._transactions.read(lambda connection: reading.problems(connection, name))
+        found = self._transactions.read(lambda connection: queries.problems(connection, name))
         return found[0] if found else None
 
     def notes(self, problem: str) -> list[Note]:
-        """What happened to a problem, oldest first."""
-        return self._transactions.read(lambda connection: reading.notes(connection, problem))
+        """The notes of a problem, oldest first."""
+        return self._transactions.read(lambda connection: queries.notes(connection, problem))
 
     def notes_after(self, position: Position) -> list[Note]:
-        """What happened to problems after a position, of all that is committed.
+        """All committed notes after a position.
 
-        Unlike what `tail` gives this is not settled: others may still come in between.
+        Unlike the events of `tail` these are not settled: others may still appear before them.
         """
-        after = self._after(*reading.place_of(position))
-        return self._transactions.read(lambda connection: reading.notes_after(connection, after))
+        after = self._after(*queries.place_of(position))
+        return self._transactions.read(lambda connection: queries.notes_after(connection, after))
 
     def tail(
         self, position: Position = START, limit: int = PAGE, problem: str | None = None
     ) -> tuple[list[Event], Position]:
         """The next events after a position in the canonical order, and the position after them.
 
-        All who read the journal in this way see the same events in the same order, whatever is
-        being written meanwhile; what is not settled yet comes later. `problem` leaves out the
-        events of the others.
+        All readers see the same events in the same order, whatever is written meanwhile; events
+        that are not settled yet come later. `problem` selects the events of one problem.
         """
-        return self._page(position, limit, problem, [])
+        turn, seq = queries.place_of(position)
+        conditions = [*self._settled_after(turn, seq)]
+        if problem is not None:
+            conditions.append(JOURNAL.c.problem == problem)
+        found = self._transactions.read(
+            lambda connection: queries.events(connection, conditions, self._order, limit)
+        )
+        return found, found[-1].position if found else position
 
     def ticket(self, id: str) -> TicketRecord | None:
-        """What was decided and every outcome so far."""
+        """A ticket's decision and its outcomes so far; None if the ticket is unknown."""
         return self.tickets([id]).get(id)
 
     def tickets(self, ids: Collection[str]) -> dict[str, TicketRecord]:
-        """The same of many tickets at once; those never handed out are left out."""
-        return self._transactions.read(lambda connection: reading.tickets(connection, ids))
+        """The decisions and outcomes of many tickets in one query; unknown tickets are left out."""
+        return self._transactions.read(lambda connection: queries.tickets(connection, ids))
 
     def decided_under(
         self, keys: Collection[tuple[str, str]]
     ) -> dict[tuple[str, str | None], Decision]:
-        """The decisions that were made under these (problem, idempotency key)."""
+        """The decisions that were made under these pairs (problem, idempotency key)."""
         return self._transactions.read(
-            lambda connection: reading.decisions_by_key(connection, keys)
+            lambda connection: queries.decisions_by_key(connection, keys)
         )
 
     def end(self) -> Position:
         """The position of the last event that `tail` would give."""
         latest = [column.desc() for column in self._order]
         found = self._transactions.read(
-            lambda connection: reading.events(connection, self._settled_after(0, 0), latest, 1)
+            lambda connection: queries.events(connection, self._settled_after(0, 0), latest, 1)
         )
         return found[0].position if found else START
 
-    def due(self, now: float, limit: int = PAGE) -> list[OpenTicket]:
-        """Open tickets that expire at `now` or before, the longest due first."""
-        until = OPEN_TICKETS.c.expires_at
-        return self._transactions.read(
-            lambda connection: reading.due(connection, until <= now, until, limit)
-        )
-
-    def due_by_round(self, problem: str, round: int, limit: int = PAGE) -> list[OpenTicket]:
-        """Open tickets of a problem that expire in this round or before, the longest due first."""
-        until = OPEN_TICKETS.c.expires_round
-        where = (OPEN_TICKETS.c.problem == problem) & (until <= round)
-        return self._transactions.read(
-            lambda connection: reading.due(connection, where, until, limit)
-        )
-
-    def counts(self, problem: str) -> Counts:
-        """How many decisions and outcomes of each kind there are, by arm; kept, not counted."""
-        return self._transactions.read(lambda connection: reading.counts(connection, problem))
+    def counts(self, problem: str) -> Tallies:
+        """The numbers of decisions and outcomes by arm and kind, read from the kept tallies."""
+        return self._transactions.read(lambda connection: queries.counts(connection, problem))
 
     def ages(self, problem: str, edges: Sequence[float]) -> dict[str | None, list[int]]:
-        """How many tickets are open, by arm and by time of decision between the rising `edges`.
+        """The numbers of open tickets by arm and by time of decision between the rising `edges`.
 
         n edges make n + 1 intervals, the oldest first. The cost grows with the open tickets.
         """
-        return self._transactions.read(lambda connection: reading.ages(connection, problem, edges))
+        return self._transactions.read(lambda connection: queries.ages(connection, problem, edges))
 
     def oldest(self, problem: str) -> dict[str | None, float]:
-        """When the oldest open ticket of each arm was decided."""
-        return self._transactions.read(lambda connection: reading.oldest(connection, problem))
-
-    def export(self, problem: str) -> Iterator[TicketRecord]:
-        """All decisions of a problem with their outcomes, in canonical order, a page at a time."""
-        position = START
-        while True:
-            decided, after = self._page(position, PAGE, problem, [reading.IS_DECISION])
-            if not decided:
-                return
-            yield from self._transactions.read(
-                functools.partial(reading.records_of, decided=decided)
-            )
-            position = after
-
-    def _page(
-        self,
-        position: Position,
-        limit: int,
-        problem: str | None,
-        conditions: list[ColumnElement[bool]],
-    ) -> tuple[list[Event], Position]:
-        turn, seq = reading.place_of(position)
-        conditions = [*self._settled_after(turn, seq), *conditions]
-        if problem is not None:
-            conditions.append(JOURNAL.c.problem == problem)
-        found = self._transactions.read(
-            lambda connection: reading.events(connection, conditions, self._order, limit)
-        )
-        return found, found[-1].position if found else position
+        """The time at which the oldest open ticket of each arm was decided."""
+        return self._transactions.read(lambda connection: queries.oldest(connection, problem))
 
     _order: Sequence[ColumnElement[Any]]
 
     @abstractmethod
     def _after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
-        """What comes after a place."""
+        """The conditions on events after a place."""
 
     @abstractmethod
     def _settled_after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
-        """What comes after a place and has nothing under way before it."""
+        """The conditions on events after a place that no transaction under way can precede."""

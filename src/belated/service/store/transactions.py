@@ -1,7 +1,7 @@
-"""Transactions: everything that is read or written is read or written in one, and errors are ours.
+"""Transactions: all reading and writing happens in one, and database errors are translated.
 
-Reads may come from any thread. Writes may, too, but each waits for the one before it; group
-commit in one thread is what makes them fast.
+Reads and writes may come from any thread. A write waits for the write before it; they are fast
+because one thread commits them in batches.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,14 +27,14 @@ class Transactions:
         self.writer, self.reader = writer, reader
 
     def read(self, work: Callable[[Connection], Result]) -> Result:
-        """Do work that only reads."""
+        """Run work that only reads."""
         return self._tried(self.reader, work)
 
     def write(self, work: Callable[[Connection], Result]) -> Result:
-        """Do work in one transaction that is durable when this returns.
+        """Run work in one transaction, which is durable when this returns.
 
-        Otherwise StoreUnavailable, or ValueError for what the store cannot hold, and nothing of
-        it is written. The work may be done again if it could not get as far as its commit.
+        If it fails, nothing is written: StoreUnavailable, or ValueError for values that the store
+        cannot hold. Work that fails before its commit may be run again.
         """
         return self._tried(self.writer, work)
 
@@ -55,7 +55,7 @@ class Transactions:
 
 
 class Unfinished(Exception):
-    """A transaction that ended before its commit, so that nothing of it is written."""
+    """A transaction failed before its commit, so nothing of it was written."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(sentence(error))
@@ -66,7 +66,7 @@ class Unfinished(Exception):
 
 @contextmanager
 def transaction(engine: Engine) -> Iterator[Connection]:
-    """One transaction; the database's errors come out as ours."""
+    """One transaction; errors of the database become errors of the store."""
     committing = False
     try:
         with engine.connect() as connection:
@@ -81,7 +81,7 @@ def transaction(engine: Engine) -> Iterator[Connection]:
 
 
 def translated(error: Exception, committing: bool) -> Exception:
-    """What an error of the database means to us; a mistake of ours stays what it is."""
+    """The error of the store for an error of the database; programming errors stay as they are."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
     if kinds & {"IntegrityError", "DataError"}:
         return ValueError(f"the store cannot hold this: {reason(error)}")
@@ -91,10 +91,10 @@ def translated(error: Exception, committing: bool) -> Exception:
 
 
 def sentence(error: Exception) -> str:
-    """Why the store could not do it."""
+    """The sentence that says why the store failed."""
     return f"the store cannot be used now: {reason(error)}"
 
 
 def reason(error: Exception) -> str:
-    """The first line of what the database said; it holds no values and no passwords."""
+    """The first line of the database's message, which contains no values and no passwords."""
     return str(getattr(error, "orig", error)).strip().partition("\n")[0]

@@ -1,1 +1,27 @@
-"""The HTTP side of the decision service."""
+"""HTTP: the routes of the service, their bodies, and what every request passes on its way.
+
+A request passes these in order (all wrap the app as ASGI middleware, see `run.app`):
+
+- `request_log`: gives it an id, limits the size of its body, logs and counts it
+- `auth_middleware`: refuses it without a valid key, by `auth`: keys, scopes and rate limits
+- `fast_routes`: sends the most frequent requests directly to their endpoints
+
+Then come the routes:
+
+- `decisions`: ask, tell, cancel, and tickets
+- `problems`: create, show, change problems, their statistics and logs
+- `keys`: API keys
+- `monitoring`: health, metrics, verification
+- `dashboard`: the web page and its files
+- `compat.personalizer`: the routes of Azure Personalizer
+
+Routes use these:
+
+- `bridge`: `Bridge` passes requests from the event loop to the commit thread, and answers back
+- `dependencies`: the bridge and the caller, as arguments of routes
+- `models`, `monitoring_models`: the wire forms (`...Body`), as the OpenAPI document shows them
+- `request_bodies`, `json_response`: bodies read and written without the framework's overhead
+- `views`: replicas as JSON objects
+- `error_responses`: errors as application/problem+json
+- `metrics`: the numbers for Prometheus
+"""

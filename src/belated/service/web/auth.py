@@ -1,101 +1,71 @@
-"""Who may do what: API keys, known by their hashes, and how often each may ask."""
+"""Authentication: who sends a request, what the key allows, and how often it may be used."""
 
-import hashlib
 import hmac
-import re
-import secrets
 import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from belated.service.core.errors import Forbidden, TooMany, Unauthorized
-from belated.service.core.problems import NAME
-from belated.service.store import Key
+from belated.service.admin.keys import ID_LETTERS, VERBS, hash_of
+from belated.service.core.errors import ForbiddenError, RateLimitError, UnauthorizedError
+from belated.service.store import ApiKey
 
-VERBS = ("ask", "tell", "admin")
-PREFIX = "belated_"
-SHOWN = 12  # letters of its hash by which a key is named
-SCOPE = re.compile(rf"({'|'.join(VERBS)}):(\*|{NAME.pattern})")
-MOST_BUCKETS = 10_000
+MOST_BUCKETS = 10_000  # keys and hosts whose rates are remembered
 
 
 class Principal(NamedTuple):
-    """Whoever asks: the name of the key, and what it may do."""
+    """The caller: the id of the key, and the pairs (verb, problem) that it allows."""
 
     name: str
     scopes: frozenset[tuple[str, str]]
 
     def may(self, verb: str, problem: str) -> bool:
-        """Whether this may be done to a problem."""
+        """Whether the key allows this for a problem."""
         return (verb, problem) in self.scopes or (verb, "*") in self.scopes
 
     def may_see(self, problem: str) -> bool:
-        """Whoever may do anything to a problem may look at it."""
+        """Whether the key allows anything at all for a problem."""
         return any(self.may(verb, problem) for verb in VERBS)
 
     def needs(self, verb: str, problem: str) -> None:
-        """Refuse what the key does not allow."""
+        """Raise ForbiddenError if the key does not allow this for a problem."""
         if not self.may(verb, problem):
-            raise Forbidden(f"the key does not allow {verb} of {problem!r}")
+            raise ForbiddenError(f"the key does not allow {verb} of {problem!r}")
 
     def needs_all(self) -> None:
-        """Refuse whoever does not administer everything."""
+        """Raise ForbiddenError if the key does not allow admin of all problems."""
         if not self.may("admin", "*"):
-            raise Forbidden("the key does not allow admin of everything")
+            raise ForbiddenError("the key does not allow admin of everything")
 
 
 EVERYBODY = Principal("-", frozenset((verb, "*") for verb in VERBS))
 
 
-def new_key() -> str:
-    """A key with 256 random bits."""
-    return PREFIX + secrets.token_urlsafe(32)
+class Authenticator:
+    """Knows the valid keys and limits their rates; without keys everybody may do everything."""
 
-
-def hash_of(key: str) -> str:
-    """What is stored of a key; as it has so many random bits, a plain hash is enough."""
-    return hashlib.sha256(key.encode()).hexdigest()
-
-
-def checked_scopes(scopes: Sequence[str]) -> list[str]:
-    """Scopes such as ask:ads, tell:* and admin:*."""
-    for scope in scopes:
-        if not SCOPE.fullmatch(scope):
-            raise ValueError(
-                f"scope is {scope!r}; it must read ask:PROBLEM, tell:PROBLEM or admin:PROBLEM, "
-                "with * for all problems"
-            )
-    if not scopes:
-        raise ValueError("there are no scopes; a key must allow something")
-    return sorted(set(scopes))
-
-
-class Guard:
-    """Knows the valid keys; None: everybody may do everything."""
-
-    def __init__(self, keys: Sequence[Key] | None, rate: float) -> None:
+    def __init__(self, keys: Sequence[ApiKey] | None, rate: float) -> None:
         self._known: dict[str, list[tuple[str, Principal]]] | None = None
-        self._buckets: dict[str, Bucket] = {}
+        self._buckets: dict[str, TokenBucket] = {}
         self._rate = rate
         if keys is not None:
             self.renew(keys)
 
-    def renew(self, keys: Sequence[Key]) -> None:
-        """These are the keys now."""
+    def renew(self, keys: Sequence[ApiKey]) -> None:
+        """Replace the keys; revoked ones are not valid."""
         known: dict[str, list[tuple[str, Principal]]] = {}
         for key in keys:
             if key.revoked_at is None:
                 pairs = (scope.partition(":") for scope in key.scopes)
                 scopes = frozenset((verb, problem) for verb, _, problem in pairs)
-                entry = (key.hash, Principal(key.hash[:SHOWN], scopes))
-                known.setdefault(key.hash[:SHOWN], []).append(entry)
+                entry = (key.hash, Principal(key.hash[:ID_LETTERS], scopes))
+                known.setdefault(key.hash[:ID_LETTERS], []).append(entry)
         self._known = known
 
     def admit(self, authorization: str, host: str) -> Principal:
-        """Whoever sent this, if the key is valid and it is not too often."""
+        """The caller with this header, or an error: no valid key, or too many requests."""
         try:
             found = self._found(authorization)
-        except Unauthorized:
+        except UnauthorizedError:
             self._count(f"host {host}")
             raise
         self._count(f"host {host}" if found is EVERYBODY else found.name)
@@ -106,12 +76,12 @@ class Guard:
             return EVERYBODY
         scheme, _, key = authorization.partition(" ")
         if scheme.lower() != "bearer" or not key:
-            raise Unauthorized("a key is needed: send Authorization: Bearer KEY")
+            raise UnauthorizedError("a key is needed: send Authorization: Bearer KEY")
         hashed = hash_of(key.strip())
-        for known, principal in self._known.get(hashed[:SHOWN], ()):
+        for known, principal in self._known.get(hashed[:ID_LETTERS], ()):
             if hmac.compare_digest(known, hashed):
                 return principal
-        raise Unauthorized("the key is not valid, or was revoked")
+        raise UnauthorizedError("the key is not valid, or was revoked")
 
     def _count(self, name: str) -> None:
         if self._rate <= 0:
@@ -120,19 +90,19 @@ class Guard:
         if bucket is None:
             if len(self._buckets) >= MOST_BUCKETS:
                 del self._buckets[next(iter(self._buckets))]
-            bucket = self._buckets[name] = Bucket(self._rate)
+            bucket = self._buckets[name] = TokenBucket(self._rate)
         if not bucket.take():
-            raise TooMany(f"more than {self._rate:g} requests a second; wait a little")
+            raise RateLimitError(f"more than {self._rate:g} requests a second; wait a little")
 
 
-class Bucket:
-    """Lets through so many a second, and as many at once after a quiet second."""
+class TokenBucket:
+    """Admits `rate` requests a second, and up to as many at once after a pause."""
 
     def __init__(self, rate: float) -> None:
         self._rate, self._left, self._at = rate, max(rate, 1.0), time.monotonic()
 
     def take(self) -> bool:
-        """Whether one more may pass."""
+        """Whether one more request is admitted."""
         now = time.monotonic()
         self._left = min(max(self._rate, 1.0), self._left + (now - self._at) * self._rate)
         self._at = now

@@ -1,12 +1,12 @@
-"""The dashboard: a page and its few files, the same for everybody; data it fetches with a key."""
+"""The dashboard: a page and its files, the same for everybody; it fetches data with a key."""
 
 from importlib.resources import files
 
 from fastapi import APIRouter, Response
 
 from belated import __version__
-from belated.service.core.errors import Unknown
-from belated.service.web.dependencies import TheFront
+from belated.service.core.errors import NotFoundError
+from belated.service.web.dependencies import TheBridge
 
 router = APIRouter(include_in_schema=False)
 
@@ -14,7 +14,7 @@ HERE = files("belated.service").joinpath("dashboard")
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 FILES = (
     "page.css", "page.js", "panels.js", "figures.js", "charts.js", "estimates.js", "elements.js",
-    "words.js", "icon.svg",
+    "formatting.js", "icon.svg",
 )  # fmt: skip
 HEADERS = {
     "Content-Security-Policy": (
@@ -28,19 +28,19 @@ HEADERS = {
 
 
 @router.get("/")
-async def page(front: TheFront) -> Response:
-    """The page; it is told whether it has to ask for a key."""
+async def page(bridge: TheBridge) -> Response:
+    """The page, with a mark that says whether it must ask for a key."""
     text = HERE.joinpath("index.html").read_text(encoding="utf-8")
-    text = text.replace("{guarded}", "yes" if front.guarded else "no")
+    text = text.replace("{guarded}", "yes" if bridge.guarded else "no")
     text = text.replace("{version}", __version__)
     return Response(text, media_type="text/html", headers=HEADERS)
 
 
 @router.get("/dashboard/{name}")
 async def file(name: str) -> Response:
-    """What the page is made of."""
+    """A script, style sheet or image of the page."""
     if name not in FILES:
-        raise Unknown(f"the dashboard has no file {name!r}")
+        raise NotFoundError(f"the dashboard has no file {name!r}")
     found = HERE.joinpath(name)
     kind = KINDS[name[name.rindex(".") :]]
     return Response(found.read_bytes(), media_type=kind, headers=HEADERS)

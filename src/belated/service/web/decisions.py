@@ -1,4 +1,4 @@
-"""The routes of decisions: ask, tell, cancel."""
+"""The routes of decisions: ask, tell, cancel, and tickets."""
 
 import functools
 import hashlib
@@ -6,35 +6,35 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from belated.service.core.errors import Invalid, Refusal, Unknown
-from belated.service.core.requests import Allowed, Ask, Cancel, Report, Tell, Verdict
+from belated.service.core.errors import InvalidRequestError, NotFoundError, RequestError
+from belated.service.core.requests import Ask, Cancel, ReportResult, Tell, TicketReport
 from belated.service.core.ticket_rules import state_of
 from belated.service.store import Decision
-from belated.service.web import models
 from belated.service.web.dependencies import (
-    TheFront,
-    Whoever,
-    front_in,
+    Caller,
+    TheBridge,
+    bridge_of,
+    caller_of,
     known_name,
     known_ticket,
-    principal_of,
 )
 from belated.service.web.error_responses import BY_NAME, CHANGING, TELLING, details
-from belated.service.web.json_response import Answer
+from belated.service.web.json_response import FastJSONResponse
 from belated.service.web.models import (
-    AskMany,
-    Decided,
-    DecidedMany,
-    TicketView,
-    Told,
-    ToldMany,
-    VerdictMany,
+    AskBatchBody,
+    DecisionBatchBody,
+    DecisionBody,
+    ReportBatchBody,
+    ReportBody,
+    ReportResultBatchBody,
+    ReportResultBody,
+    TicketBody,
 )
-from belated.service.web.request_bodies import no_body, path_parameter, read, taking
+from belated.service.web.request_bodies import described, no_body, path_parameter, read
 
 router = APIRouter(prefix="/v1", tags=["decisions"])
 
-MOST_LETTERS = 200  # in a key
+MOST_LETTERS = 200  # in an idempotency key
 TICKET_PATH = path_parameter("ticket")
 NAME_PATH = path_parameter("name")
 KEY = {
@@ -45,70 +45,74 @@ KEY = {
     "description": "The same key with the same body gets the same answer again.",
 }
 
-# These routes are asked very often, so they do by hand what the framework would do at length: its
-# part of a request would cost more than all the rest. `taking` tells the document about it.
+# The POST routes here are fast routes (see `fast_routes`): they read their requests themselves,
+# because the framework's part of a request would cost more than everything else. `described` puts
+# their bodies and parameters into the OpenAPI document.
 
 
 @router.post(
     "/problems/{name}/ask",
-    response_model=Decided,
+    response_model=DecisionBody,
     responses=CHANGING,
-    openapi_extra=taking(None, NAME_PATH, KEY),
+    openapi_extra=described(None, NAME_PATH, KEY),
 )
 async def ask(request: Request) -> Any:
     """One decision."""
     await no_body(request)
     name, key = known_name(request.path_params["name"]), key_of(request)
-    made = await handed_out(request, Ask(name, 1, key, digest_of("ask")))
-    return Answer(shown(made[0]))
+    made = await decided(request, Ask(name, 1, key, digest_of("ask")))
+    return FastJSONResponse(shown(made[0]))
 
 
 @router.post(
     "/problems/{name}/ask:batch",
-    response_model=DecidedMany,
+    response_model=DecisionBatchBody,
     responses=CHANGING,
-    openapi_extra=taking(AskMany, NAME_PATH, KEY),
+    openapi_extra=described(AskBatchBody, NAME_PATH, KEY),
 )
 async def ask_many(request: Request) -> Any:
     """Several decisions at once."""
     name, key = known_name(request.path_params["name"]), key_of(request)
-    number = (await read(request, AskMany)).count
-    made = await handed_out(request, Ask(name, number, key, digest_of(f"ask:batch {number}")))
-    return Answer({"decisions": [shown(each) for each in made]})
+    number = (await read(request, AskBatchBody)).count
+    made = await decided(request, Ask(name, number, key, digest_of(f"ask:batch {number}")))
+    return FastJSONResponse({"decisions": [shown(each) for each in made]})
 
 
 @router.post(
     "/tickets/{ticket}/tell",
-    response_model=models.Verdict,
+    response_model=ReportResultBody,
     responses=TELLING,
-    openapi_extra=taking(Told, TICKET_PATH),
+    openapi_extra=described(ReportBody, TICKET_PATH),
 )
 async def tell(request: Request) -> Any:
-    """What came of a decision; telling the same again changes nothing."""
+    """Report the loss or reward of a decision; the same report again changes nothing."""
     ticket = known_ticket(request.path_params["ticket"])
-    body = await read(request, Told)
-    report = Report(ticket, body.loss, body.reward, body.missing, body.arm)
+    body = await read(request, ReportBody)
+    report = TicketReport(ticket, body.loss, body.reward, body.missing, body.arm)
     (result,) = await told(request, [report])
-    if isinstance(result, Refusal):
+    if isinstance(result, RequestError):
         raise result
-    return Answer(result._asdict())
+    return FastJSONResponse(result._asdict())
 
 
 @router.post(
-    "/tell:batch", response_model=VerdictMany, responses=BY_NAME, openapi_extra=taking(ToldMany)
+    "/tell:batch",
+    response_model=ReportResultBatchBody,
+    responses=BY_NAME,
+    openapi_extra=described(ReportBatchBody),
 )
 async def tell_many(request: Request) -> Any:
-    """What came of several decisions; each report is answered by itself."""
+    """Several reports at once; each is answered by itself."""
     reports = [
-        Report(each.ticket, each.loss, each.reward, each.missing, each.arm)
-        for each in (await read(request, ToldMany)).reports
+        TicketReport(each.ticket, each.loss, each.reward, each.missing, each.arm)
+        for each in (await read(request, ReportBatchBody)).reports
     ]
     results = await told(request, reports)
-    return Answer(
+    return FastJSONResponse(
         {
             "results": [
                 {**details(result), "ticket": report.ticket}
-                if isinstance(result, Refusal)
+                if isinstance(result, RequestError)
                 else result._asdict()
                 for report, result in zip(reports, results, strict=True)
             ]
@@ -118,30 +122,29 @@ async def tell_many(request: Request) -> Any:
 
 @router.post(
     "/tickets/{ticket}/cancel",
-    response_model=models.Verdict,
+    response_model=ReportResultBody,
     responses=TELLING,
-    openapi_extra=taking(None, TICKET_PATH),
+    openapi_extra=described(None, TICKET_PATH),
 )
 async def cancel(request: Request) -> Any:
-    """The decision was not used; nothing will be told of it."""
+    """Close a ticket whose decision was not used; nothing is learned from it."""
     await no_body(request)
-    ticket, who = known_ticket(request.path_params["ticket"]), principal_of(request)
-    front = front_in(request)
-    allowed: Allowed = functools.partial(who.may, "tell")
-    verdict: Verdict = await front.do(Cancel(ticket, allowed))
-    front.metrics.outcomes.labels("cancelled" if verdict.counted else "duplicate").inc()
-    return Answer(verdict._asdict())
+    ticket, who = known_ticket(request.path_params["ticket"]), await caller_of(request)
+    bridge = await bridge_of(request)
+    result: ReportResult = await bridge.do(Cancel(ticket, functools.partial(who.may, "tell")))
+    bridge.metrics.outcomes.labels("cancelled" if result.counted else "duplicate").inc()
+    return FastJSONResponse(result._asdict())
 
 
-@router.get("/tickets/{ticket}", response_model=TicketView, responses=BY_NAME)
-async def show_ticket(ticket: str, front: TheFront, who: Whoever) -> Any:
-    """What was decided, and what came of it."""
+@router.get("/tickets/{ticket}", response_model=TicketBody, responses=BY_NAME)
+async def show_ticket(ticket: str, bridge: TheBridge, who: Caller) -> Any:
+    """The decision of a ticket, and its outcomes."""
     name = known_ticket(ticket)
-    record = await front.read(lambda store: store.ticket(name))
+    record = await bridge.read(lambda store: store.ticket(name))
     if record is None or not who.may_see(record.decision.problem):
-        raise Unknown(f"there is no ticket {ticket!r}")
+        raise NotFoundError(f"there is no ticket {ticket!r}")
     decision = record.decision
-    return Answer(
+    return FastJSONResponse(
         {
             "ticket": ticket,
             "problem": decision.problem,
@@ -159,46 +162,46 @@ async def show_ticket(ticket: str, front: TheFront, who: Whoever) -> Any:
     )
 
 
-async def handed_out(request: Request, ask: Ask) -> list[Decision]:
-    """The decisions that were asked for."""
-    principal_of(request).needs("ask", ask.problem)
-    front = front_in(request)
-    made: list[Decision] = await front.do(ask)
-    front.metrics.decisions.inc(len(made))
+async def decided(request: Request, ask: Ask) -> list[Decision]:
+    """Have the commit thread make decisions, if the caller may ask for them."""
+    (await caller_of(request)).needs("ask", ask.problem)
+    bridge = await bridge_of(request)
+    made: list[Decision] = await bridge.do(ask)
+    bridge.metrics.decisions.inc(len(made))
     return made
 
 
-async def told(request: Request, reports: list[Report]) -> list[Verdict | Refusal]:
-    """What became of reports."""
-    front, who = front_in(request), principal_of(request)
+async def told(request: Request, reports: list[TicketReport]) -> list[ReportResult | RequestError]:
+    """Have the commit thread take reports; a result or an error for each."""
+    bridge, who = await bridge_of(request), await caller_of(request)
     tell = Tell(reports, functools.partial(who.may, "tell"))
-    results: list[Verdict | Refusal] = await front.do(tell)
+    results: list[ReportResult | RequestError] = await bridge.do(tell)
     for result in results:
         became = "counted"
-        if isinstance(result, Refusal):
+        if isinstance(result, RequestError):
             became = result.kind
         elif not result.counted:
             became = "duplicate"
-        front.metrics.outcomes.labels(became).inc()
+        bridge.metrics.outcomes.labels(became).inc()
     return results
 
 
 def key_of(request: Request) -> str | None:
-    """The idempotency key of a request."""
+    """The idempotency key of a request; InvalidRequestError if it is not valid."""
     given: bytes | None = request.scope["by_name"].get(b"idempotency-key")
     if given is None:
         return None
     key = given.decode("latin-1")
     plain = key.isascii() and key.isprintable() and " " not in key
     if not plain or not 1 <= len(key) <= MOST_LETTERS:
-        raise Invalid(
+        raise InvalidRequestError(
             f"Idempotency-Key is {key!r}; it must be 1 to {MOST_LETTERS} printable ASCII letters"
         )
     return key
 
 
 def shown(decision: Decision) -> dict[str, Any]:
-    """A decision as it is handed out."""
+    """A decision as an object for JSON."""
     found: dict[str, Any] = {"ticket": decision.ticket, "round": decision.round}
     if decision.arm is None:
         return {**found, "weights": decision.weights}
@@ -207,5 +210,5 @@ def shown(decision: Decision) -> dict[str, Any]:
 
 @functools.lru_cache
 def digest_of(request: str) -> str:
-    """Stands for what was requested, beside the problem."""
+    """A short hash that identifies what was requested under an idempotency key."""
     return hashlib.sha256(request.encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Every error as application/problem+json, in one sentence and without what was sent."""
+"""Errors as application/problem+json: one sentence, which never repeats the body of the request."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,91 +9,99 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from belated.service.core.errors import (
-    Conflict,
-    Expired,
-    Forbidden,
-    Invalid,
-    Refusal,
-    TooLarge,
-    TooMany,
-    Unauthorized,
-    Unavailable,
-    Unknown,
+    ForbiddenError,
+    InvalidRequestError,
+    NotFoundError,
+    RateLimitError,
+    RequestError,
+    StateConflictError,
+    TicketExpiredError,
+    TooLargeError,
+    UnauthorizedError,
+    UnavailableError,
 )
 
 PROBLEM = "application/problem+json"
 NOT_JSON = "the body is not JSON"
-ALWAYS: tuple[type[Refusal], ...] = (Unauthorized, Forbidden, TooLarge, TooMany, Unavailable)
-SENTENCES: dict[type[Refusal], str] = {
-    Unauthorized: "a key is needed, as Authorization: Bearer KEY",
-    Forbidden: "the key does not allow to admin 'ads'",
-    Unknown: "there is no problem 'ads'",
-    Conflict: "problem 'ads' is paused; it hands out no decisions",
-    Expired: "ticket '06fq3k1zv8n9c5d2h7b4m0t6wx' has expired and counts as told",
-    TooLarge: "the body is larger than 1000000 bytes",
-    Invalid: "loss is 1.5; it must be in [0, 1]",
-    TooMany: "more than 5000 requests a second",
-    Unavailable: "the store cannot be used now: disk full; nothing was acknowledged, send it again",
+ALWAYS: tuple[type[RequestError], ...] = (
+    UnauthorizedError,
+    ForbiddenError,
+    TooLargeError,
+    RateLimitError,
+    UnavailableError,
+)  # by any route
+SENTENCES: dict[type[RequestError], str] = {
+    UnauthorizedError: "a key is needed, as Authorization: Bearer KEY",
+    ForbiddenError: "the key does not allow to admin 'ads'",
+    NotFoundError: "there is no problem 'ads'",
+    StateConflictError: "problem 'ads' is paused; it hands out no decisions",
+    TicketExpiredError: "ticket '06fq3k1zv8n9c5d2h7b4m0t6wx' has expired and counts as told",
+    TooLargeError: "the body is larger than 1000000 bytes",
+    InvalidRequestError: "loss is 1.5; it must be in [0, 1]",
+    RateLimitError: "more than 5000 requests a second",
+    UnavailableError: (
+        "the store cannot be used now: disk full; nothing was acknowledged, send it again"
+    ),
 }
 
 
-def details(refusal: Refusal) -> dict[str, Any]:
-    """A refusal as an object."""
+def details(error: RequestError) -> dict[str, Any]:
+    """An error as an object for JSON."""
     return {
-        "type": f"urn:belated:{refusal.kind}",
-        "title": refusal.title,
-        "status": refusal.status,
-        "detail": str(refusal),
-        **refusal.more,
+        "type": f"urn:belated:{error.kind}",
+        "title": error.title,
+        "status": error.status,
+        "detail": str(error),
+        **error.more,
     }
 
 
-def answer_of(refusal: Refusal, request_id: str | None) -> JSONResponse:
-    """A refusal as an answer."""
-    headers = {"WWW-Authenticate": "Bearer"} if isinstance(refusal, Unauthorized) else {}
-    if isinstance(refusal, TooMany | Unavailable):
+def error_response(error: RequestError, request_id: str | None) -> JSONResponse:
+    """An error as a response."""
+    headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, UnauthorizedError) else {}
+    if isinstance(error, RateLimitError | UnavailableError):
         headers["Retry-After"] = "1"
-    body = {**details(refusal), "request_id": request_id}
-    return JSONResponse(body, refusal.status, headers, media_type=PROBLEM)
+    body = {**details(error), "request_id": request_id}
+    return JSONResponse(body, error.status, headers, media_type=PROBLEM)
 
 
-def documented(*refusals: type[Refusal]) -> dict[int | str, dict[str, Any]]:
-    """What the OpenAPI document says of the errors of a route."""
+def documented(*errors: type[RequestError]) -> dict[int | str, dict[str, Any]]:
+    """The errors of a route, as the OpenAPI document describes them."""
     schema = {"$ref": "#/components/schemas/ProblemDetails"}
     return {
         each.status: {
             "description": each.title,
-            "content": {PROBLEM: {"schema": schema, "example": shown(each)}},
+            "content": {PROBLEM: {"schema": schema, "example": example_of(each)}},
         }
-        for each in sorted((*refusals, *ALWAYS), key=lambda each: each.status)
+        for each in sorted((*errors, *ALWAYS), key=lambda each: each.status)
     }
 
 
-def shown(refusal: type[Refusal]) -> dict[str, Any]:
-    """A refusal of this kind, as an example."""
-    return {**details(refusal(SENTENCES[refusal])), "request_id": "5f0c2f6b1d0e4a77"}
+def example_of(kind: type[RequestError]) -> dict[str, Any]:
+    """An error of this kind, as an example."""
+    return {**details(kind(SENTENCES[kind])), "request_id": "5f0c2f6b1d0e4a77"}
 
 
-BY_NAME = documented(Unknown, Invalid)
-CHANGING = documented(Unknown, Conflict, Invalid)
-TELLING = documented(Unknown, Conflict, Expired, Invalid)
+BY_NAME = documented(NotFoundError, InvalidRequestError)
+CHANGING = documented(NotFoundError, StateConflictError, InvalidRequestError)
+TELLING = documented(NotFoundError, StateConflictError, TicketExpiredError, InvalidRequestError)
 
 
 def handle_errors(app: FastAPI) -> None:
-    """Answer all errors of an app in this way."""
+    """Register the handlers that answer all errors of an app in this form."""
 
-    @app.exception_handler(Refusal)
-    async def refused(request: Request, refusal: Refusal) -> JSONResponse:
-        return answer_of(refusal, id_of(request))
+    @app.exception_handler(RequestError)
+    async def refused(request: Request, error: RequestError) -> JSONResponse:
+        return error_response(error, id_of(request))
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        return answer_of(Invalid(sentence(error.errors())), id_of(request))
+        return error_response(InvalidRequestError(sentence(error.errors())), id_of(request))
 
     @app.exception_handler(HTTPException)
     async def plain(request: Request, error: HTTPException) -> JSONResponse:
-        if error.status_code == 400:  # what the framework says of a body that is not even text
-            return answer_of(Invalid(NOT_JSON), id_of(request))
+        if error.status_code == 400:  # the framework's answer to a body that is not even text
+            return error_response(InvalidRequestError(NOT_JSON), id_of(request))
         body = {
             "type": "about:blank",
             "title": str(error.detail),
@@ -122,7 +130,7 @@ def id_of(request: Request) -> str | None:
 
 
 def sentence(errors: Sequence[Any]) -> str:
-    """The first thing that is wrong with a body, in one sentence."""
+    """The first fault of a body in one sentence."""
     first = errors[0]
     if first["type"] == "json_invalid":
         return NOT_JSON

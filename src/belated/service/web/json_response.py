@@ -1,4 +1,4 @@
-"""Answers as JSON."""
+"""JSON responses with one encoder for all of them."""
 
 import json
 from typing import Any
@@ -8,9 +8,9 @@ from fastapi.responses import JSONResponse
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-class Answer(JSONResponse):
-    """As the framework writes it, with one encoder for all instead of a new one for each."""
+class FastJSONResponse(JSONResponse):
+    """A response with the framework's own form of JSON, without a new encoder for each."""
 
     def render(self, content: Any) -> bytes:
-        """The body."""
+        """The body as bytes."""
         return ENCODER.encode(content).encode()

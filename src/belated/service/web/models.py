@@ -1,4 +1,4 @@
-"""The bodies of requests and answers, as the OpenAPI document shows them."""
+"""The wire forms of requests and answers (`...Body`), as the OpenAPI document shows them."""
 
 from typing import Annotated, Any, Literal
 
@@ -12,7 +12,7 @@ Status = Literal["active", "paused", "archived"]
 
 
 def example(**fields: Any) -> ConfigDict:
-    """What a model's settings are with an example of it."""
+    """The configuration of a model with an example of it."""
     return ConfigDict(json_schema_extra={"examples": [fields]})
 
 
@@ -34,13 +34,13 @@ PROBLEM: dict[str, Any] = {
 }
 
 
-class Body(BaseModel):
-    """What is sent; anything it does not know is refused."""
+class RequestBody(BaseModel):
+    """The body of a request; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class NewProblem(Body):
+class NewProblemBody(RequestBody):
     """A problem to be created."""
 
     model_config = ConfigDict(
@@ -77,8 +77,8 @@ class NewProblem(Body):
     default_loss: Number | None = Field(None, description="The loss of a play that is given up.")
 
 
-class ProblemView(BaseModel):
-    """A problem as it stands."""
+class ProblemBody(BaseModel):
+    """A problem: its specification, status, round, open tickets and weights."""
 
     model_config = ConfigDict(extra="allow", json_schema_extra={"examples": [PROBLEM]})
 
@@ -98,14 +98,14 @@ class ProblemView(BaseModel):
     weights: dict[str, float]
 
 
-class ProblemList(BaseModel):
-    """All problems that the key may see."""
+class ProblemListBody(BaseModel):
+    """All problems that the key allows to see."""
 
-    problems: list[ProblemView]
+    problems: list[ProblemBody]
 
 
-class Changed(BaseModel):
-    """A problem whose status was set."""
+class StatusBody(BaseModel):
+    """A problem and its new status."""
 
     model_config = example(name="ads", status="paused")
 
@@ -113,7 +113,7 @@ class Changed(BaseModel):
     status: Status
 
 
-class OtherArms(Body):
+class ChangeArmsBody(RequestBody):
     """Arms to be added and to be removed."""
 
     model_config = ConfigDict(
@@ -124,8 +124,8 @@ class OtherArms(Body):
     remove: list[str] = Field(default=[], max_length=MOST_AT_ONCE)
 
 
-class Lineup(BaseModel):
-    """A problem with its arms as they are from now on."""
+class ArmsBody(BaseModel):
+    """A problem and its arms after a change."""
 
     model_config = example(name="ads", arms=["green", "blue"])
 
@@ -133,16 +133,16 @@ class Lineup(BaseModel):
     arms: list[str]
 
 
-class AskMany(Body):
-    """Several decisions at once."""
+class AskBatchBody(RequestBody):
+    """A request for several decisions."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"count": 3}]})
 
     count: Annotated[int, Field(strict=True, ge=1, le=MOST_AT_ONCE)]
 
 
-class Decided(BaseModel):
-    """A decision: a bandit's names the arm to play, experts' weigh all of them."""
+class DecisionBody(BaseModel):
+    """A decision: a bandit's names the arm to play, an experts' decision weighs all of them."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -164,14 +164,14 @@ class Decided(BaseModel):
     weights: dict[str, float] | None = None
 
 
-class DecidedMany(BaseModel):
+class DecisionBatchBody(BaseModel):
     """Several decisions."""
 
-    decisions: list[Decided]
+    decisions: list[DecisionBody]
 
 
-class Told(Body):
-    """What came of a decision: a loss or a reward."""
+class ReportBody(RequestBody):
+    """A report on a decision: a loss or a reward."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"loss": 0.2}, {"reward": 1}, {"loss": 0.4, "arm": "gfs"}]}
@@ -185,8 +185,8 @@ class Told(Body):
     arm: str | None = Field(None, description="Experts: which of them this is about.")
 
 
-class ToldOf(Told):
-    """The same with the ticket it is about."""
+class TicketReportBody(ReportBody):
+    """A report on a decision, with its ticket."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"ticket": "06fq3k1zv8n9c5d2h7b4m0t6wx", "loss": 0.2}]}
@@ -195,14 +195,14 @@ class ToldOf(Told):
     ticket: str
 
 
-class ToldMany(Body):
-    """Several reports at once."""
+class ReportBatchBody(RequestBody):
+    """Several reports."""
 
-    reports: list[ToldOf] = Field(min_length=1, max_length=MOST_AT_ONCE)
+    reports: list[TicketReportBody] = Field(min_length=1, max_length=MOST_AT_ONCE)
 
 
-class Verdict(BaseModel):
-    """What became of a report: counted or known before, and the state of its ticket."""
+class ReportResultBody(BaseModel):
+    """The result of a report: whether it counted, and the state of its ticket."""
 
     model_config = example(ticket="06fq3k1zv8n9c5d2h7b4m0t6wx", counted=True, state="told")
 
@@ -223,14 +223,14 @@ class ProblemDetails(BaseModel):
     request_id: str | None = None
 
 
-class VerdictMany(BaseModel):
-    """What became of each report, in their order: a verdict, or why it was refused."""
+class ReportResultBatchBody(BaseModel):
+    """The results of several reports, in their order: each a result, or why it was refused."""
 
-    results: list[Verdict | ProblemDetails]
+    results: list[ReportResultBody | ProblemDetails]
 
 
-class TicketView(BaseModel):
-    """A ticket: what was decided, and what came of it."""
+class TicketBody(BaseModel):
+    """A ticket: its decision and its outcomes."""
 
     model_config = example(
         ticket="06fq3k1zv8n9c5d2h7b4m0t6wx",
@@ -255,8 +255,8 @@ class TicketView(BaseModel):
     outcomes: list[dict[str, Any]]
 
 
-class NewKey(Body):
-    """An API key to be made."""
+class NewKeyBody(RequestBody):
+    """A request for a new API key."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"label": "shop", "scopes": ["ask:ads", "tell:ads"]}]}
@@ -275,7 +275,7 @@ KEY: dict[str, Any] = {
 }
 
 
-class KeyView(BaseModel):
+class KeyBody(BaseModel):
     """An API key without its secret."""
 
     model_config = example(**KEY)
@@ -287,7 +287,7 @@ class KeyView(BaseModel):
     revoked: float | None
 
 
-class MadeKey(KeyView):
+class MadeKeyBody(KeyBody):
     """A new API key; the key itself is shown this once."""
 
     model_config = example(**KEY, key="belated_" + "0" * 43)
@@ -295,7 +295,7 @@ class MadeKey(KeyView):
     key: str
 
 
-class KeyList(BaseModel):
-    """All keys."""
+class KeyListBody(BaseModel):
+    """All API keys."""
 
-    keys: list[KeyView]
+    keys: list[KeyBody]

@@ -1,14 +1,14 @@
-"""The answers to whoever watches over the service, as the OpenAPI document shows them."""
+"""The wire forms of health, verification, statistics and logs, as in the OpenAPI document."""
 
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from belated.service.web.models import PROBLEM, ProblemView, example
+from belated.service.web.models import PROBLEM, ProblemBody, example
 
 MEAN: dict[str, Any] = {"count": 1, "mean": 0.5, "variance": None, "half_width": None}
 NONE: dict[str, Any] = {"count": 0, "mean": None, "variance": None, "half_width": None}
-SEEN: dict[str, Any] = {
+STATS: dict[str, Any] = {
     "at": 1760000002.0,
     "decisions_per_second": 0.03,
     "decisions_of_last_minute": [0] * 58 + [1, 1],
@@ -34,8 +34,8 @@ SEEN: dict[str, Any] = {
 }  # fmt: skip
 
 
-class Health(BaseModel):
-    """Whether the service sees to requests, and with what."""
+class HealthBody(BaseModel):
+    """Whether the service carries out requests, its version and its database."""
 
     model_config = example(status="ok", version="0.1.0", store="SQLite 3.51.3")
 
@@ -44,21 +44,21 @@ class Health(BaseModel):
     store: str
 
 
-class Finding(BaseModel):
-    """What was found about one problem."""
+class ProblemVerificationBody(BaseModel):
+    """The wire form of `verify.ProblemVerification`."""
 
     problem: str
     events: int
     rounds: int
     pending: int
-    gap: float = Field(description="How far a probability is from what the fold predicts, at most.")
+    gap: float = Field(description="Largest difference between a probability and the fold's.")
     state: str = Field(description="The fingerprint of the folded state.")
     complaints: list[str]
     clean: bool
 
 
-class Verified(BaseModel):
-    """The journal, folded again and compared with the state in use."""
+class VerificationBody(BaseModel):
+    """The result of a verification: the journal was folded again and compared."""
 
     model_config = example(
         clean=True,
@@ -77,11 +77,11 @@ class Verified(BaseModel):
     )
 
     clean: bool
-    problems: list[Finding]
+    problems: list[ProblemVerificationBody]
 
 
-class Estimate(BaseModel):
-    """The mean of something; half the width of its 95 % confidence interval."""
+class EstimateBody(BaseModel):
+    """Count, mean and variance of a number, and half the width of the mean's 95 % interval."""
 
     count: int
     mean: float | None
@@ -89,8 +89,8 @@ class Estimate(BaseModel):
     half_width: float | None
 
 
-class ArmSeen(BaseModel):
-    """What became of the plays of an arm; losses are in [0, 1], whatever the units."""
+class ArmStatsBody(BaseModel):
+    """The outcomes, losses and delays of an arm; losses are in [0, 1], whatever the units."""
 
     arm: str
     removed: bool
@@ -98,21 +98,21 @@ class ArmSeen(BaseModel):
     told: int
     expired: int
     cancelled: int
-    loss: Estimate
-    delay_rounds: Estimate
-    delay_seconds: Estimate
+    loss: EstimateBody
+    delay_rounds: EstimateBody
+    delay_seconds: EstimateBody
 
 
-class Trail(BaseModel):
-    """The weights of all arms there ever were, in some rounds."""
+class WeightHistoryBody(BaseModel):
+    """The weights of all present and former arms in some rounds."""
 
     round: list[int]
     at: list[float]
     weights: list[list[float]]
 
 
-class Happened(BaseModel):
-    """One of the last events; the value is a probability or a loss."""
+class EventBody(BaseModel):
+    """One of the latest events; the value is a probability or a loss."""
 
     at: float
     kind: str
@@ -121,32 +121,32 @@ class Happened(BaseModel):
     value: float | None
 
 
-class Waiting(BaseModel):
-    """How many tickets wait, by arm and age, the youngest first; experts are under ""."""
+class OpenTicketsBody(BaseModel):
+    """The numbers of open tickets by arm and age, the youngest first; experts are under ""."""
 
     age_seconds: list[float]
     by_arm: dict[str, list[int]]
     oldest_seconds: dict[str, float]
 
 
-class SightView(ProblemView):
-    """A problem with all that can be seen of it."""
+class ProblemStatsBody(ProblemBody):
+    """A problem with all its statistics."""
 
-    model_config = ConfigDict(extra="allow", json_schema_extra={"examples": [{**PROBLEM, **SEEN}]})
+    model_config = ConfigDict(extra="allow", json_schema_extra={"examples": [{**PROBLEM, **STATS}]})
 
     at: float
     decisions_per_second: float
     decisions_of_last_minute: list[int]
     late_reports: int
     repeated_reports: int
-    by_arm: list[ArmSeen]
-    weights_over_time: Trail
-    events: list[Happened]
-    waiting: Waiting
+    by_arm: list[ArmStatsBody]
+    weights_over_time: WeightHistoryBody
+    events: list[EventBody]
+    waiting: OpenTicketsBody
 
 
-class LogView(BaseModel):
-    """The journal of a problem as a log; `arms` are those it began with."""
+class LogBody(BaseModel):
+    """The journal of a problem as a log; `arms` are those it was created with."""
 
     model_config = example(
         arms=["red", "green"],

@@ -1,4 +1,4 @@
-"""Bodies that are read by hand, and what the OpenAPI document is told about them."""
+"""Bodies of fast routes: read without the framework, and described to the OpenAPI document."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -7,39 +7,40 @@ from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import models_json_schema
 
-from belated.service.core.errors import Invalid
+from belated.service.core.errors import InvalidRequestError
 from belated.service.web.error_responses import sentence
-from belated.service.web.models import AskMany, ProblemDetails, Told, ToldMany
+from belated.service.web.models import AskBatchBody, ProblemDetails, ReportBatchBody, ReportBody
 
 Model = TypeVar("Model", bound=BaseModel)
 REFERENCE = "#/components/schemas/{model}"
 
 
 async def read(request: Request, model: type[Model]) -> Model:
-    """The body of a request, checked."""
+    """The body of a request, validated; InvalidRequestError if it is not valid."""
     try:
         return model.model_validate_json(await request.body())
     except ValidationError as error:
-        raise Invalid(sentence(error.errors(include_url=False, include_input=False))) from None
+        faults = error.errors(include_url=False, include_input=False)
+        raise InvalidRequestError(sentence(faults)) from None
 
 
 async def no_body(request: Request) -> None:
-    """Refuse a body that says anything."""
-    if says_nothing(request.scope["by_name"]):
+    """Refuse a body that is not empty."""
+    if has_no_body(request.scope["by_name"]):
         return
     body = await request.body()
     if body.strip() not in (b"", b"{}", b"null"):
-        raise Invalid("the body is not empty; nothing can be said here")
+        raise InvalidRequestError("the body is not empty; nothing can be said here")
 
 
-def says_nothing(headers: Mapping[bytes, bytes]) -> bool:
-    """Whether the headers of a request announce no body."""
+def has_no_body(headers: Mapping[bytes, bytes]) -> bool:
+    """Whether the headers of a request say that it has no body."""
     length = headers.get(b"content-length", b"0")
     return length == b"0" and b"transfer-encoding" not in headers
 
 
-def taking(model: type[BaseModel] | None, *parameters: dict[str, Any]) -> dict[str, Any]:
-    """What the document says of a route whose body and parameters are read by hand."""
+def described(model: type[BaseModel] | None, *parameters: dict[str, Any]) -> dict[str, Any]:
+    """The description of a fast route's body and parameters for the OpenAPI document."""
     found: dict[str, Any] = {"parameters": list(parameters), "security": [{"HTTPBearer": []}]}
     if model is not None:
         schema = {"$ref": REFERENCE.format(model=model.__name__)}
@@ -51,14 +52,15 @@ def taking(model: type[BaseModel] | None, *parameters: dict[str, Any]) -> dict[s
 
 
 def path_parameter(name: str) -> dict[str, Any]:
-    """A part of the path."""
+    """The description of a parameter in the path."""
     return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
 
 
 def schemas() -> dict[str, Any]:
-    """The forms of these bodies, and of errors."""
+    """The JSON schemas of these bodies, and of errors."""
     models: list[tuple[type[BaseModel], Any]] = [
-        (model, "validation") for model in (AskMany, Told, ToldMany, ProblemDetails)
+        (model, "validation")
+        for model in (AskBatchBody, ReportBody, ReportBatchBody, ProblemDetails)
     ]
     found: dict[str, Any] = models_json_schema(models, ref_template=REFERENCE)[1]["$defs"]
     return found

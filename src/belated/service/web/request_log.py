@@ -1,7 +1,6 @@
-"""Around every request: its id, the limit on its size, its line in the log, its metrics."""
+"""The outermost middleware: request ids, the limit on bodies, a log line and the metrics."""
 
 import itertools
-import json
 import logging
 import re
 import secrets
@@ -11,11 +10,11 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from belated.service.core.errors import TooLarge
-from belated.service.run.metrics import Metrics
-from belated.service.web.error_responses import answer_of
+from belated.service.core.errors import TooLargeError
+from belated.service.web.error_responses import error_response
+from belated.service.web.metrics import Metrics
 
-log = logging.getLogger("belated.service.core.requests")
+log = logging.getLogger(__name__)
 
 ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 FREQUENT = (
@@ -26,11 +25,11 @@ FREQUENT = (
     "/rank",
     "/reward",
     "/activate",
-)  # routes whose success is not worth a line
+)  # endings of routes whose success is not logged
 
 
-class Tracing:
-    """Wraps an app; `most_bytes` is the largest body that is read."""
+class RequestLog:
+    """Wraps an app; a body of more than `most_bytes` is refused."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, most_bytes: int) -> None:
         self._app, self._metrics, self._most = app, metrics, most_bytes
@@ -38,7 +37,7 @@ class Tracing:
         self._numbers, self._process = itertools.count(1), secrets.token_hex(4)
 
     def _next_id(self) -> str:
-        """Unique among all processes; to ask the system for random bits each time costs more."""
+        """A request id that is unique among all processes, and cheaper than a random one."""
         return f"{self._process}-{next(self._numbers)}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,16 +60,16 @@ class Tracing:
         try:
             limited = await self._limited(headers, receive)
             if limited is None:
-                refusal = TooLarge(f"the body is larger than {self._most} bytes")
-                await answer_of(refusal, scope["request_id"])(scope, receive, traced)
+                error = TooLargeError(f"the body is larger than {self._most} bytes")
+                await error_response(error, scope["request_id"])(scope, receive, traced)
             else:
                 await self._app(scope, limited, traced)
         finally:
             self._note(scope, status, time.perf_counter() - started)
 
     async def _limited(self, headers: dict[bytes, bytes], receive: Receive) -> Receive | None:
-        """The same body, or None if it is too large; one of unknown length is read beforehand."""
-        if b"transfer-encoding" not in headers:  # with it, a length would not count
+        """A `receive` for the body, None if it is too large; a body of unknown length is read."""
+        if b"transfer-encoding" not in headers:  # with it, a content-length does not count
             length = headers.get(b"content-length", b"0")
             return receive if length.isdigit() and int(length) <= self._most else None
         messages: deque[Message] = deque()
@@ -89,7 +88,7 @@ class Tracing:
         return again
 
     def _route(self, scope: Scope) -> str:
-        """The path of the route as it was declared, so that there are only so many."""
+        """The path of the route as it was declared, so that the metrics have few labels."""
         if "route_path" in scope:
             return str(scope["route_path"])
         if scope.get("route") is not None:
@@ -117,19 +116,3 @@ class Tracing:
                 "key": getattr(scope.get("principal"), "name", None),
             }
             log.log(level, "request", extra={"structured": found})
-
-
-class Structured(logging.Formatter):
-    """A line of JSON for each entry of the log."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        entry: dict[str, Any] = {
-            "at": round(record.created, 3),
-            "level": record.levelname.lower(),
-            "from": record.name,
-            "event": record.getMessage(),
-            **getattr(record, "structured", {}),
-        }
-        if record.exc_info:
-            entry["fault"] = self.formatException(record.exc_info)
-        return json.dumps(entry)

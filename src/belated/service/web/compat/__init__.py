@@ -1,1 +1,4 @@
-"""Routes of other products, for those who come from there."""
+"""Routes with the paths and bodies of other products, for users who come from there.
+
+- `personalizer`: Rank and Reward of Azure Personalizer
+"""

@@ -1,7 +1,7 @@
-"""Rank and Reward: the routes of Azure Personalizer, for those who have to leave it.
+"""Rank and Reward: the routes of Azure Personalizer, for users who have to leave it.
 
-A Rank is an ask and a Reward a tell. The event id is the key under which the decision is made, so
-that the store finds its ticket again. Features are read by nobody: the learners know no context.
+A Rank is an ask and a Reward a tell. The event id is the idempotency key of the decision, so that
+the store finds its ticket again. Features are ignored: the learners know no context.
 """
 
 import hashlib
@@ -15,34 +15,39 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from belated.service.core.batch import keys_of
-from belated.service.core.errors import Conflict, Invalid, Refusal, Unknown
-from belated.service.core.problems import Served
-from belated.service.core.requests import Ask, Report
+from belated.service.core.errors import (
+    InvalidRequestError,
+    NotFoundError,
+    RequestError,
+    StateConflictError,
+)
+from belated.service.core.problems import ServedProblem
+from belated.service.core.requests import Ask, TicketReport
 from belated.service.store import Decision
 from belated.service.web.auth import Principal
-from belated.service.web.bridge import Front
-from belated.service.web.decisions import handed_out, told
-from belated.service.web.dependencies import TheFront, Whoever, front_in, known_name
+from belated.service.web.bridge import Bridge
+from belated.service.web.decisions import decided, told
+from belated.service.web.dependencies import Caller, TheBridge, bridge_of, known_name
 from belated.service.web.error_responses import CHANGING, TELLING
 from belated.service.web.models import Number
 
 router = APIRouter()
 
-EVENT = r"^[!-.0-~]{1,200}$"  # no slash: it stands in a path
-SHOWN = "/personalizer/v1.0"  # the others mean the same
+EVENT = r"^[!-.0-~]{1,200}$"  # no slash, since it is part of a path
+SHOWN = "/personalizer/v1.0"  # the prefix that the OpenAPI document shows
 MOST_ACTIONS = 10_000
 Event = Annotated[str, Path(alias="eventId", pattern=EVENT)]
 
 
 class Action(BaseModel):
-    """An arm; what is said of its features is not looked at."""
+    """An arm; its features are ignored."""
 
     id: str = Field(max_length=200)
     features: Any = None
 
 
 class RankRequest(BaseModel):
-    """The arms of the problem, all of them, in the order in which they are to be shown."""
+    """All arms of the problem, in the order in which they are to be shown."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -57,7 +62,7 @@ class RankRequest(BaseModel):
     )
 
     actions: list[Action] = Field(min_length=1, max_length=MOST_ACTIONS)
-    contextFeatures: Any = Field(None, description="Not looked at.")
+    contextFeatures: Any = Field(None, description="Ignored.")
     excludedActions: list[str] | None = Field(None, description="Must be empty.")
     eventId: Annotated[str, Field(pattern=EVENT)] | None = None
     deferActivation: bool | None = Field(
@@ -66,7 +71,7 @@ class RankRequest(BaseModel):
 
 
 class Ranked(BaseModel):
-    """An action; the probability of the one that was drawn, null for the others."""
+    """An action, with its probability if it is the one that was drawn."""
 
     id: str
     probability: float | None
@@ -104,15 +109,15 @@ class RewardRequest(BaseModel):
 
 
 async def named(name: str) -> str:
-    """The problem in the path."""
+    """The name of the problem in the path."""
     return known_name(name)
 
 
-async def scoped(who: Whoever) -> str:
-    """The only problem that the key is for."""
+async def scoped(who: Caller) -> str:
+    """The name of the only problem that the key is for."""
     names = {problem for _, problem in who.scopes}
     if len(names) != 1 or "*" in names:
-        raise Invalid(
+        raise InvalidRequestError(
             "no problem is named, and the key is not for exactly one; use a key for one problem, "
             "or /v1/problems/NAME as the base of the address"
         )
@@ -120,14 +125,14 @@ async def scoped(who: Whoever) -> str:
 
 
 def routes(base: str, problem: Callable[..., Awaitable[str]]) -> APIRouter:
-    """The routes below a base; `problem` finds out which one is meant."""
+    """The routes below a base path; `problem` is the dependency that names the problem."""
     found = APIRouter(prefix=base, tags=["rank and reward"])
 
     @found.post("/rank", status_code=201, response_model=RankResponse, responses=CHANGING)
     async def rank(
-        request: Request, body: RankRequest, who: Whoever, name: str = Depends(problem)
+        request: Request, body: RankRequest, who: Caller, name: str = Depends(problem)
     ) -> Any:
-        """One decision, as a ranking; the same eventId with the same actions gets the same."""
+        """One decision as a ranking; the same eventId and actions get the same ranking again."""
         return await ranked(request, who, name, body)
 
     @found.post("/events/{eventId}/reward", status_code=204, responses=TELLING)
@@ -135,23 +140,23 @@ def routes(base: str, problem: Callable[..., Awaitable[str]]) -> APIRouter:
         request: Request,
         event: Event,
         body: RewardRequest,
-        front: TheFront,
-        who: Whoever,
+        bridge: TheBridge,
+        who: Caller,
         name: str = Depends(problem),
     ) -> Response:
-        """What came of an event; the first reward stands."""
-        decision = await decision_of(front, who, name, event)
-        (result,) = await told(request, [Report(decision.ticket, reward=body.value)])
-        if isinstance(result, Refusal):
+        """The reward of an event; the first one stands."""
+        decision = await decision_of(bridge, who, name, event)
+        (result,) = await told(request, [TicketReport(decision.ticket, reward=body.value)])
+        if isinstance(result, RequestError):
             raise result
         return Response(status_code=204)
 
     @found.post("/events/{eventId}/activate", status_code=204, responses=TELLING)
     async def activate(
-        event: Event, front: TheFront, who: Whoever, name: str = Depends(problem)
+        event: Event, bridge: TheBridge, who: Caller, name: str = Depends(problem)
     ) -> Response:
-        """The event was used, which is taken for granted here: nothing changes."""
-        await decision_of(front, who, name, event)
+        """The event was used, which is assumed anyway: nothing changes."""
+        await decision_of(bridge, who, name, event)
         return Response(status_code=204)
 
     return found
@@ -163,21 +168,22 @@ for version in (SHOWN, "", "/personalizer", "/personalizer/v1.1-preview.3"):
 
 
 async def ranked(request: Request, who: Principal, name: str, body: RankRequest) -> JSONResponse:
-    """The decision that an event gets, if the problem can make it."""
+    """The ranking of an event; an error if the problem cannot rank these actions."""
     who.needs("ask", name)
-    problem: Served = await front_in(request).look(
+    bridge = await bridge_of(request)
+    problem: ServedProblem = await bridge.run_on_thread(
         lambda store, replicas: replicas.named(name).problem
     )
     actions = [action.id for action in body.actions]
     event = body.eventId or uuid.uuid4().hex
     try:
         check_rankable(problem, actions, body)
-    except Invalid:  # the arms may be others by now; what was decided stands
-        if body.eventId is None or await decided(front_in(request), name, event) is None:
+    except InvalidRequestError:  # the arms may have changed; an earlier decision stands
+        if body.eventId is None or await found_decision(bridge, name, event) is None:
             raise
-    (decision,) = await handed_out(request, asked(name, event, actions))
+    (decision,) = await decided(request, ask_of(name, event, actions))
     if decision.arm not in actions:
-        raise Conflict(
+        raise StateConflictError(
             f"the arms of {name!r} were changed just now; send those it has, with another eventId"
         )
     first = {"id": decision.arm, "probability": decision.probability}
@@ -186,48 +192,50 @@ async def ranked(request: Request, who: Principal, name: str, body: RankRequest)
     return JSONResponse(found, 201, {"X-Belated-Ticket": decision.ticket})
 
 
-def check_rankable(problem: Served, actions: Sequence[str], body: RankRequest) -> None:
-    """Refuse what the learner of a problem cannot do."""
+def check_rankable(problem: ServedProblem, actions: Sequence[str], body: RankRequest) -> None:
+    """Refuse actions that a problem cannot rank."""
     name, known = problem.name, set(problem.arms)
     if not problem.is_bandit:
-        raise Invalid(f"problem {name!r} weighs experts; only a bandit can rank")
+        raise InvalidRequestError(f"problem {name!r} weighs experts; only a bandit can rank")
     unknown = [each for each in actions if each not in known]
     if unknown:
-        raise Invalid(f"action {unknown[0]!r} is no arm of {name!r}; its actions are its arms")
+        raise InvalidRequestError(
+            f"action {unknown[0]!r} is no arm of {name!r}; its actions are its arms"
+        )
     if len(set(actions)) < len(actions):
-        raise Invalid("an action is sent twice; each arm must be sent once")
+        raise InvalidRequestError("an action is sent twice; each arm must be sent once")
     if len(actions) < len(known) or body.excludedActions:
-        raise Invalid(
+        raise InvalidRequestError(
             f"{'some actions are excluded' if body.excludedActions else 'some arms are not sent'}; "
             f"{name!r} draws from all its {len(known)} arms every time, so send all of them and "
             "exclude none, or create a problem for each choice of actions"
         )
     if body.deferActivation and problem.expires:
-        raise Invalid(
+        raise InvalidRequestError(
             f"deferActivation is true, but plays of {name!r} expire: an event that is never "
             "activated would count with the default loss; use a problem that does not expire"
         )
 
 
-def asked(problem: str, event: str, actions: Sequence[str]) -> Ask:
-    """The ask of an event; no Idempotency-Key has a space, so it cannot be one of those."""
+def ask_of(problem: str, event: str, actions: Sequence[str]) -> Ask:
+    """The ask of an event; its key has a space, so it is no client's Idempotency-Key."""
     digest = hashlib.sha256(json.dumps(sorted(actions)).encode()).hexdigest()[:16]
     return Ask(problem, 1, f"event {event}", digest)
 
 
-async def decision_of(front: Front, who: Principal, problem: str, event: str) -> Decision:
-    """The decision that was made for an event."""
+async def decision_of(bridge: Bridge, who: Principal, problem: str, event: str) -> Decision:
+    """The decision of an event, if the caller may tell of it; NotFoundError if there is none."""
     who.needs("tell", problem)
-    decision = await decided(front, problem, event)
+    decision = await found_decision(bridge, problem, event)
     if decision is None:
-        raise Unknown(f"there is no event {event!r} of {problem!r}")
+        raise NotFoundError(f"there is no event {event!r} of {problem!r}")
     return decision
 
 
-async def decided(front: Front, problem: str, event: str) -> Decision | None:
-    """The same, if there is one."""
-    (key,) = keys_of(asked(problem, event, ()))
+async def found_decision(bridge: Bridge, problem: str, event: str) -> Decision | None:
+    """The decision of an event, or None."""
+    (key,) = keys_of(ask_of(problem, event, ()))
     assert key is not None
-    made = await front.read(lambda store: store.decided_under({(problem, key)}))
+    made = await bridge.read(lambda store: store.decided_under({(problem, key)}))
     decision: Decision | None = made.get((problem, key))
     return decision

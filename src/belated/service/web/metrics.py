@@ -1,8 +1,8 @@
-"""What Prometheus is told.
+"""The numbers for Prometheus.
 
-Counters and times are what the workers of a service have done since they began. Several workers
-behind one port keep them in files of one folder, so that whichever is asked answers with the sums
-of all of them, those that died included. Gauges are of the journal, which all read.
+Counters and times cover what the workers of a service have done since they started. Several
+workers behind one port keep them in files of one folder, so that any of them can answer with the
+sums over all, including workers that have died. Gauges come from the journal, which all read.
 """
 
 import os
@@ -14,14 +14,16 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from belated.service.core.commit_thread import CommittedBatch
+
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 SIZES = (1, 2, 5, 10, 25, 50, 100, 250, 500, 1000)
-SHARED = "PROMETHEUS_MULTIPROC_DIR"  # names the folder; read when the library is imported
+SHARED = "PROMETHEUS_MULTIPROC_DIR"  # names the folder; the library reads it at import
 WORKERS, REPEATED = "belated_workers", "belated_repeated_reports"
 
 
-class Standing(NamedTuple):
-    """A problem as the journal has it."""
+class ProblemGauges(NamedTuple):
+    """The numbers of a problem that are gauges."""
 
     rounds: int
     pending: int
@@ -51,12 +53,12 @@ class Metrics:
         self.repeated = Counter(REPEATED, "Reports of what was told before", ("problem",), **own)
         self.decisions = Counter("belated_decisions_total", "Decisions handed out", **own)
         self.workers = Gauge(
-            WORKERS, "Workers that see to requests", multiprocess_mode="livesum", **own
+            WORKERS, "Workers that carry out requests", multiprocess_mode="livesum", **own
         )
         self._of_route: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
 
     def answered(self, route: str, status: int, seconds: float) -> None:
-        """A request was answered; its two numbers are looked up once, as that takes longest."""
+        """Count a request that was answered; its two metrics are looked up once, which is slow."""
         found = self._of_route.get((route, status))
         if found is None:
             found = self.requests.labels(route, str(status)), self.seconds.labels(route)
@@ -64,13 +66,16 @@ class Metrics:
         found[0].inc()
         found[1].observe(seconds)
 
-    def committed(self, records: int, seconds: float) -> None:
-        """A group was committed."""
-        self.commits.observe(seconds)
-        self.groups.observe(records)
+    def observe_batch(self, batch: CommittedBatch) -> None:
+        """Count a batch that the commit thread has committed."""
+        for name, number in batch.repeated.items():
+            self.repeated.labels(name).inc(number)
+        if batch.records:
+            self.commits.observe(batch.seconds)
+            self.groups.observe(batch.records)
 
     def total(self, name: str, **labels: str) -> int:
-        """The sum of a number over all workers."""
+        """The sum of a metric over all workers."""
         return int(
             sum(
                 sample.value
@@ -80,14 +85,14 @@ class Metrics:
             )
         )
 
-    def text(self, problems: Mapping[str, Standing]) -> bytes:
-        """All of it, and how problems stand, in Prometheus's own format."""
+    def text(self, problems: Mapping[str, ProblemGauges]) -> bytes:
+        """All metrics and the gauges of all problems, in the text format of Prometheus."""
         journal = CollectorRegistry()
-        journal.register(Journal(problems))
+        journal.register(ProblemCollector(problems))
         return generate_latest(self._of_all()) + generate_latest(journal)
 
     def _of_all(self) -> CollectorRegistry:
-        """The numbers of all workers, if there are others."""
+        """The metrics of all workers, or of this one if there are no others."""
         if SHARED not in os.environ:
             return self.registry
         found = CollectorRegistry()
@@ -95,20 +100,20 @@ class Metrics:
         return found
 
 
-class Journal(Collector):
-    """How problems stand."""
+class ProblemCollector(Collector):
+    """Collects the gauges of all problems."""
 
-    def __init__(self, problems: Mapping[str, Standing]) -> None:
+    def __init__(self, problems: Mapping[str, ProblemGauges]) -> None:
         self._problems = problems
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """A gauge of each kind."""
+        """One family for each gauge."""
         pending = GaugeMetricFamily(
             "belated_pending_tickets", "Tickets that wait for an outcome", labels=("problem",)
         )
         rounds = GaugeMetricFamily("belated_rounds", "Rounds played", labels=("problem",))
-        for name, standing in self._problems.items():
-            pending.add_metric([name], standing.pending)
-            rounds.add_metric([name], standing.rounds)
+        for name, gauges in self._problems.items():
+            pending.add_metric([name], gauges.pending)
+            rounds.add_metric([name], gauges.rounds)
         yield pending
         yield rounds

@@ -1,4 +1,4 @@
-"""The desk: exactly once, in one order, and nothing acknowledged that was not committed."""
+"""The commit thread: each record once, in one order, nothing acknowledged before its commit."""
 
 import contextlib
 import os
@@ -14,12 +14,18 @@ import pytest
 
 from belated.service.admin.verify import verified_at_rest
 from belated.service.core import replicas as replicas_module
-from belated.service.core.errors import Conflict, Expired, Refusal, Unavailable, Unknown
+from belated.service.core.errors import (
+    NotFoundError,
+    RequestError,
+    StateConflictError,
+    TicketExpiredError,
+    UnavailableError,
+)
 from belated.service.core.replicas import Replicas
-from belated.service.core.requests import Ask, Call, Cancel, Report, Tell
+from belated.service.core.requests import Ask, Cancel, RunOnThread, Tell, TicketReport
 from belated.service.store import Store, StoreUnavailable, open_store
-from tests.service.at_desk import AtDesk, at_desk, fingerprints_in
 from tests.service.material import whole_journal
+from tests.service.thread_client import ThreadClient, fingerprints_in, thread_client
 
 LOSSES = {"red": 0.2, "green": 0.5, "blue": 0.8}
 ARMS = list(LOSSES)
@@ -27,11 +33,11 @@ CUTS = int(os.environ.get("BELATED_CUTS", "20"))
 EXPERTS = {"arms": ARMS, "learner": "full-information", "options": {"horizon": 500}}
 
 
-def play(desk: AtDesk, problem: str, rounds: int, chance: random.Random) -> None:
+def play(thread: ThreadClient, problem: str, rounds: int, chance: random.Random) -> None:
     """Ask and tell in groups, out of order, some never, some cancelled."""
     waiting: list[Any] = []
     while rounds > 0:
-        asked = [desk.sent(Ask(problem)) for _ in range(min(rounds, chance.randint(1, 9)))]
+        asked = [thread.sent(Ask(problem)) for _ in range(min(rounds, chance.randint(1, 9)))]
         rounds -= len(asked)
         waiting += [future.result(60)[0] for future in asked]
         chance.shuffle(waiting)
@@ -39,11 +45,11 @@ def play(desk: AtDesk, problem: str, rounds: int, chance: random.Random) -> None
         for decision in waiting[: chance.randint(0, len(waiting))]:
             waiting.remove(decision)
             if chance.random() < 0.1:
-                told.append(desk.sent(Cancel(decision.ticket)))
+                told.append(thread.sent(Cancel(decision.ticket)))
             elif chance.random() < 0.9:
                 arms = [decision.arm] if decision.arm else ARMS
-                reports = [Report(decision.ticket, LOSSES[arm], arm=arm) for arm in arms]
-                told.append(desk.sent(Tell(reports)))
+                reports = [TicketReport(decision.ticket, LOSSES[arm], arm=arm) for arm in arms]
+                told.append(thread.sent(Tell(reports)))
         for future in told:
             future.result(60)
 
@@ -57,17 +63,17 @@ def refold(store: Store) -> dict[str, str]:
 
 def test_live_state_is_the_fold_of_the_journal(store: Store) -> None:
     """Bandits, experts and plays that expire, in every store: bit for bit, also from snapshots."""
-    with at_desk(store) as desk:
+    with thread_client(store) as thread:
         store_has_no_spec = "ads"  # made by the fixture, cannot be served, and harms nobody
-        desk.create("bandit", arms=ARMS, expire_after=15, default_loss=1.0)
-        desk.create("experts", **EXPERTS)
+        thread.create("bandit", arms=ARMS, expire_after=15, default_loss=1.0)
+        thread.create("experts", **EXPERTS)
         for name in ("bandit", "experts"):
-            play(desk, name, 60, random.Random(4))
+            play(thread, name, 60, random.Random(4))
         if not store.one_owner:
-            desk.do(Call(lambda store, replicas: replicas.catch_up()))
-        live = desk.states()
-        with pytest.raises(Unavailable, match="cannot be served"):
-            desk.ask(store_has_no_spec)
+            thread.do(RunOnThread(lambda store, replicas: replicas.catch_up()))
+        live = thread.states()
+        with pytest.raises(UnavailableError, match="cannot be served"):
+            thread.ask(store_has_no_spec)
     assert live == refold(store)
     assert live == fingerprints_in(Replicas.loaded(store))  # the last snapshot
     found = {each.problem: each for each in verified_at_rest(store)}
@@ -81,10 +87,10 @@ def test_snapshot_and_tail_are_the_whole_fold(tmp_path: Path, learner: str) -> N
     """At random cuts a restored snapshot goes on to the same state, bit for bit."""
     options = {"horizon": 500} if learner == "full-information" else {}
     with open_store(tmp_path / "belated.db", durability="off") as store:
-        with at_desk(store) as desk:
-            desk.create("cut", arms=ARMS, learner=learner, options=options)
-            play(desk, "cut", 90, random.Random(2))
-            live = desk.states()
+        with thread_client(store) as thread:
+            thread.create("cut", arms=ARMS, learner=learner, options=options)
+            play(thread, "cut", 90, random.Random(2))
+            live = thread.states()
         events, first = whole_journal(store), Replicas(store)
         places = random.Random(3).choices(range(len(events)), k=CUTS)
         store.snapshots.prune("cut", 0)
@@ -101,10 +107,10 @@ def test_snapshot_and_tail_are_the_whole_fold(tmp_path: Path, learner: str) -> N
 def test_a_damaged_snapshot_is_noticed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """By its checksum, by its code, or by not fitting: then the journal is folded again."""
     with open_store(tmp_path / "belated.db") as store:
-        with at_desk(store) as desk:
-            desk.create("ads", arms=ARMS)
-            play(desk, "ads", 20, random.Random(1))
-            live = desk.states()
+        with thread_client(store) as thread:
+            thread.create("ads", arms=ARMS)
+            play(thread, "ads", 20, random.Random(1))
+            live = thread.states()
         whole = store.snapshots.latest("ads")
         assert whole is not None
         bad = {
@@ -128,18 +134,18 @@ def test_a_snapshot_that_rots_is_rebuilt(
     """One bit of it turned on the disk: the service starts with the same state, and mends it."""
     path = tmp_path / "belated.db"
     with open_store(path) as store:
-        with at_desk(store) as desk:
-            desk.create("ads", arms=ARMS)
-            play(desk, "ads", 20, random.Random(1))
-            live = desk.states()
+        with thread_client(store) as thread:
+            thread.create("ads", arms=ARMS)
+            play(thread, "ads", 20, random.Random(1))
+            live = thread.states()
         whole = store.snapshots.latest("ads")
         assert whole is not None
     turn_a_bit(path, int(place * (len(whole.blob) - 1)))
     with open_store(path) as store:
         assert store.snapshots.latest("ads") is None
         assert "is damaged; it is ignored" in caplog.text
-        with at_desk(store) as desk:
-            assert desk.states() == live
+        with thread_client(store) as thread:
+            assert thread.states() == live
         assert store.snapshots.latest("ads") == whole
         assert verified_at_rest(store)[0].is_clean
 
@@ -158,11 +164,11 @@ def test_snapshots_are_taken_on_the_way(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(replicas_module, "FEWEST_EVENTS", 50)
     monkeypatch.setattr(replicas_module, "PER_OPEN", 0)
     with open_store(tmp_path / "belated.db") as store:
-        with at_desk(store) as desk:
-            desk.create("busy", arms=ARMS)
-            desk.create("idle", arms=ARMS)
-            play(desk, "busy", 100, random.Random(1))
-            desk.do(Call(lambda store, replicas: None))
+        with thread_client(store) as thread:
+            thread.create("busy", arms=ARMS)
+            thread.create("idle", arms=ARMS)
+            play(thread, "busy", 100, random.Random(1))
+            thread.do(RunOnThread(lambda store, replicas: None))
             latest = [store.snapshots.latest(name) for name in ("busy", "idle")]
             assert latest[0] is not None
             assert latest[1] is not None
@@ -173,14 +179,16 @@ def test_snapshots_are_taken_on_the_way(tmp_path: Path, monkeypatch: pytest.Monk
 def test_duplicates_and_order_change_nothing(tmp_path: Path) -> None:
     """Every outcome 1 to 5 times, shuffled, 10 % never: counted once, and the estimates agree."""
     chance = random.Random(7)
-    with open_store(tmp_path / "belated.db") as store, at_desk(store) as desk:
-        desk.create("clean", arms=ARMS, learner="exp3")
-        desk.create("noisy", arms=ARMS, learner="exp3")
-        decisions = [desk.ask("noisy") for _ in range(100)]
+    with open_store(tmp_path / "belated.db") as store, thread_client(store) as thread:
+        thread.create("clean", arms=ARMS, learner="exp3")
+        thread.create("noisy", arms=ARMS, learner="exp3")
+        decisions = [thread.ask("noisy") for _ in range(100)]
         told = [each for each in decisions if chance.random() < 0.9]
         sends = [each for each in told for _ in range(chance.randint(1, 5))]
         chance.shuffle(sends)
-        futures = [desk.sent(Tell([Report(each.ticket, LOSSES[each.arm])])) for each in sends]
+        futures = [
+            thread.sent(Tell([TicketReport(each.ticket, LOSSES[each.arm])])) for each in sends
+        ]
         verdicts = [future.result(60)[0] for future in futures]
         seen: set[str] = set()
         for decision, verdict in zip(sends, verdicts, strict=True):
@@ -190,7 +198,7 @@ def test_duplicates_and_order_change_nothing(tmp_path: Path) -> None:
         def state(store: Store, replicas: Replicas) -> Any:
             return replicas.by_name["noisy"].state.losses.copy()
 
-        noisy = desk.do(Call(state))
+        noisy = thread.do(RunOnThread(state))
     sums = np.zeros(3)
     for each in told:
         assert each.probability is not None
@@ -202,17 +210,17 @@ def test_expiry_races_a_late_report(tmp_path: Path) -> None:
     """Time runs out while reports come in: one outcome for each ticket, whichever was first."""
     now = [1000.0]
     with open_store(tmp_path / "belated.db") as store:
-        with at_desk(store, clock=lambda: now[0]) as desk:
-            desk.create("brief", arms=ARMS, expire_seconds=10, default_loss=1.0)
-            tickets = [desk.ask("brief").ticket for _ in range(200)]
+        with thread_client(store, clock=lambda: now[0]) as thread:
+            thread.create("brief", arms=ARMS, expire_seconds=10, default_loss=1.0)
+            tickets = [thread.ask("brief").ticket for _ in range(200)]
             futures: list[Future[Any]] = []
             for number, ticket in enumerate(tickets):
                 if number == 100:
                     now[0] += 10.0
-                futures.append(desk.sent(Tell([Report(ticket, 0.5)])))
+                futures.append(thread.sent(Tell([TicketReport(ticket, 0.5)])))
             results = [future.result(60)[0] for future in futures]
-        counted = sum(not isinstance(each, Refusal) and each.counted for each in results)
-        gone = sum(isinstance(each, Expired) for each in results)
+        counted = sum(not isinstance(each, RequestError) and each.counted for each in results)
+        gone = sum(isinstance(each, TicketExpiredError) for each in results)
         assert counted + gone == 200
         assert counted >= 100
         counts = store.counts("brief")
@@ -241,61 +249,64 @@ def test_nothing_is_acknowledged_without_a_commit(
     """A commit fails: all get 503, and nothing stays of it."""
     with open_store(tmp_path / "belated.db") as store:
         failing = Failing(store, monkeypatch)
-        with at_desk(store) as desk:
-            desk.create("ads", arms=ARMS)
-            ticket = desk.ask("ads").ticket
-            before = desk.states()
+        with thread_client(store) as thread:
+            thread.create("ads", arms=ARMS)
+            ticket = thread.ask("ads").ticket
+            before = thread.states()
             failing.on = True
-            for request in (Ask("ads"), Tell([Report(ticket, 0.5)]), Cancel(ticket)):
-                with pytest.raises(Unavailable, match="nothing was acknowledged"):
-                    desk.do(request)
+            for request in (Ask("ads"), Tell([TicketReport(ticket, 0.5)]), Cancel(ticket)):
+                with pytest.raises(UnavailableError, match="nothing was acknowledged"):
+                    thread.do(request)
             failing.on = False
-            assert desk.states() == before
-            assert desk.tell(ticket, 0.5).counted is True
-            assert desk.ask("ads").round == 2
+            assert thread.states() == before
+            assert thread.tell(ticket, 0.5).counted is True
+            assert thread.ask("ads").round == 2
         assert verified_at_rest(store)[0].is_clean
 
 
-def busy(desk: AtDesk) -> threading.Event:
-    """Keep a desk busy until this is set; whatever is sent meanwhile is one group then."""
+def busy(thread: ThreadClient) -> threading.Event:
+    """Keep the commit thread busy until the event is set; what is sent meanwhile is one batch."""
     begun, go_on = threading.Event(), threading.Event()
-    desk.sent(Call(lambda store, replicas: begun.set() or go_on.wait(60)))
+    thread.sent(RunOnThread(lambda store, replicas: begun.set() or go_on.wait(60)))
     assert begun.wait(60)
     return go_on
 
 
 def test_requests_of_one_group_see_each_other(tmp_path: Path) -> None:
     """Two asks with one key, two reports of one ticket, two cancels, in the same commit."""
-    with open_store(tmp_path / "belated.db") as store, at_desk(store) as desk:
-        desk.create("ads", arms=ARMS)
-        tickets = [desk.ask("ads").ticket for _ in range(3)]
-        go_on = busy(desk)
-        twice = [desk.sent(Ask("ads", key="k", digest="d")) for _ in range(2)]
-        other = desk.sent(Ask("ads", key="k", digest="e"))
-        reports = [desk.sent(Tell([Report(tickets[0], loss)])) for loss in (0.5, 0.5, 0.6)]
-        cancels = [desk.sent(Cancel(tickets[1])) for _ in range(2)]
-        mixed = [desk.sent(Cancel(tickets[2])), desk.sent(Tell([Report(tickets[2], 0.5)]))]
+    with open_store(tmp_path / "belated.db") as store, thread_client(store) as thread:
+        thread.create("ads", arms=ARMS)
+        tickets = [thread.ask("ads").ticket for _ in range(3)]
+        go_on = busy(thread)
+        twice = [thread.sent(Ask("ads", key="k", digest="d")) for _ in range(2)]
+        other = thread.sent(Ask("ads", key="k", digest="e"))
+        reports = [thread.sent(Tell([TicketReport(tickets[0], loss)])) for loss in (0.5, 0.5, 0.6)]
+        cancels = [thread.sent(Cancel(tickets[1])) for _ in range(2)]
+        mixed = [
+            thread.sent(Cancel(tickets[2])),
+            thread.sent(Tell([TicketReport(tickets[2], 0.5)])),
+        ]
         go_on.set()
         assert twice[0].result(60) == twice[1].result(60)
-        with pytest.raises(Refusal, match="another request"):
+        with pytest.raises(RequestError, match="another request"):
             other.result(60)
         first, second, third = (each.result(60)[0] for each in reports)
         assert (first.counted, second.counted) == (True, False)
-        assert isinstance(third, Conflict)
+        assert isinstance(third, StateConflictError)
         assert [each.result(60).counted for each in cancels] == [True, False]
         assert mixed[0].result(60).state == "cancelled"
-        assert isinstance(mixed[1].result(60)[0], Conflict)
-        assert desk.states() == refold(store)
+        assert isinstance(mixed[1].result(60)[0], StateConflictError)
+        assert thread.states() == refold(store)
 
 
 def test_a_group_answers_with_the_state_it_leaves(tmp_path: Path) -> None:
     """Of experts, some told and then the rest cancelled in the same commit: it is cancelled."""
-    with open_store(tmp_path / "belated.db") as store, at_desk(store) as desk:
-        desk.create("experts", **EXPERTS)
-        ticket = desk.ask("experts").ticket
-        red = Tell([Report(ticket, 0.5, arm="red")])
-        go_on = busy(desk)
-        sent = [desk.sent(request) for request in (red, Cancel(ticket), red)]
+    with open_store(tmp_path / "belated.db") as store, thread_client(store) as thread:
+        thread.create("experts", **EXPERTS)
+        ticket = thread.ask("experts").ticket
+        red = Tell([TicketReport(ticket, 0.5, arm="red")])
+        go_on = busy(thread)
+        sent = [thread.sent(request) for request in (red, Cancel(ticket), red)]
         go_on.set()
         first, cancelled, again = (each.result(60) for each in sent)
         assert (first[0].counted, cancelled.counted, again[0].counted) == (True, True, False)
@@ -305,32 +316,32 @@ def test_a_group_answers_with_the_state_it_leaves(tmp_path: Path) -> None:
 def test_partially_concealed_reports_tell_what_was_missing(tmp_path: Path) -> None:
     """The count is required there, is part of the report, and has an end at the round before."""
     options = {"horizon": 50, "max_missing": 5}
-    with open_store(tmp_path / "belated.db") as store, at_desk(store) as desk:
-        desk.create(
+    with open_store(tmp_path / "belated.db") as store, thread_client(store) as thread:
+        thread.create(
             "pc", arms=ARMS, learner="partially-concealed", options=options, expire_after=4,
             default_loss=1.0,
         )  # fmt: skip
-        first, second = desk.ask("pc"), desk.ask("pc")
+        first, second = thread.ask("pc"), thread.ask("pc")
         for missing in (None, 1, -1):
-            with pytest.raises(Refusal, match="missing"):
-                desk.tell(first.ticket, 0.5, missing=missing)
-        assert desk.tell(second.ticket, 0.5, missing=1).counted
-        with pytest.raises(Conflict):
-            desk.tell(second.ticket, 0.5, missing=0)
+            with pytest.raises(RequestError, match="missing"):
+                thread.tell(first.ticket, 0.5, missing=missing)
+        assert thread.tell(second.ticket, 0.5, missing=1).counted
+        with pytest.raises(StateConflictError):
+            thread.tell(second.ticket, 0.5, missing=0)
         for _ in range(4):
-            desk.ask("pc")
-        with pytest.raises(Expired):
-            desk.tell(first.ticket, 0.5, missing=0)
-        assert desk.states() == refold(store)
+            thread.ask("pc")
+        with pytest.raises(TicketExpiredError):
+            thread.tell(first.ticket, 0.5, missing=0)
+        assert thread.states() == refold(store)
 
 
 def test_strangers_cannot_touch_a_ticket(tmp_path: Path) -> None:
     """To those who may not tell of a problem, its tickets do not exist."""
-    with open_store(tmp_path / "belated.db") as store, at_desk(store) as desk:
-        desk.create("ads", arms=ARMS)
-        ticket = desk.ask("ads").ticket
-        (result,) = desk.do(Tell([Report(ticket, 0.5)], lambda problem: problem != "ads"))
-        assert isinstance(result, Unknown)
-        with pytest.raises(Unknown):
-            desk.do(Cancel(ticket, lambda problem: False))
-        assert desk.tell(ticket, 0.5).counted
+    with open_store(tmp_path / "belated.db") as store, thread_client(store) as thread:
+        thread.create("ads", arms=ARMS)
+        ticket = thread.ask("ads").ticket
+        (result,) = thread.do(Tell([TicketReport(ticket, 0.5)], lambda problem: problem != "ads"))
+        assert isinstance(result, NotFoundError)
+        with pytest.raises(NotFoundError):
+            thread.do(Cancel(ticket, lambda problem: False))
+        assert thread.tell(ticket, 0.5).counted

@@ -1,15 +1,23 @@
-"""A desk without HTTP: requests go in, answers come out."""
+"""A commit thread without HTTP: requests go in, answers come out."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
 
-from belated.service.admin.change_arms import rearm
-from belated.service.core.commit_thread import Desk, Job, Replies
+from belated.service.admin.change_arms import change_arms
+from belated.service.core.commit_thread import CommitThread, Job, Replies
 from belated.service.core.problems import checked_spec
 from belated.service.core.replicas import Replicas
-from belated.service.core.requests import Ask, Call, Create, Report, Request, Tell, Verdict
+from belated.service.core.requests import (
+    Ask,
+    CreateProblem,
+    ReportResult,
+    Request,
+    RunOnThread,
+    Tell,
+    TicketReport,
+)
 from belated.service.core.snapshots import fingerprint
 from belated.service.store import Decision, Store
 
@@ -23,16 +31,16 @@ def settle(replies: Replies) -> None:
             future.set_result(answer)
 
 
-class AtDesk:
-    """Whoever stands at a desk."""
+class ThreadClient:
+    """Sends requests to a commit thread, and waits for the answers."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
+    def __init__(self, thread: CommitThread) -> None:
+        self.thread = thread
 
     def sent(self, request: Request) -> "Future[Any]":
         """A request whose answer is still to come."""
         future: Future[Any] = Future()
-        self.desk.submit([Job(request, future)])
+        self.thread.submit([Job(request, future)])
         return future
 
     def do(self, request: Request) -> Any:
@@ -41,34 +49,34 @@ class AtDesk:
 
     def create(self, name: str, **spec: Any) -> None:
         """A new problem; its learner is one that is quickly compiled, if none is named."""
-        self.do(Create(name, checked_spec({"learner": "exp3", **spec})))
+        self.do(CreateProblem(name, checked_spec({"learner": "exp3", **spec})))
 
     def ask(self, problem: str, **options: Any) -> Decision:
         """A decision."""
         made: list[Decision] = self.do(Ask(problem, **options))
         return made[0]
 
-    def tell(self, ticket: str, loss: float | None = None, **options: Any) -> Verdict:
+    def tell(self, ticket: str, loss: float | None = None, **options: Any) -> ReportResult:
         """A report; its refusal is raised."""
-        (result,) = self.do(Tell([Report(ticket, loss, **options)]))
+        (result,) = self.do(Tell([TicketReport(ticket, loss, **options)]))
         if isinstance(result, Exception):
             raise result
-        assert isinstance(result, Verdict)
+        assert isinstance(result, ReportResult)
         return result
 
-    def rearm(
+    def change_arms(
         self, problem: str, add: Sequence[str] = (), remove: Sequence[str] = ()
     ) -> tuple[str, ...]:
         """Other arms for a problem; those it has then."""
         wanted = (problem, add, remove, 1.0)
         arms: tuple[str, ...] = self.do(
-            Call(lambda store, replicas: rearm(store, replicas, *wanted))
+            RunOnThread(lambda store, replicas: change_arms(store, replicas, *wanted))
         )
         return arms
 
     def states(self) -> dict[str, str]:
         """The fingerprints of all problems."""
-        return dict(self.do(Call(lambda store, replicas: fingerprints_in(replicas))))
+        return dict(self.do(RunOnThread(lambda store, replicas: fingerprints_in(replicas))))
 
 
 def fingerprints_in(replicas: Replicas) -> dict[str, str]:
@@ -77,10 +85,10 @@ def fingerprints_in(replicas: Replicas) -> dict[str, str]:
 
 
 @contextmanager
-def at_desk(store: Store, seed: int | None = 1, **options: Any) -> Iterator[AtDesk]:
-    """A desk over a store, stopped in the end."""
-    desk = Desk(store, settle, seed=seed, **options)
+def thread_client(store: Store, seed: int | None = 1, **options: Any) -> Iterator[ThreadClient]:
+    """A client of a commit thread over a store; the thread is stopped in the end."""
+    thread = CommitThread(store, settle, seed=seed, **options)
     try:
-        yield AtDesk(desk)
+        yield ThreadClient(thread)
     finally:
-        desk.stop()
+        thread.stop()

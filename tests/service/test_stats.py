@@ -1,9 +1,9 @@
-"""What the dashboard is told beyond counts: the oldest ticket of each arm, the last minute."""
+"""What the dashboard shows beyond counts: the oldest ticket of each arm, the last minute."""
 
 import numpy as np
 
-from belated.service.core.arms import Lineup
-from belated.service.core.stats import Sight
+from belated.service.core.arms import ArmHistory
+from belated.service.core.stats import ProblemStats
 from belated.service.store import Store
 from tests.service.material import decision, experts, told
 
@@ -28,11 +28,11 @@ def test_the_oldest_open_ticket_of_each_arm(store: Store) -> None:
 
 def test_decisions_of_the_last_minute() -> None:
     """Each second has its place, and what is older than a minute has none."""
-    sight = Sight(Lineup.first(["red"]))
+    stats = ProblemStats(ArmHistory.first(["red"]))
     for round_, at in enumerate([100.2, 100.9, 130.0, 159.99, 160.5], 1):
-        sight.decide(round_, at, "red", np.ones(1))
-    seen = sight.last_minute(159.999)
+        stats.add_decision(round_, at, "red", np.ones(1))
+    seen = stats.last_minute(159.999)
     assert len(seen) == 60
     assert {place: number for place, number in enumerate(seen) if number} == {0: 2, 30: 1, 59: 1}
-    assert sight.per_second(160.6) == 3 / 60
-    assert sum(sight.last_minute(1000.0)) == 0
+    assert stats.per_second(160.6) == 3 / 60
+    assert sum(stats.last_minute(1000.0)) == 0

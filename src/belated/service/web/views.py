@@ -1,4 +1,4 @@
-"""Problems as they are shown to those who ask for them."""
+"""Replicas as JSON objects: a problem, its statistics, and its open tickets."""
 
 import time
 from typing import Any
@@ -6,15 +6,15 @@ from typing import Any
 from belated.service.core.replica import Replica
 from belated.service.store import Store
 
-AGES = (60.0, 600.0, 3600.0, 86_400.0, 604_800.0)  # seconds; what waits is counted between them
+AGES = (60.0, 600.0, 3600.0, 86_400.0, 604_800.0)  # seconds; open tickets are counted between them
 
 
 def problem_view(replica: Replica) -> dict[str, Any]:
-    """What a problem is, and how it stands."""
+    """A problem: its specification, status, round, open tickets and weights."""
     problem = replica.problem
     return {
         "name": problem.name,
-        "status": replica.standing,
+        "status": replica.status_in_force,
         **problem.spec,
         "created": problem.at,
         "round": replica.round,
@@ -23,31 +23,31 @@ def problem_view(replica: Replica) -> dict[str, Any]:
     }
 
 
-def sight_view(replica: Replica) -> dict[str, Any]:
-    """All that was seen of a problem."""
-    sight, now = replica.sight, time.time()
+def stats_view(replica: Replica) -> dict[str, Any]:
+    """A problem with all its statistics."""
+    stats, now = replica.stats, time.time()
     arms, present = [], replica.problem.places
-    for place, arm in enumerate(replica.lineup.ever):
+    for place, arm in enumerate(replica.arm_history.ever):
         arms.append(
             {
                 "arm": arm,
                 "removed": arm not in present,
-                "decided": int(sight.decided[place]),
-                "told": int(sight.losses.number[place]),
-                "expired": int(sight.expired[place]),
-                "cancelled": int(sight.cancelled[place]),
-                "loss": sight.losses.shown(place),
-                "delay_rounds": sight.rounds.shown(place),
-                "delay_seconds": sight.seconds.shown(place),
+                "decided": int(stats.decided[place]),
+                "told": int(stats.losses.number[place]),
+                "expired": int(stats.expired[place]),
+                "cancelled": int(stats.cancelled[place]),
+                "loss": stats.losses.shown(place),
+                "delay_rounds": stats.rounds.shown(place),
+                "delay_seconds": stats.seconds.shown(place),
             }
         )
-    points = sight.trail.points
+    points = stats.history.points
     return {
         **problem_view(replica),
         "at": now,
-        "decisions_per_second": sight.per_second(now),
-        "decisions_of_last_minute": sight.last_minute(now),
-        "late_reports": replica.late,
+        "decisions_per_second": stats.per_second(now),
+        "decisions_of_last_minute": stats.last_minute(now),
+        "late_reports": replica.late_reports,
         "by_arm": arms,
         "weights_over_time": {
             "round": [point[0] for point in points],
@@ -56,13 +56,13 @@ def sight_view(replica: Replica) -> dict[str, Any]:
         },
         "events": [
             dict(zip(("at", "kind", "ticket", "arm", "value"), event, strict=True))
-            for event in reversed(sight.recent)
+            for event in reversed(stats.recent)
         ],
     }
 
 
 def pending_view(store: Store, problem: str) -> dict[str, Any]:
-    """How many tickets wait, by arm and age, the youngest first, and how old the oldest is."""
+    """The numbers of open tickets by arm and age, the youngest first, and the age of the oldest."""
     now = time.time()
     found = store.ages(problem, [now - age for age in reversed(AGES)])
     by_arm = {arm or "": list(reversed(numbers)) for arm, numbers in found.items()}

@@ -1,0 +1,99 @@
+"""What the commands of the decision service share: its options, its store, and its client."""
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from belated.cli.console import OneLineError, one_line_errors
+
+if TYPE_CHECKING:
+    from belated.client import Client
+    from belated.service.store import Store
+
+NEEDED = ("fastapi", "prometheus_client", "sqlalchemy", "uvicorn")
+SECONDS = 60.0  # that a running service may take to answer
+Command = Callable[..., None]
+
+database_option = click.option(
+    "--db",
+    default="belated.db",
+    show_default=True,
+    envvar="BELATED_DB",
+    help="A SQLite file or postgresql://...; or the variable BELATED_DB.",
+)
+server_option = click.option(
+    "--server",
+    envvar="BELATED_SERVER",
+    help="A service that is running, as http://127.0.0.1:8080, instead of --db.",
+)
+key_option = click.option(
+    "--key", envvar="BELATED_KEY", help="The key for --server; better in the variable BELATED_KEY."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def service_options(command: Command) -> Command:
+    """Add the options that select a store or a running service, and --json."""
+    for option in (json_option, key_option, server_option, database_option):
+        command = option(command)
+    return command
+
+
+def check_service_installed() -> None:
+    """Raise ValueError with what to install if the libraries of the service are missing."""
+    if any(importlib.util.find_spec(name) is None for name in NEEDED):
+        raise ValueError(
+            "the decision service needs more libraries: pip install 'belated[service]'"
+        )
+
+
+@contextmanager
+def service_errors() -> Iterator[None]:
+    """Turn errors of the service into one line."""
+    from belated.types import BelatedError
+
+    with one_line_errors():
+        check_service_installed()
+        try:
+            yield
+        except BelatedError as error:
+            raise OneLineError(" ".join(str(error).split())) from None
+
+
+@contextmanager
+def opened_store(db: str) -> Iterator["Store"]:
+    """Open the store at --db; its errors become one line."""
+    with service_errors():
+        from belated.service.store import open_store
+
+        with open_store(db) as store:
+            yield store
+
+
+@contextmanager
+def connected(server: str, key: str | None) -> Iterator["Client"]:
+    """A client of the service at --server, which tries once; its errors become one line."""
+    try:
+        from belated.client import Client, Patience, ServiceUnavailable
+    except ImportError as error:
+        raise OneLineError(str(error)) from None
+    from belated.types import BelatedError
+
+    try:
+        with Client(server, key, timeout=SECONDS, patience=Patience(attempts=1)) as client:
+            yield client
+    except ServiceUnavailable as error:
+        if error.status is not None:
+            raise OneLineError(str(error)) from None
+        raise OneLineError(f"{server} cannot be reached: {error.__cause__}") from None
+    except (BelatedError, ValueError) as error:
+        raise OneLineError(" ".join(str(error).split())) from None
+
+
+def to_the_second(at: float | None) -> str:
+    """A time as text, to the second, in UTC."""
+    return "" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")

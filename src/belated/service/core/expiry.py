@@ -1,0 +1,44 @@
+"""Expiry: when a ticket expires, and with which outcome.
+
+A problem may set `expire_after` (rounds) and `expire_seconds`. The deadlines of a ticket are fixed
+when it is decided, and written into the journal with its decision. The commit thread looks for
+overdue tickets with every batch, and at least every `commit_thread.TICK` seconds; it gives each
+an outcome of the kind "expired" with the problem's `default_loss`, from which the learner learns as
+from any other loss. A report that comes later is noted (`late_reports`) and changes nothing.
+"""
+
+from collections.abc import Iterator
+
+from belated.service.core.problems import ServedProblem
+from belated.service.core.replica import Replica
+from belated.service.store import Outcome
+
+MOST_AT_ONCE = 500  # tickets of one problem that expire in one batch
+
+
+def deadlines(problem: ServedProblem, round_: int, now: float) -> tuple[float | None, int | None]:
+    """The time and the round at which a ticket decided now expires; None: it never does."""
+    seconds, rounds = problem.expire_seconds, problem.expire_after
+    return (
+        None if seconds is None else now + seconds,
+        None if rounds is None else round_ + rounds,
+    )
+
+
+def overdue_tickets(replica: Replica, now: float) -> list[str]:
+    """The open tickets of a problem that are past a deadline, the oldest first."""
+    found: list[str] = []
+    if not replica.problem.expires:
+        return found
+    for ticket, play in replica.open.items():  # in the order of their rounds, so of their deadlines
+        in_time = play.expires_at > now and play.expires_round > replica.round
+        if in_time or len(found) == MOST_AT_ONCE:
+            break
+        found.append(ticket)
+    return found
+
+
+def expired_outcomes(replica: Replica, ticket: str, now: float) -> Iterator[Outcome]:
+    """The outcomes with which a ticket expires: one for each arm that it still waits for."""
+    for arm in replica.arms_waiting(ticket):
+        yield Outcome(ticket, arm, "expired", replica.problem.default_loss, now)

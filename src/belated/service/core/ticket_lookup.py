@@ -1,0 +1,91 @@
+"""What is known of the tickets in a batch before it is committed.
+
+A ticket that is open in a replica is known from there. Only closed and unknown tickets are read
+from the store, all of a batch in one query.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from belated.service.core.errors import NotFoundError, UnavailableError
+from belated.service.core.problems import ServedProblem
+from belated.service.core.replica import Replica
+from belated.service.core.replicas import Replicas
+from belated.service.core.requests import Allowed, Cancel, Request, Tell, TicketReport
+from belated.service.store import Outcome, Store, TicketRecord
+
+
+class KnownTicket(NamedTuple):
+    """A ticket: its problem, the arm that was played (experts: None), its round.
+
+    `record` is what the store has of it, if it was read. `arms` are those that a report may be
+    about, if none was played.
+    """
+
+    problem: ServedProblem
+    played: str | None
+    round: int
+    record: TicketRecord | None
+    arms: Collection[str] = ()
+
+    def outcome(self, arm: str) -> Outcome | None:
+        """The outcome of an arm, if the record has one."""
+        outcomes = () if self.record is None else self.record.outcomes
+        return next((each for each in outcomes if each.arm == arm), None)
+
+
+class TicketLookup:
+    """Finds the tickets of one batch, in the replicas or in the store."""
+
+    def __init__(self, store: Store, replicas: Replicas) -> None:
+        self._store, self._replicas = store, replicas
+        self._known: dict[str, KnownTicket] = {}
+        self._not_served: dict[str, str] = {}  # ticket -> its problem, which has no replica
+
+    def read(self, requests: Iterable[Request]) -> None:
+        """Find all tickets that these requests are about."""
+        unsure: set[str] = set()
+        for request in requests:
+            if isinstance(request, Tell):
+                unsure |= {each.ticket for each in request.reports if not self._is_first(each)}
+            elif isinstance(request, Cancel) and self._open_in(request.ticket) is None:
+                unsure.add(request.ticket)
+        for ticket, record in self._store.tickets(unsure).items() if unsure else ():
+            decision = record.decision
+            replica = self._replicas.found(decision.problem)
+            if replica is None:
+                self._not_served[ticket] = decision.problem
+                continue
+            self._known[ticket] = KnownTicket(
+                replica.problem, decision.arm, decision.round, record, decision.weights or ()
+            )
+
+    def ticket(self, ticket: str, allowed: Allowed) -> KnownTicket:
+        """A ticket that was found; NotFoundError also if the caller may not know of it."""
+        known = self._known.get(ticket)
+        if ticket in self._not_served and allowed(self._not_served[ticket]):
+            raise UnavailableError(f"problem {self._not_served[ticket]!r} cannot be served now")
+        if known is None or not allowed(known.problem.name):
+            raise NotFoundError(f"there is no ticket {ticket!r}")
+        return known
+
+    def _is_first(self, report: TicketReport) -> bool:
+        """Whether the replica proves that nothing of this arm was told, so no query is needed."""
+        replica = self._open_in(report.ticket)
+        if replica is None:
+            return False
+        arm = report.arm or self._known[report.ticket].played
+        return (
+            arm is None
+            or arm not in replica.stats.places  # it never was an arm
+            or replica.waits_for(report.ticket, arm)
+        )
+
+    def _open_in(self, ticket: str) -> Replica | None:
+        """The replica in which a ticket is open; the ticket is then known."""
+        replica = self._replicas.holding(ticket)
+        if replica is not None and ticket not in self._known:
+            play, arms = replica.open[ticket], replica.arms_waiting(ticket)
+            played = replica.played(ticket)
+            self._known[ticket] = KnownTicket(replica.problem, played, play.round, None, arms)
+        return replica

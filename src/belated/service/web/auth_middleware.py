@@ -1,0 +1,43 @@
+"""The middleware that refuses requests without a valid key, before their bodies are read."""
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from belated.service.core.errors import RequestError
+from belated.service.web.bridge import Bridge
+from belated.service.web.error_responses import error_response
+
+OPEN = ("/", "/healthz", "/openapi.json")  # paths that need no key
+OPEN_BELOW = "/dashboard/"  # files that are the same for everybody
+SUBSCRIPTION = b"ocp-apim-subscription-key"  # the header in which Personalizer clients send a key
+
+
+class AuthMiddleware:
+    """Wraps an app; puts the caller into the scope as `principal`."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not is_open(scope["path"]):
+            try:
+                admit(scope)
+            except RequestError as error:
+                await error_response(error, scope.get("request_id"))(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def is_open(path: str) -> bool:
+    """Whether a path needs no key."""
+    return path in OPEN or path.startswith(OPEN_BELOW)
+
+
+def admit(scope: Scope) -> None:
+    """Find the caller of a request; an error if the request is not admitted."""
+    bridge: Bridge = scope["app"].state.bridge
+    headers: dict[bytes, bytes] = scope["by_name"]
+    given = headers.get(b"authorization", b"")
+    if not given and SUBSCRIPTION in headers:
+        given = b"Bearer " + headers[SUBSCRIPTION]
+    host = scope["client"][0] if scope.get("client") else "unknown"
+    scope["principal"] = bridge.authenticator.admit(given.decode("latin-1"), host)
