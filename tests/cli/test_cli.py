@@ -263,17 +263,20 @@ def test_logs_of_the_other_settings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "change", "told"),
     [
-        (0, {"loss": 1.5}, "1.5"),
-        (0, {"loss": "much"}, "'much'"),
-        (0, {"loss": ""}, "loss is"),
-        (1, {"loss": "nan"}, "nan"),
-        (1, {"probability": 0}, "0.0"),
-        (1, {"probability": ""}, "probability"),
-        (1, {"round": 1}, "round 1"),
-        (4, {"round": 9}, "9"),
-        (2, {"arrival": 2}, "2.0"),
-        (2, {"arrival": 3.5}, "3.5"),
-        (3, {"arm": ""}, "arm"),
+        (0, {"loss": 1.5}, "line 2: loss is 1.5; it must be in [0, 1]"),
+        (0, {"loss": "much"}, "line 2: loss is much; it must be a number"),
+        (0, {"loss": ""}, "line 2: loss is empty; it must be in [0, 1]"),
+        (1, {"loss": "nan"}, "line 3: loss is nan; it must be a number"),
+        (1, {"probability": 0}, "line 3: probability is 0; it must be above 0 and at most 1"),
+        (1, {"probability": ""}, "line 3: probability is empty; it must be above 0 and at most 1"),
+        (1, {"round": 0}, "line 3: round is 0; it must be a whole number from 1 to"),
+        (1, {"round": 1}, "round 1 has two rows (lines 2 and 3); in a bandit's log"),
+        (1, {"round": 1, "arm": "red"}, "duplicate row for round 1, arm 'red' (lines 2 and 3)"),
+        (4, {"round": 9}, "line 6: arrival is 6; it must be a whole number, at least its round"),
+        (4, {"round": 9, "arrival": 9}, "there are 5 rows for 9 rounds; rounds must have no gap"),
+        (2, {"arrival": 2}, "line 4: arrival is 2; it must be a whole number, at least its round"),
+        (2, {"arrival": 3.5}, "line 4: arrival is 3.5; it must be a whole number, at least its"),
+        (3, {"arm": ""}, "line 5: arm is empty; it must be a name"),
     ],
 )
 def test_a_bad_log_gets_one_clear_line(
@@ -301,7 +304,8 @@ def test_logs_need_a_learner_and_their_columns(tmp_path: Path) -> None:
     path = write_log(tmp_path / "log.csv", LOG)
     assert "concealed" in complaint("replay", path)
     assert "'best'" in complaint("replay", path, "--learner", "best")
-    assert "'missing'" in complaint("replay", path, "--learner", "partially-concealed")
+    needed = "there must be round, arm, loss, arrival, probability and missing"
+    assert needed in complaint("replay", path, "--learner", "partially-concealed")
     assert "--horizon" in complaint("replay", path, "--learner", "concealed", "--horizon", 5)
     (tmp_path / "empty.csv").write_text("round,arm,probability,loss,arrival\n")
     assert "no rows" in complaint("replay", tmp_path / "empty.csv", "--learner", "concealed")

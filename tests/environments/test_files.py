@@ -64,9 +64,17 @@ def test_a_csv_file(tmp_path: Path) -> None:
         "note,delay,loss,arm,round\nx,,0,red,2\ny,1,.5,blue,2\n,0,0.25,red,1\n\n,3,1e0,blue,1\n",
         "\ufeff" + GOOD.replace("\n", "\r\n"),
         GOOD.replace("red", '"red"'),
+        GOOD.replace(",", ", ").replace("delay\n", "delay \n"),
         GOOD.replace("1,blue,1,3", "1.0,blue,1.0,3.0").rstrip(),
     ],
-    ids=["arrival", "any order, more columns, blank lines", "windows", "quotes", "fractions"],
+    ids=[
+        "arrival",
+        "any order, more columns, blank lines",
+        "windows",
+        "quotes",
+        "spaces",
+        "fractions",
+    ],
 )
 def test_other_ways_to_write_it(tmp_path: Path, text: str) -> None:
     """Column order, extra columns, quotes and line ends do not change the table that is read."""
@@ -110,7 +118,7 @@ def test_a_parquet_file(tmp_path: Path) -> None:
         ),
         (
             "round,arm,loss,loss,delay\n1,red,0,0,0\n",
-            "the column 'loss' stands twice; each must stand once",
+            "there are two columns 'loss'; each must be there once",
         ),
         (
             GOOD + "3,red,0\n",
@@ -180,7 +188,7 @@ def test_a_parquet_file(tmp_path: Path) -> None:
         ),
         (
             GOOD + "1,blue,0,0\n",
-            "round 1 and arm 'blue' stand in line 3 and in line 6; each pair must stand once",
+            "duplicate row for round 1, arm 'blue' (lines 3 and 6)",
         ),
     ],
 )
@@ -195,7 +203,7 @@ def test_bad_parquet_tables(tmp_path: Path) -> None:
     """Rows are counted from 1."""
     rows = {"round": [1, 1], "arm": ["red", "red"], "delay": [0, 0]}
     path = written_parquet(tmp_path, **rows, loss=[0.0, 1.0])
-    with pytest.raises(ValueError, match=r"^mine.parquet: round 1 .* in row 1 and in row 2; each"):
+    with pytest.raises(ValueError, match=r"^mine.parquet: duplicate row .* \(rows 1 and 2\)$"):
         environment_from_file(path)
     path = written_parquet(tmp_path, **rows, loss=[0.0, math.nan])
     with pytest.raises(ValueError, match=r"^mine.parquet: row 2: loss is nan; it must be in"):

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from belated.table_files import check_parquet, write_parquet
+
 FORMATS = (".csv", ".json", ".parquet")
 NOISE = 1e-9  # people are not shown the rounding of sums
 
@@ -60,7 +62,7 @@ class Table:
         check_format(path)
         partial = path.with_name(path.name + ".part")
         if path.suffix == ".parquet":
-            _write_parquet(self, partial)
+            write_parquet({name: self.column(name) for name in self.columns}, partial)
         else:
             text = self.to_csv() if path.suffix == ".csv" else self.to_json()
             partial.write_text(text, encoding="utf-8")
@@ -94,7 +96,7 @@ def check_format(path: Path) -> None:
             f"{path.name} ends in {path.suffix!r}; it must end in .csv, .json or .parquet"
         )
     if path.suffix == ".parquet":
-        _parquet()
+        check_parquet()
     check_writable(path)
 
 
@@ -121,20 +123,3 @@ def shown(value: Any) -> str:
 
 def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _parquet() -> Any:
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise ValueError(
-            "writing Parquet needs pyarrow: pip install 'belated[parquet]', or save as .csv"
-        ) from None
-    return parquet
-
-
-def _write_parquet(table: Table, path: Path) -> None:
-    import pyarrow
-
-    columns = {name: table.column(name) for name in table.columns}
-    _parquet().write_table(pyarrow.table(columns), path)

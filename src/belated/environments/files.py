@@ -1,27 +1,35 @@
 """Users' own data: an environment from a file or from arrays.
 
-A file is a table with the columns round, arm, loss, and delay or arrival, a row for each round and
-arm. Rounds run from 1 without a gap; `arrival` is the round at whose end the loss is known; where
-delay or arrival is empty, it never is.
+A file is a table with the columns round, arm, loss, and either delay or arrival, and with a row for
+each round and arm. Rounds run from 1 without a gap. `arrival` is the round at whose end the loss is
+known; an empty delay or arrival means that it is never known.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from belated.arrays import Counts, Floats
 from belated.environments.environment import Environment
 from belated.environments.in_memory import GivenDelays, GivenLosses
-from belated.environments.tables import PLACES, Rows, read_rows
-
-SUFFIXES = tuple(PLACES)
+from belated.table_files import (
+    Batch,
+    check_readable,
+    duplicate,
+    errors_naming,
+    in_range,
+    place_in,
+    read_batches,
+)
 
 
 def environment_from_arrays(
     losses: ArrayLike, delays: ArrayLike, labels: Sequence[str] = (), name: str = "given"
 ) -> Environment:
-    """An environment from two tables, each with a row for each round and a column for each arm.
+    """An environment from two arrays, each with a row for each round and a column for each arm.
 
     A delay of NaN, infinity or -1 means never.
     """
@@ -37,28 +45,48 @@ def environment_from_arrays(
 def environment_from_file(path: str | Path) -> Environment:
     """An environment from a CSV or Parquet file; arms are in the order in which they appear."""
     path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise ValueError(f"{path.name} is of unknown kind; it must end in {' or '.join(SUFFIXES)}")
+    check_readable(path)
     names: dict[str, int] = {}
-    try:
-        parts = list(read_rows(path, names))
+    with errors_naming(path):
+        parts = list(_read(path, names))
         if not parts:
             raise ValueError("there are no rows; there must be one for each round and arm")
-        rows = Rows(*map(np.concatenate, zip(*parts, strict=True)))
-        order = _in_order(rows, list(names), PLACES[suffix])
-    except OSError as error:
-        raise ValueError(f"{path.name} cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
-        raise ValueError(f"{path.name}: {error}") from None
+        rows = _Rows(*map(np.concatenate, zip(*parts, strict=True)))
+        order = _in_order(rows, list(names), place_in(path))
     shape = (-1, len(names))
     losses, delays = rows.losses[order].reshape(shape), rows.delays[order].reshape(shape)
     return environment_from_arrays(losses, delays, list(names), path.stem)
 
 
-def _in_order(
-    rows: Rows, labels: list[str], place: str
-) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+class _Rows(NamedTuple):
+    """Checked rows: round from 1, arm by number, loss, delay (NaN for never), place in the file."""
+
+    rounds: Counts
+    arms: Counts
+    losses: Floats
+    delays: Floats
+    places: Counts
+
+
+def _read(path: Path, names: dict[str, int]) -> Iterator[_Rows]:
+    """The rows of a file; `names` is filled with the number of each arm."""
+    for batch in read_batches(path, ("round", "arm", "loss"), either=("delay", "arrival")):
+        rounds, losses = batch.rounds(), batch.losses()
+        arms = [names.setdefault(label, len(names)) for label in batch.labels()]
+        places = np.array(batch.places)
+        yield _Rows(rounds.astype(np.int64), np.array(arms), losses, _delays(batch, rounds), places)
+
+
+def _delays(batch: Batch, rounds: Floats) -> Floats:
+    """The delays of a batch, NaN for never."""
+    if "arrival" in batch.columns:
+        return batch.arrivals(rounds) - rounds
+    delays = batch.numbers("delay")
+    rule = "must be a whole number, at least 0, or empty for never"
+    return batch.checked("delay", delays, in_range(delays, 0.0) | np.isnan(delays), rule)
+
+
+def _in_order(rows: _Rows, labels: list[str], place: str) -> NDArray[np.intp]:
     """The order that sorts the rows by round and arm, if each pair is there exactly once."""
     present = np.unique(rows.rounds)
     absent = np.flatnonzero(present != np.arange(1, present.size + 1))
@@ -71,10 +99,7 @@ def _in_order(
     if again.size:
         first, second = rows.places[order[again[0] : again[0] + 2]]
         round_, arm = divmod(int(pairs[again[0]]), len(labels))
-        raise ValueError(
-            f"round {round_ + 1} and arm {labels[arm]!r} stand in {place} {first} and in {place} "
-            f"{second}; each pair must stand once"
-        )
+        raise duplicate(round_ + 1, labels[arm], place, first, second)
     holes = np.flatnonzero(pairs != np.arange(pairs.size))
     hole = int(holes[0]) if holes.size else pairs.size
     if hole < present.size * len(labels):

@@ -1,32 +1,40 @@
-"""Logs of decisions that somebody else made, and what a learner would have predicted along them.
+"""Logs of decisions that another program made, read from CSV and Parquet files.
 
 A log has the columns round, arm, probability, loss and arrival (the round at whose end the loss
 was known; empty for never), and for the partially concealed learner also missing. A bandit's log
-has one row a round, an experts' log one for each expert and round. It may have a column outcome: a
-play that is "cancelled" there is withdrawn at its arrival, and has no loss; and a row may say that
-its arm was "added" or "removed" after its round. A column event orders what came in one round.
+has one row a round, an experts' log one for each expert and round. A column outcome is optional: a
+play that is "cancelled" there is withdrawn at its arrival and needs no loss, and a row whose
+outcome is "added" or "removed" says that its arm was added or removed after its round. A column
+event orders what happened at the end of one round.
 """
 
-import csv
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from belated.checks import as_count, as_number
+from belated.arrays import Floats
+from belated.table_files import (
+    Batch,
+    Mask,
+    check_readable,
+    duplicate,
+    errors_naming,
+    in_range,
+    place_in,
+    read_batches,
+)
 from belated.types import Setting
 
-CUT_SHORT = "\0"  # stands for fields that a row has too few or too many of
-COLUMNS = ("round", "arm", "probability", "loss", "arrival", "missing", "outcome", "event")
 REQUIRED = ("round", "arm", "loss", "arrival")
+OPTIONAL = ("probability", "missing", "outcome", "event")
+NO_COUNT = -1  # the missing count of a row that has none
 
 
 @dataclass(frozen=True)
 class LogRow:
-    """One decision of the log, checked; arm is the index of its name."""
+    """One decision of the log, checked; `arm` is the index of its name, `place` is in the file."""
 
     round: int
     arm: int
@@ -34,8 +42,9 @@ class LogRow:
     loss: float
     arrival: int | None
     missing: int
-    withdrawn: bool = False
-    event: int = 0
+    withdrawn: bool
+    event: int
+    place: int
 
 
 @dataclass
@@ -52,7 +61,7 @@ class ArmChange:
 class Log:
     """All rows in order of their rounds, which run from 1 without a gap.
 
-    `arms` names all there ever were, `first` says which of them it began with.
+    `arms` names all arms that ever existed, `first` says with which of them the log began.
     """
 
     arms: tuple[str, ...]
@@ -61,7 +70,7 @@ class Log:
     changes: tuple[ArmChange, ...] = ()
 
     def most_outstanding(self) -> int:
-        """The largest number of unanswered plays of one arm at the start of a round."""
+        """The largest number of outstanding plays of one arm at the start of a round."""
         changes = np.zeros((len(self.rounds) + 2, len(self.arms)), dtype=np.int64)
         for row in (row for rows in self.rounds for row in rows):
             after = row.arrival if row.arrival is not None else len(self.rounds)
@@ -75,129 +84,123 @@ class Log:
 
 
 def read_log(path: Path, setting: Setting, arms: Sequence[str] = ()) -> Log:
-    """A log from a CSV or Parquet file; arms that are not given come as the log names them."""
-    records = _parquet(path) if path.suffix.lower() == ".parquet" else _csv(path)
-    required = list(REQUIRED)
+    """A log from a CSV or Parquet file; arms that are not given are added as the log names them."""
+    check_readable(path)
+    required = [*REQUIRED]
     if setting is not Setting.FULL_INFORMATION:
         required.append("probability")
     if setting is Setting.PARTIALLY_CONCEALED:
         required.append("missing")
-    names = {arm: place for place, arm in enumerate(arms)}
-    rows, changes = [], ArmChanges()
-    for line, record in enumerate(records, 2):
-        try:
-            if not changes.take(record, names):
-                rows.append(_row(record, required, names))
-        except ValueError as error:
-            raise ValueError(f"{path.name}, line {line}: {error}") from None
-    if not rows:
-        raise ValueError(f"{path.name} has no rows; a log must have at least one")
-    try:
-        first = tuple(place for place in names.values() if place not in changes.new)
-        return Log(tuple(names), _by_round(rows, setting), first, tuple(changes.found.values()))
-    except ValueError as error:
-        raise ValueError(f"{path.name}: {error}") from None
+    reader = _LogReader({arm: place for place, arm in enumerate(arms)}, required)
+    with errors_naming(path):
+        for batch in read_batches(path, required, optional=OPTIONAL):
+            reader.add(batch)
+        if not reader.rows:
+            raise ValueError("there are no rows; a log must have at least one")
+        return reader.log(setting, place_in(path))
 
 
-class ArmChanges:
-    """The changes of arms that stand in a log, by event, and the arms that came by them."""
+class _LogReader:
+    """Collects the rows of a log and the changes of arms in it, batch by batch."""
 
-    def __init__(self) -> None:
-        self.found: dict[int, ArmChange] = {}
-        self.new: set[int] = set()
+    def __init__(self, names: dict[str, int], required: Sequence[str]) -> None:
+        self.names = names
+        self.required = required
+        self.rows: list[LogRow] = []
+        self.changes: dict[int, ArmChange] = {}
+        self.new: set[int] = set()  # arms that were not there at the beginning
 
-    def take(self, record: dict[str, Any], names: dict[str, int]) -> bool:
-        """Whether this row is about a change; it is remembered then."""
-        became = record.get("outcome")
-        if became not in ("added", "removed"):
-            return False
-        round_ = as_count(_number(record.get("round"), "round"), "round", 0)
-        event = as_count(_number(record.get("event"), "event"), "event", 0)
-        if became == "added" and str(record["arm"]) not in names:
-            self.new.add(len(names))
-        arm = names.setdefault(str(record["arm"]), len(names))
-        change = self.found.setdefault(event, ArmChange(round_, event))
-        (change.added if became == "added" else change.removed).append(arm)
-        return True
+    def add(self, batch: Batch) -> None:
+        """Check the rows of a batch and keep them."""
+        outcomes = batch.columns.get("outcome", [""] * len(batch.places))
+        changed = np.array([outcome in ("added", "removed") for outcome in outcomes])
+        withdrawn = np.array([outcome == "cancelled" for outcome in outcomes])
+        rounds = batch.rounds(least=np.where(changed, 0.0, 1.0))
+        arrivals = batch.arrivals(rounds)
+        told = ~(np.isnan(arrivals) | withdrawn | changed)  # rows whose loss is learned
+        losses = np.nan_to_num(batch.losses(optional=~told))
+        probabilities = self._probabilities(batch, changed)
+        missing = self._missing(batch, rounds, told)
+        events = _events(batch, changed)
+        for k, label in enumerate(batch.labels()):
+            if changed[k]:
+                self._change(int(rounds[k]), int(events[k]), label, outcomes[k] == "added")
+                continue
+            self.rows.append(
+                LogRow(
+                    round=int(rounds[k]),
+                    arm=self.names.setdefault(label, len(self.names)),
+                    probability=float(probabilities[k]),
+                    loss=float(losses[k]),
+                    arrival=None if np.isnan(arrivals[k]) else int(arrivals[k]),
+                    missing=int(missing[k]),
+                    withdrawn=bool(withdrawn[k]),
+                    event=int(events[k]),
+                    place=batch.places[k],
+                )
+            )
 
+    def log(self, setting: Setting, place: str) -> Log:
+        """The whole log, if every round has the rows it must have."""
+        first = tuple(arm for arm in self.names.values() if arm not in self.new)
+        rounds = _by_round(self.rows, tuple(self.names), setting, place)
+        return Log(tuple(self.names), rounds, first, tuple(self.changes.values()))
 
-def _csv(path: Path) -> Iterable[dict[str, Any]]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        try:
-            yield from csv.DictReader(file, restkey=CUT_SHORT, restval=CUT_SHORT)
-        except csv.Error as error:
-            raise ValueError(f"{path.name} is not CSV: {error}") from None
+    def _probabilities(self, batch: Batch, changed: Mask) -> Floats:
+        if "probability" not in self.required:
+            return np.ones(len(batch.places))
+        values = batch.numbers("probability")
+        fine = (values > 0.0) & (values <= 1.0) | changed
+        return batch.checked("probability", values, fine, "must be above 0 and at most 1")
 
+    def _missing(self, batch: Batch, rounds: Floats, told: Mask) -> Floats:
+        """The missing counts of the rows whose loss is learned, if the setting has them."""
+        if "missing" not in self.required:
+            return np.full(len(batch.places), NO_COUNT)
+        values = batch.numbers("missing")
+        rule = "must be a whole number from 0 to the number of earlier rounds"
+        batch.checked("missing", values, in_range(values, 0.0, rounds - 1.0) | ~told, rule)
+        return np.where(told, values, NO_COUNT)
 
-def _parquet(path: Path) -> Iterable[dict[str, Any]]:
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise ValueError(
-            f"{path.name} is Parquet, and reading it needs pyarrow: pip install 'belated[parquet]'"
-        ) from None
-    known = [name for name in parquet.read_schema(path).names if name in COLUMNS]
-    yield from parquet.read_table(path, columns=known).to_pylist()
-
-
-def _row(record: dict[str, Any], required: list[str], names: dict[str, int]) -> LogRow:
-    absent = [name for name in required if name not in record]
-    if absent:
-        raise ValueError(f"there is no column {absent[0]!r}; a log must have {', '.join(required)}")
-    if CUT_SHORT in record.values() or CUT_SHORT in record:
-        raise ValueError("the row does not have as many fields as the header")
-    round_ = as_count(_number(record["round"], "round"), "round", 1)
-    arrival = None
-    if not _empty(record["arrival"]):
-        arrival = as_count(_number(record["arrival"], "arrival"), "arrival", round_)
-    loss, withdrawn = 0.0, record.get("outcome") == "cancelled"
-    if (arrival is not None and not withdrawn) or not _empty(record["loss"]):
-        loss = _number(record["loss"], "loss")
-        if not 0.0 <= loss <= 1.0:
-            raise ValueError(f"loss is {loss!r}; it must be in [0, 1]")
-    probability = 1.0
-    if "probability" in required:
-        probability = _number(record["probability"], "probability")
-        if not 0.0 < probability <= 1.0:
-            raise ValueError(f"probability is {probability!r}; it must be above 0 and at most 1")
-    missing = -1
-    if "missing" in required and arrival is not None and not withdrawn:
-        missing = as_count(_number(record["missing"], "missing"), "missing", 0, round_ - 1)
-    if _empty(record["arm"]):
-        raise ValueError("arm is empty; it must be a name")
-    event = 0
-    if not _empty(record.get("event")):
-        event = as_count(_number(record["event"], "event"), "event", 0)
-    arm = names.setdefault(str(record["arm"]), len(names))
-    return LogRow(round_, arm, probability, loss, arrival, missing, withdrawn, event)
+    def _change(self, round_: int, event: int, label: str, added: bool) -> None:
+        if added and label not in self.names:
+            self.new.add(len(self.names))
+        arm = self.names.setdefault(label, len(self.names))
+        change = self.changes.setdefault(event, ArmChange(round_, event))
+        (change.added if added else change.removed).append(arm)
 
 
-def _by_round(rows: list[LogRow], setting: Setting) -> list[list[LogRow]]:
+def _events(batch: Batch, changed: Mask) -> Floats:
+    """The numbers of the events, 0 where there is none; a change of arms must have one."""
+    if "event" not in batch.columns:
+        if changed.any():
+            raise ValueError("there is no column 'event'; a log in which arms change must have it")
+        return np.zeros(len(batch.places))
+    events = batch.numbers("event")
+    fine = in_range(events, 0.0) | (np.isnan(events) & ~changed)
+    return np.nan_to_num(batch.checked("event", events, fine, "must be a whole number, at least 0"))
+
+
+def _by_round(
+    rows: list[LogRow], arms: Sequence[str], setting: Setting, place: str
+) -> list[list[LogRow]]:
+    """The rows of each round, if there is no gap and no row too many."""
     count = max(row.round for row in rows)
-    rounds: list[list[LogRow]] = [[] for _ in range(count)] if count <= len(rows) else []
-    if not rounds:
+    if count > len(rows):
         raise ValueError(f"there are {len(rows)} rows for {count} rounds; rounds must have no gap")
+    rounds: list[list[LogRow]] = [[] for _ in range(count)]
     for row in rows:
         same = rounds[row.round - 1]
+        again = [other for other in same if other.arm == row.arm]
+        if again:
+            raise duplicate(row.round, arms[row.arm], place, again[0].place, row.place)
         if same and setting is not Setting.FULL_INFORMATION:
-            raise ValueError(f"round {row.round} stands twice; a bandit plays one arm a round")
-        if any(other.arm == row.arm for other in same):
-            raise ValueError(f"an arm of round {row.round} stands twice")
+            raise ValueError(
+                f"round {row.round} has two rows ({place}s {same[0].place} and {row.place}); in a "
+                "bandit's log every round must have one"
+            )
         same.append(row)
     empty = [t for t, same in enumerate(rounds, 1) if not same]
     if empty:
         raise ValueError(f"round {empty[0]} has no row; rounds must run from 1 without a gap")
     return rounds
-
-
-def _empty(value: object) -> bool:
-    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
-
-
-def _number(value: Any, name: str) -> float:
-    if isinstance(value, str):
-        try:
-            value = float(value)
-        except ValueError:
-            raise ValueError(f"{name} is {value!r}; it must be a number") from None
-    return as_number(value, name)

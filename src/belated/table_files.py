@@ -1,0 +1,227 @@
+"""Tables in CSV and Parquet files: read in batches, every value checked; and written.
+
+Data files with losses and delays (`environments.files`) and logs of decisions (`replay.logs`) are
+read here. Only this module imports pyarrow, and only when a Parquet file is read or written.
+"""
+
+import csv
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.arrays import Floats
+from belated.checks import MOST_ROUNDS
+
+BATCH_ROWS = 2**13
+PLACES = {".csv": "line", ".parquet": "row"}  # the files that can be read, and what is counted
+READABLE = tuple(PLACES)
+
+Mask = NDArray[np.bool_]
+
+
+class Batch(NamedTuple):
+    """Some rows of a table: the values of each column, and the place of each row in the file."""
+
+    columns: dict[str, Sequence[Any]]
+    places: Sequence[int]
+    place: str  # what the places count: "line" or "row"
+
+    def numbers(self, name: str) -> Floats:
+        """The numbers of a column, NaN where it is empty."""
+        values = self.columns[name]
+        kept = [math.nan if value is None or value == "" else value for value in values]
+        try:
+            numbers = np.array(list(map(float, kept)), dtype=np.float64)
+        except (TypeError, ValueError):
+            self.refuse(name, [not _is_number(value) for value in kept], "must be a number")
+        unclear = [isinstance(kept[row], str) for row in np.flatnonzero(np.isnan(numbers))]
+        if any(unclear):
+            said = np.isnan(numbers)
+            said[said] = unclear
+            self.refuse(name, said, "must be a number")
+        return numbers
+
+    def rounds(self, least: Floats | float = 1.0) -> Floats:
+        """The column `round`: whole numbers from 1, or from another least number in some rows."""
+        rounds = self.numbers("round")
+        rule = f"must be a whole number from 1 to {MOST_ROUNDS}"
+        return self.checked("round", rounds, in_range(rounds, least, MOST_ROUNDS), rule)
+
+    def arrivals(self, rounds: Floats) -> Floats:
+        """The column `arrival`: the round at whose end a loss is known, NaN if it never is."""
+        arrivals = self.numbers("arrival")
+        rule = "must be a whole number, at least its round, or empty for never"
+        fine = in_range(arrivals, rounds) | np.isnan(arrivals)
+        return self.checked("arrival", arrivals, fine, rule)
+
+    def losses(self, optional: Mask | bool = False) -> Floats:
+        """The column `loss`, numbers in [0, 1]; where it is optional, NaN if it is empty."""
+        losses = self.numbers("loss")
+        fine = (losses >= 0.0) & (losses <= 1.0) | (np.isnan(losses) & optional)
+        return self.checked("loss", losses, fine, "must be in [0, 1]")
+
+    def labels(self) -> list[str]:
+        """The column `arm`: names, none of them empty."""
+        values = self.columns["arm"]
+        if None in values or "" in values:
+            self.refuse("arm", [value in (None, "") for value in values], "must be a name")
+        return list(map(str, values))
+
+    def checked(self, name: str, numbers: Floats, fine: Mask, rule: str) -> Floats:
+        """The numbers of a column, if all are fine; else an error that states the rule."""
+        if not fine.all():
+            self.refuse(name, ~fine, rule)
+        return numbers
+
+    def refuse(self, name: str, wrong: Sequence[bool] | Mask, rule: str) -> NoReturn:
+        """An error that names the place, the value and the rule of the first wrong row."""
+        row = int(np.flatnonzero(wrong)[0])
+        value = self.columns[name][row]
+        shown = "empty" if value is None or value == "" else repr(value).strip("'")
+        raise ValueError(f"{self.place} {self.places[row]}: {name} is {shown}; it {rule}")
+
+
+def in_range(numbers: Floats, least: Floats | float, most: Floats | float = math.inf) -> Mask:
+    """Where numbers are whole, finite and in a range; NaN is not."""
+    with np.errstate(invalid="ignore"):
+        whole = np.isfinite(numbers) & (numbers == np.floor(numbers))
+        fine: Mask = whole & (numbers >= least) & (numbers <= most)
+    return fine
+
+
+@contextmanager
+def errors_naming(path: Path) -> Iterator[None]:
+    """Turn what is wrong with a file into an error of one sentence that begins with its name."""
+    try:
+        yield
+    except OSError as error:
+        raise ValueError(f"{path.name} cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from None
+
+
+def check_readable(path: Path) -> None:
+    """Refuse a file whose name does not end as that of a table."""
+    if path.suffix.lower() not in READABLE:
+        raise ValueError(f"{path.name} is of unknown kind; it must end in {' or '.join(READABLE)}")
+
+
+def place_in(path: Path) -> str:
+    """What places in this file count: lines of CSV, rows of Parquet."""
+    return PLACES[path.suffix.lower()]
+
+
+def duplicate(round_: int, arm: str, place: str, first: int, second: int) -> ValueError:
+    """The error for two rows of one round and arm."""
+    where = f"{place}s {first} and {second}"
+    return ValueError(f"duplicate row for round {round_}, arm {arm!r} ({where})")
+
+
+def read_batches(
+    path: Path, required: Sequence[str], either: Sequence[str] = (), optional: Sequence[str] = ()
+) -> Iterator[Batch]:
+    """The rows of a file, of these columns; of the columns in `either` it must have exactly one."""
+    names = _Columns(required, either, optional)
+    return _parquet(path, names) if path.suffix.lower() == ".parquet" else _csv(path, names)
+
+
+class _Columns(NamedTuple):
+    """The columns that a table must have, may have, or must have one of."""
+
+    required: Sequence[str]
+    either: Sequence[str]
+    optional: Sequence[str]
+
+    def known(self, header: Iterable[str]) -> list[str]:
+        """The columns to read, if the table has all that it must have, each once."""
+        every = [*self.required, *self.either, *self.optional]
+        found = [name for name in header if name in every]
+        for name in every:
+            if found.count(name) > 1:
+                raise ValueError(f"there are two columns {name!r}; each must be there once")
+        chosen = [name for name in self.either if name in found]
+        absent = [name for name in self.required if name not in found]
+        if absent or (self.either and len(chosen) != 1):
+            has = ", ".join(header) or "none"
+            raise ValueError(f"the columns are {has}; there must be {self._rule()}")
+        return found
+
+    def _rule(self) -> str:
+        if self.either:
+            return f"{', '.join(self.required)} and either {' or '.join(self.either)}"
+        return f"{', '.join(self.required[:-1])} and {self.required[-1]}"
+
+
+def _csv(path: Path, names: _Columns) -> Iterator[Batch]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file, skipinitialspace=True)
+            header = [name.strip() for name in next(reader, [])]
+            columns = names.known(header)
+            filled = filter(None, reader)
+            numbered = ((reader.line_num, row) for row in filled)
+            while rows := list(itertools.islice(numbered, BATCH_ROWS)):
+                yield _batch(rows, header, columns)
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise ValueError(f"it is not CSV in UTF-8: {error}") from None
+
+
+def _batch(rows: list[tuple[int, list[str]]], header: list[str], columns: list[str]) -> Batch:
+    lines, records = zip(*rows, strict=True)
+    if set(map(len, records)) != {len(header)}:
+        line, count = next((line, len(row)) for line, row in rows if len(row) != len(header))
+        raise ValueError(
+            f"line {line}: there are {count} fields; there must be {len(header)} as in the header"
+        )
+    fields = dict(zip(header, zip(*records, strict=True), strict=True))
+    return Batch({name: fields[name] for name in columns}, lines, PLACES[".csv"])
+
+
+def _parquet(path: Path, names: _Columns) -> Iterator[Batch]:
+    pyarrow, parquet = _arrow("reading Parquet needs pyarrow: pip install 'belated[parquet]'")
+    try:
+        with parquet.ParquetFile(path) as file:
+            columns = names.known(file.schema_arrow.names)
+            row = 0
+            for batch in file.iter_batches(BATCH_ROWS, columns=columns):
+                values = {name: batch.column(name).to_pylist() for name in columns}
+                yield Batch(values, range(row + 1, row + 1 + batch.num_rows), PLACES[".parquet"])
+                row += batch.num_rows
+    except pyarrow.ArrowException as error:
+        raise ValueError(f"it is not Parquet: {str(error).splitlines()[0]}") from None
+
+
+def check_parquet() -> None:
+    """Refuse to write Parquet where pyarrow is not installed, before any work is done for it."""
+    _arrow("writing Parquet needs pyarrow: pip install 'belated[parquet]', or save as .csv")
+
+
+def write_parquet(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
+    """Write a table, given as the values of each column, as a Parquet file."""
+    check_parquet()
+    pyarrow, parquet = _arrow("")
+    parquet.write_table(pyarrow.table(dict(columns)), path)
+
+
+def _arrow(refusal: str) -> tuple[Any, Any]:
+    """The modules pyarrow and pyarrow.parquet, or an error of these words."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise ValueError(refusal) from None
+    return pyarrow, parquet
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
