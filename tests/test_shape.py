@@ -6,11 +6,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "belated"
 ORDER = [
-    "types", "arrays", "specs", "checks", "client", "ftrl", "compiled", "numerics", "solvers",
-    "learners", "environments", "play", "analysis", "comparison", "replay", "sweep", "stress",
-    "report", "asktell", "service", "cli", "__main__",
+    "lazy", "types", "arrays", "specs", "checks", "client", "ftrl", "compiled", "numerics",
+    "solvers", "learners", "environments", "play", "analysis", "comparison", "replay", "sweep",
+    "stress", "report", "asktell", "service", "cli", "__main__",
 ]  # fmt: skip
-NOT_NUMBA = ["types", "arrays", "specs", "checks", "client", "ftrl", "environments", "cli"]
+NOT_NUMBA = ["lazy", "types", "arrays", "specs", "checks", "client", "ftrl", "environments", "cli"]
 
 
 def imports(path: Path) -> set[str]:

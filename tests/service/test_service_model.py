@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from belated.service.admin.verify import verified_at_rest
 from belated.service.core.errors import Conflict
 from belated.service.core.problems import checked_spec
+from belated.service.core.reports import state_of
 from belated.service.core.requests import Ask, Call, Cancel, Change, Create, Report, Request, Tell
-from belated.service.core.ticket_rules import state_of
 from belated.service.store import open_store
 from tests.service.at_desk import AtDesk, at_desk
 from tests.service.service_model import Model

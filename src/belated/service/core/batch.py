@@ -15,24 +15,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from belated.asktell.ticket_rules import expiry_round
 from belated.numerics.random_stream import draw
 from belated.service.admin.offline import is_change
 from belated.service.core.errors import Conflict, Invalid, Refusal, Unavailable, Unknown
 from belated.service.core.problems import Served
 from belated.service.core.replica import ACTIVE, LATE, STATUS_AFTER, Replica
 from belated.service.core.replicas import Replicas
-from belated.service.core.requests import Ask, Cancel, Change, Report, Request, Tell, Verdict
-from belated.service.core.ticket_ids import new_ticket
-from belated.service.core.ticket_rules import (
+from belated.service.core.reports import (
     CANCELLED,
-    CLOSED,
+    EXPIRED,
     PENDING,
-    TOLD,
     cancelled_again,
     judged,
     outcome_of,
+    state_after,
     state_of,
 )
+from belated.service.core.requests import Ask, Cancel, Change, Report, Request, Tell, Verdict
+from belated.service.core.ticket_ids import new_ticket
 from belated.service.store import (
     Appended,
     Decision,
@@ -72,7 +73,7 @@ class LateReports:
 
     def heed(self, new: Outcome, stands: Outcome, problem: str, now: float) -> None:
         """Keep a report for the next notes if it is too late."""
-        if stands.kind != "expired" or (new.ticket, new.arm) in self._seen:
+        if stands.kind != EXPIRED or (new.ticket, new.arm) in self._seen:
             return
         told = {"ticket": new.ticket, "arm": new.arm, "loss": new.loss, "raw": new.raw}
         self._waiting.append(Note(problem, LATE, told, now))
@@ -243,7 +244,7 @@ class Sitting:
             key=key,
             digest=digest if key is not None else None,
             expires_at=None if seconds is None else self._now + seconds,
-            expires_round=None if rounds is None else round_ + rounds,
+            expires_round=None if rounds is None else expiry_round(round_, rounds),
         )
         self._made[decision.ticket] = len(self.decisions)
         self.decisions.append(decision)
@@ -305,7 +306,7 @@ class Sitting:
             arms = [arm for arm in candidates if found.outcome(arm) is None]
         arms = [arm for arm in arms if (ticket, arm) not in self._came]
         places = [
-            self._add(Outcome(ticket, arm, "cancelled", None, self._now), found) for arm in arms
+            self._add(Outcome(ticket, arm, CANCELLED, None, self._now), found) for arm in arms
         ]
 
         def answer(appended: Appended) -> Verdict:
@@ -331,7 +332,7 @@ class Sitting:
         self.outcomes.append(outcome)
         if self._eager:
             self._replicas.by_name[found.problem.name].fold(outcome)
-        elif found.played is None or outcome.kind == "cancelled":
+        elif found.played is None or outcome.kind == CANCELLED:
             self._read_again.add(outcome.ticket)
         return place
 
@@ -351,14 +352,13 @@ class Sitting:
                 for arm in replica.arms_waiting(ticket):
                     if (ticket, arm) not in self._came:
                         loss = problem.default_loss
-                        self._add(Outcome(ticket, arm, "expired", loss, self._now), found)
+                        self._add(Outcome(ticket, arm, EXPIRED, loss, self._now), found)
 
     def _state_in_group(self, ticket: str, found: Found) -> str:
         """The state of a ticket that this group has closed; what came before was told."""
         arms = [found.played] if found.played else found.problem.arms
         places = [self._came[ticket, arm] for arm in arms if (ticket, arm) in self._came]
-        kinds = {self.outcomes[place].kind for place in places}
-        return next((kind for kind in CLOSED if kind in kinds), TOLD)
+        return state_after([self.outcomes[place].kind for place in places])
 
     def _state(self, ticket: str, found: Found) -> str:
         """The state of a ticket after the commit."""

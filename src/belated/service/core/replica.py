@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from belated.arrays import Floats
-from belated.asktell.session import ROUNDS_AT_ONCE
+from belated.asktell.options import ROUNDS_AT_ONCE
+from belated.asktell.ticket_rules import learned_missing
 from belated.compiled.ask_tell import NO_ARM
 from belated.learners.contract import Learner
 from belated.service.core.arms import ARMS, Lineup, in_words
@@ -24,7 +25,6 @@ ACTIVE, PAUSED, ARCHIVED = "active", "paused", "archived"
 LATE = "late"
 STATUS_AFTER = {"paused": PAUSED, "resumed": ACTIVE, "archived": ARCHIVED}
 GONE = -2  # the place of a bandit's arm that was removed
-OUTSTANDING = 2  # where a partially concealed play keeps the unanswered plays of its arm
 
 
 class OpenPlay(NamedTuple):
@@ -167,14 +167,8 @@ class Replica:
             self.learner.withdraw(self.state, row, arm)
         else:
             assert outcome.loss is not None
-            missing = self._missing(outcome, row)
+            missing = learned_missing(self.learner, outcome.missing, row)
             self.learner.observe(self.state, row, arm, outcome.loss, missing)
-
-    def _missing(self, outcome: Outcome, row: Floats) -> int:
-        """The missing count that was told; if none was, the learner's own unanswered plays."""
-        if outcome.missing is not None:
-            return outcome.missing
-        return int(row[OUTSTANDING]) if self.problem.tells_missing else -1
 
     def _answered(self, outcome: Outcome, play: OpenPlay) -> None:
         if play.arm == NO_ARM:

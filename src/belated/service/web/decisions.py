@@ -7,8 +7,8 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from belated.service.core.errors import Invalid, Refusal, Unknown
+from belated.service.core.reports import state_of
 from belated.service.core.requests import Allowed, Ask, Cancel, Report, Tell, Verdict
-from belated.service.core.ticket_rules import state_of
 from belated.service.store import Decision
 from belated.service.web import models
 from belated.service.web.dependencies import (
