@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest.register_assert_rewrite("tests.asktell.in_hand", "tests.cli.commands", "tests.games")
+pytest.register_assert_rewrite("tests.asktell.session_kinds", "tests.cli.commands", "tests.games")
 TESTS = Path(__file__).parent
 FOLDERS = ("laws", "learners", "simulation", "theory", "mutants", "oracle", "kernels")
 ORDER = {folder: place for place, folder in enumerate(FOLDERS)}

@@ -6,12 +6,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "belated"
 ORDER = [
-    "types", "arrays", "specs", "checks", "table_files", "client", "ftrl", "compiled", "numerics",
-    "solvers", "learners", "environments", "play", "analysis", "comparison", "replay", "sweep",
+    "lazy", "types", "arrays", "specs", "checks", "table_files", "client", "ftrl", "compiled",
+    "numerics", "solvers", "learners", "environments", "play", "analysis", "comparison", "replay", "sweep",
     "stress", "report", "asktell", "service", "cli", "__main__",
 ]  # fmt: skip
 NOT_NUMBA = [
-    "types", "arrays", "specs", "checks", "table_files", "client", "ftrl", "environments", "cli",
+    "lazy", "types", "arrays", "specs", "checks", "table_files", "client", "ftrl", "environments",
+    "cli",
 ]  # fmt: skip
 
 

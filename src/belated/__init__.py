@@ -1,8 +1,23 @@
-"""belated: learning from feedback that comes late, and later for some choices than for others."""
+"""belated: learning from feedback that comes late, and later for some choices than for others.
 
-import importlib
-from typing import TYPE_CHECKING, Any
+The most important names can be imported from here. They are loaded on first use.
 
+Ask and tell (`belated.asktell`):
+- `ConcealedBandit`, `PartiallyConcealedBandit`, `DelayedExperts`: the paper's three learners
+- `Bandit`, `Experts`: any registered learner, by its name
+- `from_json`: a learner that was saved with `to_json`
+- `Ticket`, `Feedback`, `TicketState`, and the errors and warnings
+
+Comparing learners:
+- `scenario`, `scenarios`: the built-in environments (`belated.environments`)
+- `Environment`, `environment_from_arrays`, `environment_from_file`: your own data
+- `compare`, `Comparison`: learners on the same games (`belated.comparison`)
+- `write_report`: a comparison as an HTML page (`belated.report`)
+"""
+
+from typing import TYPE_CHECKING
+
+from belated.lazy import lazy_exports
 from belated.types import (
     BelatedError,
     BelatedWarning,
@@ -20,10 +35,9 @@ from belated.types import (
 )
 
 if TYPE_CHECKING:
-    from belated.asktell.bandits import ConcealedBandit, PartiallyConcealedBandit
-    from belated.asktell.chosen import Bandit, Experts
-    from belated.asktell.experts import DelayedExperts
-    from belated.asktell.saving import from_json
+    from belated.asktell.bandits import Bandit, ConcealedBandit, PartiallyConcealedBandit
+    from belated.asktell.experts import DelayedExperts, Experts
+    from belated.asktell.loading import from_json
     from belated.comparison.compare import compare
     from belated.comparison.result import Comparison
     from belated.environments.environment import Environment
@@ -64,30 +78,25 @@ __all__ = [
     "write_report",
 ]
 
-
-# The learners bring numba with them, so they are loaded on first use.
-_HOMES = {
-    "Bandit": "belated.asktell.chosen",
-    "Comparison": "belated.comparison.result",
-    "ConcealedBandit": "belated.asktell.bandits",
-    "DelayedExperts": "belated.asktell.experts",
-    "Environment": "belated.environments.environment",
-    "Experts": "belated.asktell.chosen",
-    "PartiallyConcealedBandit": "belated.asktell.bandits",
-    "compare": "belated.comparison.compare",
-    "environment_from_arrays": "belated.environments.files",
-    "environment_from_file": "belated.environments.files",
-    "from_json": "belated.asktell.saving",
-    "scenario": "belated.environments.scenarios",
-    "scenarios": "belated.environments.scenarios",
-    "write_report": "belated.report.page",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'belated' has no attribute {name!r}")
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "Bandit": "belated.asktell.bandits",
+        "Comparison": "belated.comparison.result",
+        "ConcealedBandit": "belated.asktell.bandits",
+        "DelayedExperts": "belated.asktell.experts",
+        "Environment": "belated.environments.environment",
+        "Experts": "belated.asktell.experts",
+        "PartiallyConcealedBandit": "belated.asktell.bandits",
+        "compare": "belated.comparison.compare",
+        "environment_from_arrays": "belated.environments.files",
+        "environment_from_file": "belated.environments.files",
+        "from_json": "belated.asktell.loading",
+        "scenario": "belated.environments.scenarios",
+        "scenarios": "belated.environments.scenarios",
+        "write_report": "belated.report.page",
+    },
+)
 
 
 def __dir__() -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from belated import ClosedTicketError, ConflictError, Ticket, TicketState, UnknownTicketError
-from tests.asktell.in_hand import (
+from tests.asktell.session_kinds import (
     BANDITS,
     CONCEALED,
     EXPERTS,

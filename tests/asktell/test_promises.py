@@ -11,7 +11,7 @@ import pytest
 import belated
 from belated import BelatedError, BelatedWarning, HorizonExceededError, MissingExceededError
 from belated.environments.missing import missing_counts
-from tests.asktell.in_hand import (
+from tests.asktell.session_kinds import (
     BANDITS,
     CONCEALED,
     EXPERTS,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import belated
 from belated import StateFormatError
 from belated.learners.paper.full_information import MOST_CARRIED
-from tests.asktell.in_hand import (
+from tests.asktell.session_kinds import (
     CONCEALED,
     EXPERTS,
     KINDS,
@@ -249,7 +249,7 @@ def test_a_dropped_key_is_refused(kind: Kind, checksum: str) -> None:
     whole = json.loads(text_of(kind))
     for key in set(whole) - {"checksum"}:
         refuses(rewritten(kind, lambda content, k=key: content.pop(k), checksum))
-    for outer in ("terms", "state", "tickets"):
+    for outer in ("feedback", "state", "tickets"):
         for key in whole[outer]:
             refuses(rewritten(kind, lambda content, o=outer, k=key: content[o].pop(k), checksum))
 
@@ -311,7 +311,7 @@ def test_json_of_another_kind_is_refused(text: str) -> None:
 
 
 @every_kind
-@pytest.mark.parametrize("version", [0, 2, 4, 1.5, "3", None, [3]])
+@pytest.mark.parametrize("version", [0, 2, 5, 3.5, "4", None, [4]])
 def test_another_version_is_refused(kind: Kind, version: Any) -> None:
     """Whatever the checksum says, and the message names the version that was found."""
     for checksum in ("old", "new"):
@@ -320,7 +320,7 @@ def test_another_version_is_refused(kind: Kind, version: Any) -> None:
 
 
 @every_kind
-@pytest.mark.parametrize("name", ["OtherBandit", "AskTell", "", None, 5, ["ConcealedBandit"]])
+@pytest.mark.parametrize("name", ["OtherBandit", "Session", "", None, 5, ["ConcealedBandit"]])
 def test_an_unknown_class_is_refused(kind: Kind, name: Any) -> None:
     """Even with a checksum that fits."""
     refuses(rewritten(kind, lambda content: content.update({"class": name})))

@@ -1,4 +1,4 @@
-"""The short way through ask and tell: whatever it skips, it does what the long way would do."""
+"""The fast path of ask and tell: whatever it skips, it does what the slow path would do."""
 
 import copy
 import gc
@@ -18,7 +18,7 @@ from belated import Feedback, Ticket, TicketState
 from belated.compiled.jit import config
 from belated.learners.paper.many_arms import FEWEST_ARMS, draw_grouped, touch
 from belated.numerics.random_stream import draw, seeded
-from tests.asktell.in_hand import (
+from tests.asktell.session_kinds import (
     BANDITS,
     CONCEALED,
     EXPERTS,
@@ -60,7 +60,7 @@ class Model:
             options["horizon"] = 2**epoch
         if self.kind.is_bandit:
             options["max_missing"] = options.get("max_missing") or self.most
-        self.epoch, self.learner = epoch, self.kind.make_class.kind(arms=self.arms, **options)
+        self.epoch, self.learner = epoch, self.kind.make_class.kinds[0](arms=self.arms, **options)
         self.state = self.learner.start()
 
     def ask(self, expire_after: int | None) -> tuple[int, NDArray[np.float64]]:
@@ -173,24 +173,24 @@ def test_a_round_that_cannot_be_solved_changes_nothing(
         for _ in range(rounds):
             each.ask()
         each.weights()
-    hands = [learner._hand, learner._another_hand()]
-    make = learner._hand_of
+    runners = [learner._runner, learner._scratch_copy()]
+    make = learner._runner_for
 
     def made(*arguments: Any) -> Any:
-        hand = make(*arguments)
-        hands.append(hand)
-        hand.ask = failing
-        return hand
+        runner = make(*arguments)
+        runners.append(runner)
+        runner.ask = failing
+        return runner
 
-    steps = learner._hand.ask
-    for hand in hands:
-        hand.ask = failing
-    monkeypatch.setattr(learner, "_hand_of", made)
+    steps = learner._runner.ask
+    for runner in runners:
+        runner.ask = failing
+    monkeypatch.setattr(learner, "_runner_for", made)
     for _ in range(2):
         refused(learner, Breakdown, "no solution", learner.ask)
     monkeypatch.undo()
-    for hand in hands:
-        hand.ask = steps
+    for runner in runners:
+        runner.ask = steps
     for _ in range(5):
         assert learner.ask() == twin.ask()
     assert learner.to_json() == twin.to_json()
@@ -214,11 +214,11 @@ def test_the_arms_beyond_the_promise_are_counted_as_they_come_and_go(kind: Kind)
                     learner.cancel(ticket)
                 else:
                     kind.tell(learner, ticket, float(random.random()))
-            table = learner._hand.table
-            expected = int((table.state.outstanding > 1).sum())
-            assert table.over[0] == expected
+            space = learner._runner.workspace
+            expected = int((space.state.outstanding > 1).sum())
+            assert space.arms_over[0] == expected
             resumed = belated.from_json(learner.to_json())
-            assert resumed._hand.table.over[0] == expected
+            assert resumed._runner.workspace.arms_over[0] == expected
             most = max(most, expected)
     assert most == 3
 
@@ -227,11 +227,11 @@ def test_a_bound_found_out_by_a_report_is_counted_with() -> None:
     """A report that doubles max_missing also settles which arms are beyond it."""
     learner = PARTIAL.make(["only"], max_missing=None)
     first, *_ = [learner.ask() for _ in range(3)]
-    assert learner._hand.table.over[0] == 1
+    assert learner._runner.workspace.arms_over[0] == 1
     ticket = learner.ask()
     learner.tell(ticket, 0.5, missing=3)
     assert part_of_state(learner, "max_missing") == [4]
-    assert learner._hand.table.over[0] == 0
+    assert learner._runner.workspace.arms_over[0] == 0
     assert learner.tell(first, 0.5, missing=0).counted
 
 
@@ -396,7 +396,7 @@ def test_grouped_and_plain_rounds_are_the_same(
         for round_ in range(rounds):
             one, other = (np.array(list(each.weights().values())) for each in (grouped, plain))
             np.testing.assert_allclose(one, other, rtol=1e-12, atol=0)
-            was_grouped += grouped._hand.steps != plain._hand.steps
+            was_grouped += grouped._runner.steps != plain._runner.steps
             tickets = grouped.ask(), plain.ask()
             assert tickets[0][:3] == tickets[1][:3]
             assert tickets[0].probability == pytest.approx(one[tickets[0].arm], rel=0, abs=0)
@@ -412,7 +412,7 @@ def test_grouped_and_plain_rounds_are_the_same(
 def test_few_arms_are_not_grouped() -> None:
     """Where it does not pay, the plain steps are taken."""
     grouped, plain = pair(FEWEST_ARMS - 1)
-    assert grouped._hand.steps == plain._hand.steps
+    assert grouped._runner.steps == plain._runner.steps
 
 
 def test_touched_arms_are_kept_in_order() -> None:

@@ -13,7 +13,7 @@ from belated import (
     TicketState,
     UnknownTicketError,
 )
-from tests.asktell.in_hand import (
+from tests.asktell.session_kinds import (
     BANDITS,
     COLOURS,
     CONCEALED,

@@ -1,7 +1,7 @@
 """Games played by hand, ask by ask, with any registered learner, and the same in the readable loop.
 
 The steps run uncompiled here, over the learners' own compiled verbs: compiling the steps of every
-learner would take many minutes. A few are compiled in tests/asktell/test_chosen_compiled.py.
+learner would take many minutes. A few are compiled in tests/asktell/test_any_learner_compiled.py.
 """
 
 from typing import Any

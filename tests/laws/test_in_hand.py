@@ -75,10 +75,10 @@ def test_states_that_grow_are_given_room_by_hand(kind: Kind) -> None:
     options = {"hint": "recent"} if kind.name in ("adahedged", "dorm", "dorm-plus", "dub") else {}
     game = long_game(kind, 150, **options)
     learner = in_hand(game)
-    size = sum(part.size for part in learner._hand.table.state)
+    size = sum(part.size for part in learner._runner.workspace.state)
     expected = by_the_loop(game, learner._learner)
     assert by_hand(game, learner).tobytes() == expected.tobytes()
-    assert sum(part.size for part in learner._hand.table.state) > size
+    assert sum(part.size for part in learner._runner.workspace.state) > size
     resumed = by_hand(game, in_hand(game), resume_every=7)
     assert resumed.tobytes() == expected.tobytes()
 
@@ -195,14 +195,14 @@ def test_a_cancelled_play_is_withdrawn_by_the_learners_own_verb(
     player = Player(game, in_hand(game))
     for _ in range(len(game.losses)):
         player.ask()
-        learner, before = player.learner, copied(player.learner._hand.table.state)
+        learner, before = player.learner, copied(player.learner._runner.workspace.state)
         if data.draw(st.booleans(), "cancel"):
             ticket, entry = player.tickets[-1], learner._book.open[player.now]
             plays, arms = in_force(game, entry)
             for play, arm in zip(plays, arms, strict=True):
                 learner._learner.withdraw(before, play, arm)
             assert learner.cancel(ticket).state is TicketState.CANCELLED
-            assert identical(learner._hand.table.state, before)
+            assert identical(learner._runner.workspace.state, before)
             with pytest.raises(belated.ClosedTicketError):
                 player.report(ticket, player.now - 1, arms[0])
             for arrivals in player.arriving.values():

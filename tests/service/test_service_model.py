@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from belated.service.admin.verify import verified_at_rest
 from belated.service.core.errors import StateConflictError
 from belated.service.core.problems import checked_spec
+from belated.service.core.reports import state_of
 from belated.service.core.requests import (
     Ask,
     Cancel,
@@ -25,7 +26,6 @@ from belated.service.core.requests import (
     Tell,
     TicketReport,
 )
-from belated.service.core.ticket_rules import state_of
 from belated.service.store import open_store
 from tests.service.service_model import Model
 from tests.service.thread_client import ThreadClient, thread_client

@@ -1,86 +1,83 @@
-"""Bandits in the hand: the partially concealed and the concealed learner with ask and tell."""
+"""Bandits with ask and tell: an arm is drawn in each round, and only its loss is told.
 
+The constructors of the public classes spell out all their options, those they share included, so
+that signatures and tooltips show them.
+"""
+
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsFloat
 
 import numpy as np
 
-from belated.asktell.held_rounds import Turn
-from belated.asktell.options import (
-    DOUBLING,
-    Terms,
-    as_bound,
-    as_horizon,
-    as_practical,
+from belated.asktell.held_rounds import FinishedRound
+from belated.asktell.learner_options import plain_options
+from belated.asktell.options import DOUBLING, FeedbackOptions, as_bound, as_horizon, is_practical
+from belated.asktell.runners import runner_for
+from belated.asktell.session import Prepared, Session
+from belated.asktell.session_state import SavedRound
+from belated.asktell.ticket_book import UNTOLD, LossReports, ToldLosses
+from belated.asktell.ticket_rules import (
+    NO_MISSING,
+    checked_missing,
+    learned_missing,
     refuse_missing,
+    unit_loss,
 )
-from belated.asktell.session import AskTell
-from belated.asktell.ticket_book import UNTOLD, Reports, Told
-from belated.checks import as_arms, as_count, as_weights
-from belated.compiled.ask_tell import (
-    ANY_BANDIT,
-    BANDIT,
-    NONE,
-    NOTHING,
-    REGARDLESS,
-    Drawn,
-    Hand,
-    hand_of,
-)
+from belated.checks import as_arms, as_count, as_weights, in_order
+from belated.compiled.ask_tell import NOT_PLAYED, UNCHECKED, Drawn, Runner
 from belated.learners.contract import Learner
 from belated.learners.paper.concealed import Concealed, GammaWeight
-from belated.learners.paper.many_arms import GROUPED, ROWS, is_full, room_for_touched
+from belated.learners.paper.many_arms import is_full
 from belated.learners.paper.partially_concealed import PartiallyConcealed
 from belated.learners.practical.practical_bandit import PracticalBandit
 from belated.types import (
-    PRACTICAL,
     AnyVariant,
     Arm,
     BelatedError,
     Feedback,
     MissingExceededError,
+    Need,
+    Setting,
     Ticket,
     TicketState,
 )
 
-OpenPlay = tuple[Ticket, Drawn]
+OpenTicket = tuple[Ticket, Drawn]
 TOLD = TicketState.TOLD  # looked up once: members of an enumeration are slow to reach
-UNUSUAL: Drawn = (NOTHING, 0.0, ())
+SLOW_PATH: Drawn = (NOT_PLAYED, 0.0, ())
 FIRST = np.zeros(1, dtype=np.int64)  # the only place in a bandit's ticket
-_made = tuple.__new__  # a record from its parts, three times as fast as by its own constructor
+_made = tuple.__new__  # makes a record of its parts three times as fast as its own constructor
 
 
-class BanditInHand(AskTell):
-    """What all bandits share: one arm is drawn, and only its loss is told."""
+class BanditSession(Session):
+    """What all bandits share. For an open ticket the book keeps the ticket and what was drawn."""
 
     is_bandit = True
-    steps = BANDIT
-    steps_of_any = ANY_BANDIT
-    practical = PracticalBandit
-    _groups = True  # very many arms, most of them alike; off only to measure and to test
+    _groups_arms = True  # many arms without a loss are kept as one group; off only for tests
 
     def outstanding(self) -> dict[Arm, int]:
-        """How many own plays of each arm are unanswered, of the present epoch if doubling."""
-        return self._by_arm(self._hand.table.state.outstanding)
+        """How many own plays of each arm are unanswered; if the horizon doubles, of this epoch."""
+        return self._by_arm(self._runner.workspace.state.outstanding)
 
     def missing(self) -> dict[Arm, int]:
-        """Not known here: a loss of an arm that was not played is never seen to be missing."""
+        """Raise an error: a bandit is not told whether losses of other arms are missing."""
         raise BelatedError(
             "a bandit cannot count the missing losses of arms it did not play; "
             "outstanding() counts its own unanswered plays"
         )
 
-    # -- tickets: the book holds (ticket, drawn) for each that is open
+    # -- asking and telling
 
     def ask(self) -> Ticket:
-        """Play one round: a ticket with the arm, its probability, and all that was in force."""
-        book, hand = self._book, self._hand
+        """Play one round: a ticket with the arm to play and the probability of its draw."""
+        book, runner = self._book, self._runner
         round_ = book.opened + 1
-        drawn = UNUSUAL
-        if round_ <= self._last_usual_round and round_ - self._lifetime not in book.open:
-            drawn = hand.ask(hand.address, self._how)
-        if drawn[0] == NOTHING:
-            drawn = self._ask_unusually()
+        drawn = SLOW_PATH
+        if round_ <= self._last_fast_round and round_ - self._lifetime not in book.open:
+            drawn = runner.ask(runner.address, self._mode)
+        if drawn[0] == NOT_PLAYED:
+            drawn = self._ask_slowly()
         arm, probability, _ = drawn
         parts = (f"{book.key}-{round_}", round_, self.arms[arm], probability, None)
         ticket = _made(Ticket, parts)
@@ -88,127 +85,125 @@ class BanditInHand(AskTell):
         book.opened = round_
         return ticket
 
-    def _ticket_of(self, round_: int, entry: OpenPlay) -> Ticket:
-        return entry[0]
-
-    def _told(self, entry: OpenPlay) -> Told:
-        return Told(np.full(1, UNTOLD))
-
     def _tell(self, ticket: Ticket | str, loss: float, missing: int) -> Feedback:
-        """A loss in [0, 1] of the ticket's arm, learned at once if nothing is unusual about it."""
-        book, hand = self._book, self._hand
+        """Learn a loss in [0, 1] of the ticket's arm, on the fast path if nothing is special."""
+        book, runner = self._book, self._runner
         try:
             round_ = ticket.round if type(ticket) is Ticket else book.round_of(ticket)
             entry = book.open.get(round_)
-        except TypeError:  # a round that could not even be looked for
+        except TypeError:  # a round that could not even be looked up
             entry = None
         if entry is not None and round_ >= self._first_round:
             handed_out, drawn = entry
-            if (handed_out is ticket or type(ticket) is str or handed_out == ticket) and hand.tell(
-                hand.address, drawn, loss, missing, self._how
-            ):
+            if (
+                handed_out is ticket or type(ticket) is str or handed_out == ticket
+            ) and runner.tell(runner.address, drawn, loss, missing, self._mode):
                 book.close(handed_out.round, (TOLD, drawn[0], loss, missing))
                 return _made(Feedback, (handed_out.id, True, TOLD))
-        return self._receive(self._found(ticket), Reports(FIRST, np.full(1, loss), missing))
+        return self._receive(self._round_of(ticket), _report(loss, missing))
 
     def _checked_missing(self, ticket: Ticket | str, missing: int | None) -> int:
-        """A missing count, which cannot be more than the rounds before the ticket's."""
-        round_ = self._found(ticket)
-        if missing is None:
-            raise ValueError("missing is None; in this setting it must be told with every loss")
-        return as_count(missing, "missing", 0, round_ - 1)
+        return checked_missing(missing, self._round_of(ticket))
 
-    def _learn(self, hand: Hand, entry: OpenPlay, new: Reports) -> None:
-        self._heed(new)
-        hand.tell(hand.address, entry[1], float(new.losses[0]), new.missing, REGARDLESS)
+    # -- tickets
 
-    def _teach(self, hand: Hand, turn: Turn) -> None:
-        loss, missing = float(turn.told.losses[0]), turn.told.missing
-        hand.tell(hand.address, turn.entry[1], loss, missing, REGARDLESS)
+    def _ticket_of(self, round_: int, entry: OpenTicket) -> Ticket:
+        return entry[0]
 
-    def _at_expiry(self, entry: OpenPlay) -> Told:
-        return Told(np.full(1, self._default), self._missing_at_expiry(entry[1]))
+    def _told(self, entry: OpenTicket) -> ToldLosses:
+        return ToldLosses(np.full(1, UNTOLD))
 
-    def _expire(self, hand: Hand, entry: OpenPlay) -> None:
-        self._teach(hand, Turn(entry, self._at_expiry(entry)))
+    def _learn(self, runner: Runner, entry: OpenTicket, new: LossReports) -> None:
+        self._check_reports(new)
+        runner.tell(runner.address, entry[1], float(new.losses[0]), new.missing, UNCHECKED)
 
-    def _withdraw(self, entry: OpenPlay) -> None:
-        """A play that is withdrawn teaches nothing: of the paper's learners, a loss of zero."""
-        loss = UNTOLD if self.steps == ANY_BANDIT else 0.0
-        self._hand.tell(self._hand.address, entry[1], loss, 0, REGARDLESS)
+    def _learn_round(self, runner: Runner, finished: FinishedRound) -> None:
+        loss, missing = float(finished.told.losses[0]), finished.told.missing
+        runner.tell(runner.address, finished.entry[1], loss, missing, UNCHECKED)
 
-    def _keep(self, entry: OpenPlay, told: Told) -> None:
+    def _at_expiry(self, entry: OpenTicket) -> ToldLosses:
+        missing = learned_missing(self._learner, None, entry[1][2])
+        return ToldLosses(np.full(1, self._default_loss), missing)
+
+    def _expire(self, runner: Runner, entry: OpenTicket) -> None:
+        self._learn_round(runner, FinishedRound(entry, self._at_expiry(entry)))
+
+    def _withdraw(self, entry: OpenTicket) -> None:
+        self._runner.tell(self._runner.address, entry[1], UNTOLD, NO_MISSING, UNCHECKED)
+
+    def _keep(self, entry: OpenTicket, told: ToldLosses) -> None:
         raise AssertionError("a bandit's ticket is told all at once")
 
     def _close(
-        self, round_: int, entry: OpenPlay, state: TicketState, told: Told | None = None
+        self, round_: int, entry: OpenTicket, state: TicketState, told: ToldLosses | None = None
     ) -> None:
-        loss, missing = (UNTOLD, -1) if told is None else (float(told.losses[0]), told.missing)
+        loss, missing = UNTOLD, NO_MISSING
+        if told is not None:
+            loss, missing = float(told.losses[0]), told.missing
         self._book.close(round_, (state, entry[1][0], loss, missing))
 
-    def _missing_at_expiry(self, drawn: Drawn) -> int:
-        """The missing count that an expired play is learned with, where one is needed.
+    def _saved(self, round_: int, entry: OpenTicket, told: ToldLosses) -> SavedRound:
+        ticket, (arm, _, play) = entry
+        return SavedRound(ticket, {arm: play}, told)
 
-        Nobody told it: the learner's own unanswered plays are the best there is.
-        """
-        return int(drawn[2][2]) if issubclass(self.kind, PartiallyConcealed) else -1
+    def _restored(self, saved: SavedRound) -> OpenTicket:
+        ticket, [(arm, play)] = saved.ticket, saved.plays.items()
+        if ticket.arm != self.arms[arm] or ticket.probability is None:
+            raise ValueError(f"the ticket {ticket.id!r} is of {ticket.arm!r}")
+        own = ticket._replace(arm=self.arms[arm])
+        return own, (arm, ticket.probability, play)
 
-    # -- max_missing, promised or (if None) found out
+    # -- max_missing: promised, or doubled when it is exceeded
 
-    @property
-    def _finds_out(self) -> bool:
-        return self._options.get("max_missing", 0) is None
+    def _prepare_round(self, due: list[int]) -> Prepared:
+        prepared = super()._prepare_round(due)
+        runner = prepared.runner
+        if is_full(runner.workspace.touched):
+            space = runner.workspace
+            runner = self._runner_for(prepared.learner, space.state, space.stream)
+        if self._doubles_bound:
+            before = int(self._runner.workspace.state.max_missing[0])
+            most = doubled_to(before, runner.most_outstanding())
+            if most != int(runner.workspace.state.max_missing[0]):
+                runner = self._scratch_copy() if runner is self._runner else runner
+                runner.set_max_missing(most)
+        return prepared._replace(runner=runner)
 
-    def _coming(self, due: list[int]) -> tuple[int, Learner, Hand]:
-        epoch, learner, hand = super()._coming(due)
-        if is_full(hand.table.touched):
-            hand = self._hand_of(learner, hand.table.state, hand.table.stream)
-        if self._finds_out:
-            before = int(self._hand.table.state.max_missing[0])
-            most = doubled_to(before, hand.most_outstanding())
-            if most != int(hand.table.state.max_missing[0]):
-                hand = self._another_hand() if hand is self._hand else hand
-                hand.promise(most)
-        return epoch, learner, hand
-
-    def _watch_promises(self, learner: Learner, hand: Hand) -> None:
-        super()._watch_promises(learner, hand)
+    def _check_promises(self, prepared: Prepared) -> None:
+        super()._check_promises(prepared)
         if "max_missing" in self._options:
-            self._watch_missing(hand, hand.most_outstanding())
+            self._check_missing(prepared.runner, prepared.runner.most_outstanding())
 
-    def _watch_missing(self, hand: Hand, missing: int) -> None:
-        most = int(hand.table.state.max_missing[0])
+    def _check_missing(self, runner: Runner, missing: int) -> None:
+        most = int(runner.workspace.state.max_missing[0])
         if missing > most:
             text = f"{missing} losses of one arm are missing, more than max_missing={most}"
-            self._broken(text, MissingExceededError)
+            self._promise_broken(text, MissingExceededError)
 
-    def _heed(self, new: Reports) -> None:
+    def _check_reports(self, new: LossReports) -> None:
         if "max_missing" not in self._options:
             return
-        if not self._finds_out:
-            self._watch_missing(self._hand, new.missing)
-        elif new.missing > int(self._hand.table.state.max_missing[0]):
-            self._hand.promise(doubled_to(int(self._hand.table.state.max_missing[0]), new.missing))
+        most = int(self._runner.workspace.state.max_missing[0])
+        if not self._doubles_bound:
+            self._check_missing(self._runner, new.missing)
+        elif new.missing > most:
+            self._runner.set_max_missing(doubled_to(most, new.missing))
 
     # -- very many arms
 
-    def _hand_of(self, learner: Learner, state: Any, stream: Any) -> Hand:
-        can_group = self._groups and isinstance(learner, Concealed)
-        touched = room_for_touched(state) if can_group else NONE
-        if touched.size > 0:
-            return hand_of(learner, state, stream, GROUPED, touched, ROWS)
-        return super()._hand_of(learner, state, stream)
+    def _runner_for(self, learner: Learner, state: Any, stream: Any) -> Runner:
+        return runner_for(learner, state, stream, self._groups_arms)
 
     def _group(self, wanted: bool) -> None:
-        """Whether arms without a loss are kept as one group; all that changes is the time taken."""
-        self._groups = wanted
-        table = self._hand.table
-        hand = self._hand_of(self._learner, table.state, table.stream)
-        self._spare = None
-        self._adopt(self._epoch, self._learner, hand, max(1, self._book.opened))
+        """Choose whether arms without a loss are kept as one group; only the time taken changes."""
+        self._groups_arms = wanted
+        space = self._runner.workspace
+        runner = self._runner_for(self._learner, space.state, space.stream)
+        self._scratch = None
+        self._use(Prepared(self._epoch, self._learner, runner), max(1, self._book.opened))
 
 
-class PartiallyConcealedBandit(BanditInHand):
+class PartiallyConcealedBandit(BanditSession):
     """A bandit that is told, with each loss, how many losses of its arm were missing.
 
     Args:
@@ -228,7 +223,7 @@ class PartiallyConcealedBandit(BanditInHand):
         remember: how many closed tickets are kept to recognise repeated reports.
     """
 
-    kind = PartiallyConcealed
+    kinds = (PartiallyConcealed, PracticalBandit)
 
     def __init__(
         self,
@@ -245,16 +240,16 @@ class PartiallyConcealedBandit(BanditInHand):
         seed: int | None = None,
         remember: int = 1000,
     ) -> None:
-        options: dict[str, Any] = {
+        practical = is_practical(variant, horizon=horizon, max_missing=max_missing, prior=prior)
+        options = {
             "horizon": as_horizon(horizon),
             "max_missing": as_bound(max_missing),
             "prior": as_weights(prior, as_arms(arms)),
             "variant": variant,
         }
-        if variant == PRACTICAL:
-            options = as_practical(horizon=horizon, max_missing=max_missing, prior=prior)
-        terms = Terms.checked(loss_range, expire_after, default_loss, strict)
-        super().__init__(arms, options, terms, seed, remember)
+        feedback = FeedbackOptions.checked(loss_range, expire_after, default_loss, strict)
+        kind = self.kinds[practical]
+        super().__init__(kind, arms, {} if practical else options, feedback, seed, remember)
 
     def tell(
         self,
@@ -264,9 +259,9 @@ class PartiallyConcealedBandit(BanditInHand):
         missing: int | None = None,
         reward: SupportsFloat | None = None,
     ) -> Feedback:
-        """The loss of the ticket's arm, and rho_s, its missing losses when it was played."""
-        if reward is not None or type(loss) is not float or not self._least <= loss <= 1.0:
-            loss = self._terms.in_unit_range(loss, reward)
+        """Tell the loss of the ticket's arm, and rho_s, its missing losses when it was played."""
+        if reward is not None or type(loss) is not float or not self._least_loss <= loss <= 1.0:
+            loss = unit_loss(self._feedback.loss_range, loss, reward)
         if (
             type(ticket) is Ticket
             and type(ticket.round) is int
@@ -277,7 +272,7 @@ class PartiallyConcealedBandit(BanditInHand):
         return self._tell(ticket, loss, self._checked_missing(ticket, missing))
 
 
-class ConcealedBandit(BanditInHand):
+class ConcealedBandit(BanditSession):
     """A bandit that is told losses and nothing else (th:concealed).
 
     Args:
@@ -295,7 +290,7 @@ class ConcealedBandit(BanditInHand):
         remember: how many closed tickets are kept to recognise repeated reports.
     """
 
-    kind = Concealed
+    kinds = (Concealed, PracticalBandit)
 
     def __init__(
         self,
@@ -311,15 +306,15 @@ class ConcealedBandit(BanditInHand):
         seed: int | None = None,
         remember: int = 1000,
     ) -> None:
-        options: dict[str, Any] = {
+        practical = is_practical(variant, max_missing=max_missing, gamma_weight=gamma_weight)
+        options = {
             "max_missing": as_bound(max_missing),
             "variant": variant,
             "gamma_weight": gamma_weight,
         }
-        if variant == PRACTICAL:
-            options = as_practical(max_missing=max_missing, gamma_weight=gamma_weight)
-        terms = Terms.checked(loss_range, expire_after, default_loss, strict)
-        super().__init__(arms, options, terms, seed, remember)
+        feedback = FeedbackOptions.checked(loss_range, expire_after, default_loss, strict)
+        kind = self.kinds[practical]
+        super().__init__(kind, arms, {} if practical else options, feedback, seed, remember)
 
     def tell(
         self,
@@ -329,12 +324,140 @@ class ConcealedBandit(BanditInHand):
         reward: SupportsFloat | None = None,
         missing: None = None,
     ) -> Feedback:
-        """The loss of the ticket's arm has arrived."""
+        """Tell the loss of the ticket's arm."""
         if missing is not None:
             refuse_missing(missing)
-        if reward is not None or type(loss) is not float or not self._least <= loss <= 1.0:
-            loss = self._terms.in_unit_range(loss, reward)
-        return self._tell(ticket, loss, -1)
+        if reward is not None or type(loss) is not float or not self._least_loss <= loss <= 1.0:
+            loss = unit_loss(self._feedback.loss_range, loss, reward)
+        return self._tell(ticket, loss, NO_MISSING)
+
+
+class Bandit(BanditSession):
+    """A bandit with any registered learner (`belated learners` lists them).
+
+    Args:
+        arms: their names, or how many there are.
+        learner: the name of the learner.
+        loss_range: the (low, high) that losses and rewards lie in.
+        expire_after: the rounds after which an untold play counts as `default_loss`.
+        default_loss: see `expire_after`; in the units of `loss_range`.
+        strict: raise, instead of warning once, when a promise turns out broken.
+        seed: fixes the draws and the ids of the tickets.
+        remember: how many closed tickets are kept to recognise repeated reports.
+        options: those of the learner. Where they are needed and not given, `horizon` is "doubling"
+            and `max_missing` is found out; anything else that a learner must know has to be given.
+    """
+
+    def __init__(
+        self,
+        arms: Sequence[Arm] | int,
+        *,
+        learner: str,
+        loss_range: Sequence[float] = (0.0, 1.0),
+        expire_after: int | None = None,
+        default_loss: float | None = None,
+        strict: bool = False,
+        seed: int | None = None,
+        remember: int = 1000,
+        **options: Any,
+    ) -> None:
+        kind = self.kind_of(learner)
+        plain = plain_options(kind, as_arms(arms), options, seed)
+        feedback = FeedbackOptions.checked(loss_range, expire_after, default_loss, strict)
+        super().__init__(kind, arms, plain, feedback, seed, remember)
+
+    def ask(
+        self, *, delays: Mapping[Arm, float | None] | Sequence[float | None] | None = None
+    ) -> Ticket:
+        """Play one round: a ticket with the arm to play and the probability of its draw.
+
+        A learner that must know the delay of a play as soon as the arm is drawn is told the delays
+        of all arms beforehand, by name or in their order; None is for a loss that never comes.
+        """
+        if self._knows_delays:
+            self._runner.workspace.scratch[0] = self._in_rounds(delays)
+        elif delays is not None:
+            raise ValueError(f"delays is {delays!r}; {self.kind.name} is not told delays")
+        return super().ask()
+
+    def tell(
+        self,
+        ticket: Ticket | str,
+        loss: SupportsFloat | None = None,
+        *,
+        reward: SupportsFloat | None = None,
+        missing: int | None = None,
+    ) -> Feedback:
+        """Tell the loss of the ticket's arm.
+
+        A partially concealed learner must be told, too, how many losses of the arm were missing
+        when it was played.
+        """
+        if reward is not None or type(loss) is not float or not self._least_loss <= loss <= 1.0:
+            loss = unit_loss(self._feedback.loss_range, loss, reward)
+        absent = NO_MISSING
+        if self._tells_missing:
+            absent = self._checked_missing(ticket, missing)
+        elif missing is not None:
+            refuse_missing(missing)
+        if self._held is None:
+            return self._tell(ticket, loss, absent)
+        return self._receive(self._round_of(ticket), _report(loss, absent))
+
+    def outstanding(self) -> dict[Arm, int]:
+        """How many own plays of each arm are unanswered; if the horizon doubles, of this epoch."""
+        counts = dict.fromkeys(self.arms, 0)
+        for round_, (ticket, _) in self._book.open.items():
+            if round_ >= self._first_round:
+                counts[ticket.arm] += 1
+        return counts
+
+    @property
+    def _title(self) -> str:
+        return f"Bandit by {self.kind.name}"
+
+    def _set_up(
+        self,
+        kind: type[Learner],
+        arms: tuple[Arm, ...],
+        options: Mapping[str, Any],
+        feedback: FeedbackOptions,
+    ) -> None:
+        super()._set_up(kind, arms, options, feedback)
+        self._tells_missing = kind.setting is Setting.PARTIALLY_CONCEALED
+        self._knows_delays = Need.DELAY_AT_DECISION in kind.needs
+
+    def _in_rounds(self, delays: Any) -> list[float]:
+        """The delays of all arms, in order; infinite where nothing comes."""
+        if isinstance(delays, Mapping):
+            odd = [name for name in delays if name not in self.arms]
+            odd += [arm for arm in self.arms if arm not in delays]
+            if odd:
+                raise ValueError(
+                    f"delays and arms differ at {odd[0]!r}; delays must name each arm once"
+                )
+            delays = [delays[arm] for arm in self.arms]
+        given = in_order(delays)
+        if given is None or len(given) != len(self.arms):
+            raise ValueError(
+                f"delays is {delays!r}; {self.kind.name} must know the delay of every arm, by name "
+                "or in order, before it draws one"
+            )
+        window = self._learner.window
+        if window is not None:
+            return [float(window)] * len(given)
+        return [math.inf if each is None else as_count(each, "delay", 0) for each in given]
+
+    def _prepare_round(self, due: list[int]) -> Prepared:
+        prepared = super()._prepare_round(due)
+        if self._knows_delays and prepared.runner is not self._runner:
+            np.copyto(prepared.runner.workspace.scratch, self._runner.workspace.scratch)
+        return prepared
+
+
+def _report(loss: float, missing: int) -> LossReports:
+    """A report of the only place in a bandit's ticket."""
+    return LossReports(FIRST, np.full(1, loss), missing)
 
 
 def doubled_to(most: int, needed: int) -> int:

@@ -1,4 +1,8 @@
-"""Experts in the hand: the full-information learner with ask and tell."""
+"""Experts with ask and tell: each round weighs all experts, and the losses of all are told.
+
+The constructors of the public classes spell out all their options, those they share included, so
+that signatures and tooltips show them.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,44 +12,44 @@ from typing import Any, SupportsFloat, cast
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.asktell.held_rounds import Turn
-from belated.asktell.options import DOUBLING, Terms, as_horizon, as_practical, refuse_missing
-from belated.asktell.session import AskTell
-from belated.asktell.ticket_book import UNTOLD, Reports, Told
+from belated.asktell.held_rounds import FinishedRound
+from belated.asktell.learner_options import plain_options
+from belated.asktell.options import DOUBLING, FeedbackOptions, as_horizon, is_practical
+from belated.asktell.session import Session
+from belated.asktell.session_state import SavedRound
+from belated.asktell.ticket_book import UNTOLD, LossReports, ToldLosses
+from belated.asktell.ticket_rules import refuse_missing
 from belated.checks import as_arms, as_weights, in_order
-from belated.compiled.ask_tell import ANY_EXPERTS, EXPERTS, NO_ARM, Hand
+from belated.compiled.ask_tell import NO_ARM, Runner
 from belated.learners.paper.full_information import FullInformation
 from belated.learners.practical.practical_experts import PracticalExperts
-from belated.types import PRACTICAL, AnyVariant, Arm, Feedback, Ticket, TicketState
+from belated.types import AnyVariant, Arm, Feedback, Ticket, TicketState
 
 
 @dataclass(slots=True)
 class OpenRound:
-    """A pending ticket: its weights, what was in force for each expert, what was told so far."""
+    """What the book keeps for an open ticket: weights, frozen rows and told losses, by expert."""
 
     weights: Floats
     plays: Floats
     losses: Floats
 
 
-class ExpertsInHand(AskTell):
-    """What all experts share: they are weighed, and the losses of all are told, piece by piece."""
+class ExpertSession(Session):
+    """What all sessions of experts share: the losses of all experts are told, piece by piece."""
 
     is_bandit = False
-    steps = EXPERTS
-    steps_of_any = ANY_EXPERTS
-    practical = PracticalExperts
 
     def ask(self) -> Ticket:
         """Play one round: a ticket with the weights of all experts."""
-        book, hand = self._book, self._hand
+        book, runner = self._book, self._runner
         round_ = book.opened + 1
-        if round_ <= self._last_usual_round and round_ - self._lifetime not in book.open:
-            hand.ask(hand.address, self._how)
+        if round_ <= self._last_fast_round and round_ - self._lifetime not in book.open:
+            runner.ask(runner.address, self._mode)
         else:
-            self._ask_unusually()
-        table = self._hand.table
-        entry = OpenRound(table.prediction.q.copy(), table.plays.copy(), self._nothing_told)
+            self._ask_slowly()
+        space = self._runner.workspace
+        entry = OpenRound(space.prediction.q.copy(), space.plays.copy(), self._nothing_told)
         book.open[round_] = entry
         book.opened = round_
         return self._ticket_of(round_, entry)
@@ -58,7 +62,7 @@ class ExpertsInHand(AskTell):
         reward: Mapping[Arm, SupportsFloat] | Sequence[SupportsFloat] | None = None,
         missing: None = None,
     ) -> Feedback:
-        """The losses of some experts in the ticket's round, by name, or of all, in their order."""
+        """Tell losses of the ticket's round: of some experts by name, or of all in their order."""
         if missing is not None:
             refuse_missing(missing)
         if (loss is None) == (reward is None):
@@ -66,7 +70,7 @@ class ExpertsInHand(AskTell):
         word, told = ("loss", loss) if reward is None else ("reward", reward)
         arms, values = self._named(told)
         losses = self._in_unit_range(word, arms, values)
-        return self._receive(self._found(ticket), Reports(arms, losses))
+        return self._receive(self._round_of(ticket), LossReports(arms, losses))
 
     @cached_property
     def _positions(self) -> dict[Arm, int]:
@@ -74,7 +78,7 @@ class ExpertsInHand(AskTell):
 
     @cached_property
     def _nothing_told(self) -> Floats:
-        """What all tickets share of which nothing was told yet."""
+        """The losses of a ticket of which nothing was told; all such tickets share this array."""
         losses = np.full(len(self.arms), UNTOLD)
         losses.flags.writeable = False
         return losses
@@ -84,7 +88,7 @@ class ExpertsInHand(AskTell):
         return np.arange(len(self.arms), dtype=np.int64)
 
     def _named(self, told: Any) -> tuple[Counts, Sequence[Any]]:
-        """The experts of which something is told, by their places, and what is told of them."""
+        """The places of the experts of which something is told, and the values told of them."""
         if isinstance(told, Mapping):
             places = [self._position(name) for name in told]
             return np.array(places, dtype=np.int64), list(told.values())
@@ -103,16 +107,16 @@ class ExpertsInHand(AskTell):
             raise ValueError(f"{name!r} is no expert here; the experts are {known}") from None
 
     def _in_unit_range(self, word: str, arms: Counts, values: Sequence[Any]) -> Floats:
-        """Losses or rewards of the user's as losses in [0, 1], at once if nothing is unusual."""
+        """Convert losses or rewards to losses in [0, 1], all at once if they are plain numbers."""
         losses = _plain_numbers(values) if word == "loss" else None
-        if losses is not None and bool(np.all((self._least <= losses) & (losses <= 1.0))):
+        if losses is not None and bool(np.all((self._least_loss <= losses) & (losses <= 1.0))):
             return losses
-        convert = getattr(self._terms.loss_range, word)
+        convert = getattr(self._feedback.loss_range, word)
         named = zip(arms.tolist(), values, strict=True)
         return np.array([convert(v, f"the {word} of {self.arms[i]!r}") for i, v in named])
 
     def missing(self) -> dict[Arm, int]:
-        """How many losses of each expert are still to come, of the present epoch if doubling."""
+        """How many losses of each expert are to come; if the horizon doubles, of this epoch."""
         counts = np.zeros(len(self.arms), dtype=np.int64)
         for round_, entry in self._book.open.items():
             if round_ >= self._first_round:
@@ -124,47 +128,70 @@ class ExpertsInHand(AskTell):
     def _ticket_of(self, round_: int, entry: OpenRound) -> Ticket:
         return Ticket(self._book.id_of(round_), round_, weights=self._by_arm(entry.weights))
 
-    def _told(self, entry: OpenRound) -> Told:
-        return Told(entry.losses)
+    def _told(self, entry: OpenRound) -> ToldLosses:
+        return ToldLosses(entry.losses)
 
-    def _learn(self, hand: Hand, entry: OpenRound, new: Reports) -> None:
-        # compiled code takes arrays to be of exactly this kind
+    def _learn(self, runner: Runner, entry: OpenRound, new: LossReports) -> None:
+        # compiled code takes it for granted that arrays are of exactly this kind
         places = np.ascontiguousarray(new.places, dtype=np.int64)
         losses = np.ascontiguousarray(new.losses, dtype=np.float64)
-        hand.tell(hand.address, places, entry.plays, losses)
+        runner.tell(runner.address, places, entry.plays, losses)
 
-    def _teach(self, hand: Hand, turn: Turn) -> None:
-        hand.tell(hand.address, self._all, turn.entry.plays, turn.told.losses)
+    def _learn_round(self, runner: Runner, finished: FinishedRound) -> None:
+        runner.tell(runner.address, self._all, finished.entry.plays, finished.told.losses)
 
-    def _heed(self, new: Reports) -> None:
-        """Reports of experts say nothing of what was promised."""
+    def _check_reports(self, new: LossReports) -> None:
+        """Check nothing: no report of experts can break a promise."""
 
-    def _at_expiry(self, entry: OpenRound) -> Told:
-        return Told(np.where(np.isnan(entry.losses), cast(float, self._default), entry.losses))
+    def _at_expiry(self, entry: OpenRound) -> ToldLosses:
+        default = cast(float, self._default_loss)
+        return ToldLosses(np.where(np.isnan(entry.losses), default, entry.losses))
 
-    def _expire(self, hand: Hand, entry: OpenRound) -> None:
-        self._settle(hand, entry, cast(float, self._default))
+    def _expire(self, runner: Runner, entry: OpenRound) -> None:
+        self._settle(runner, entry, cast(float, self._default_loss))
 
     def _withdraw(self, entry: OpenRound) -> None:
-        """A play that is withdrawn teaches nothing: of the paper's learner, a loss of zero."""
-        self._settle(self._hand, entry, UNTOLD if self.steps == ANY_EXPERTS else 0.0)
+        self._settle(self._runner, entry, UNTOLD)
 
-    def _settle(self, hand: Hand, entry: OpenRound, loss: float) -> None:
-        """One loss for all that is untold."""
+    def _settle(self, runner: Runner, entry: OpenRound, loss: float) -> None:
+        """Learn one loss for all experts that were not told; NaN withdraws them."""
         untold = np.flatnonzero(np.isnan(entry.losses))
-        self._learn(hand, entry, Reports(untold, np.full(len(untold), loss)))
+        self._learn(runner, entry, LossReports(untold, np.full(len(untold), loss)))
 
-    def _keep(self, entry: OpenRound, told: Told) -> None:
+    def _keep(self, entry: OpenRound, told: ToldLosses) -> None:
         entry.losses = told.losses
 
     def _close(
-        self, round_: int, entry: OpenRound, state: TicketState, told: Told | None = None
+        self, round_: int, entry: OpenRound, state: TicketState, told: ToldLosses | None = None
     ) -> None:
         losses = entry.losses if told is None else told.losses
         self._book.close(round_, (state, NO_ARM, losses, -1))
 
+    def _saved(self, round_: int, entry: OpenRound, told: ToldLosses) -> SavedRound:
+        rows = entry.plays.tolist()
+        plays = {arm: tuple(rows[arm]) for arm in self._unlearned(told)}
+        return SavedRound(self._ticket_of(round_, entry), plays, told)
 
-class DelayedExperts(ExpertsInHand):
+    def _restored(self, saved: SavedRound) -> OpenRound:
+        weights = np.array(list((saved.ticket.weights or {}).values()))
+        if sorted(saved.plays) != self._unlearned(saved.told):
+            raise ValueError(
+                f"the ticket {saved.ticket.id!r} must have a play for each expert that was not told"
+            )
+        plays = np.zeros((len(self.arms), self._learner.play_width))
+        for arm, play in saved.plays.items():
+            plays[arm] = play
+        return OpenRound(weights, plays, saved.told.losses)
+
+    def _unlearned(self, told: ToldLosses) -> list[int]:
+        """The experts whose losses the learner was not told: all, if rounds are held back."""
+        if self._held is not None:
+            return list(range(len(self.arms)))
+        untold: list[int] = np.flatnonzero(np.isnan(told.losses)).tolist()
+        return untold
+
+
+class DelayedExperts(ExpertSession):
     """Experts whose losses arrive at different times (full information, th:fullinfobound).
 
     Args:
@@ -182,7 +209,7 @@ class DelayedExperts(ExpertsInHand):
         remember: how many closed tickets are kept to recognise repeated reports.
     """
 
-    kind = FullInformation
+    kinds = (FullInformation, PracticalExperts)
 
     def __init__(
         self,
@@ -198,19 +225,58 @@ class DelayedExperts(ExpertsInHand):
         seed: int | None = None,
         remember: int = 1000,
     ) -> None:
-        options: dict[str, Any] = {
+        practical = is_practical(variant, horizon=horizon, prior=prior)
+        options = {
             "horizon": as_horizon(horizon),
             "prior": as_weights(prior, as_arms(experts)),
             "variant": variant,
         }
-        if variant == PRACTICAL:
-            options = as_practical(horizon=horizon, prior=prior)
-        terms = Terms.checked(loss_range, expire_after, default_loss, strict)
-        super().__init__(experts, options, terms, seed, remember)
+        feedback = FeedbackOptions.checked(loss_range, expire_after, default_loss, strict)
+        kind = self.kinds[practical]
+        super().__init__(kind, experts, {} if practical else options, feedback, seed, remember)
+
+
+class Experts(ExpertSession):
+    """Experts weighed by any registered learner (`belated learners` lists them).
+
+    Args:
+        experts: their names, or how many there are.
+        learner: the name of the learner.
+        loss_range: the (low, high) that losses and rewards lie in.
+        expire_after: the rounds after which an untold loss counts as `default_loss`.
+        default_loss: see `expire_after`; in the units of `loss_range`.
+        strict: raise, instead of warning once, when a promise turns out broken.
+        seed: fixes the ids of the tickets; nothing else is random here.
+        remember: how many closed tickets are kept to recognise repeated reports.
+        options: those of the learner. Where it is needed and not given, `horizon` is "doubling";
+            anything else that a learner must know has to be given.
+    """
+
+    def __init__(
+        self,
+        experts: Sequence[Arm] | int,
+        *,
+        learner: str,
+        loss_range: Sequence[float] = (0.0, 1.0),
+        expire_after: int | None = None,
+        default_loss: float | None = None,
+        strict: bool = False,
+        seed: int | None = None,
+        remember: int = 1000,
+        **options: Any,
+    ) -> None:
+        kind = self.kind_of(learner)
+        plain = plain_options(kind, as_arms(experts), options, seed)
+        feedback = FeedbackOptions.checked(loss_range, expire_after, default_loss, strict)
+        super().__init__(kind, experts, plain, feedback, seed, remember)
+
+    @property
+    def _title(self) -> str:
+        return f"Experts by {self.kind.name}"
 
 
 def _plain_numbers(values: Sequence[Any]) -> Floats | None:
-    """Values as an array of doubles if numpy takes them for numbers of any kind."""
+    """The values as an array of doubles; None unless numpy takes them for numbers."""
     try:
         numbers = np.asarray(values)
     except (ValueError, TypeError):

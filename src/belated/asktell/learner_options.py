@@ -1,4 +1,4 @@
-"""Which registered learner is meant by a name, and its options: checked, complete and plain."""
+"""The learner that a name stands for, and its options: checked, complete, and ready for JSON."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +11,11 @@ from belated.learners.contract import Learner
 from belated.learners.registry import check_options, learner_named, option_names
 from belated.types import Arm, Need, Setting
 
-COIN = 1  # the branch of the seed that learners with coins of their own get
+COIN = 1  # which branch of the seed learners with random choices of their own get
 
 
 def kind_named(name: str, bandit: bool) -> type[Learner]:
-    """A registered learner that is a bandit, or is not."""
+    """The registered learner of this name; an error if it is not of the kind that is wanted."""
     if not isinstance(name, str):
         raise ValueError(f"learner is {name!r}; it must be the name of a learner")
     kind = learner_named(name)
@@ -34,7 +34,7 @@ def kind_named(name: str, bandit: bool) -> type[Learner]:
 def plain_options(
     kind: type[Learner], arms: tuple[Arm, ...], given: Mapping[str, Any], seed: int | None
 ) -> dict[str, Any]:
-    """The options of a learner, checked, complete, and such that JSON can hold them."""
+    """The options of a learner as JSON can hold them, checked, and with defaults filled in."""
     check_options(kind, given)
     options, known = dict(given), option_names(kind)
     for name, default in ((Need.HORIZON, DOUBLING), (Need.MAX_MISSING, None)):
@@ -60,7 +60,7 @@ def plain_options(
 
 
 def plain(value: Any) -> Any:
-    """Numbers of numpy as Python's, and whatever has an order as a list."""
+    """A value as JSON has it: numpy's numbers as Python's, arrays and sequences as lists."""
     if isinstance(value, np.generic):
         return value.item()
     values = in_order(value)
@@ -68,7 +68,22 @@ def plain(value: Any) -> Any:
 
 
 def coin_seed(seed: int | None) -> int:
-    """A seed for a learner's own coins, apart from that of the draws."""
+    """A seed for the random choices of a learner itself, independent of the draws of arms."""
     entropy = None if seed is None else as_count(seed, "seed", 0)
     sequence = np.random.SeedSequence(entropy, spawn_key=(COIN,))
     return int(sequence.generate_state(1)[0])
+
+
+def learner_in_epoch(
+    kind: type[Learner], arms: int, options: Mapping[str, Any], epoch: int
+) -> Learner:
+    """The learner that runs in an epoch: with horizon="doubling" its horizon is 2^epoch.
+
+    A max_missing that is not promised starts at 1; the session doubles it when it is exceeded.
+    """
+    given = dict(options)
+    if given.get("horizon") == DOUBLING:
+        given["horizon"] = 2**epoch
+    if given.get("max_missing", 0) is None:
+        given["max_missing"] = 1
+    return kind(arms=arms, **given)

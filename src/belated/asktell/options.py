@@ -1,18 +1,22 @@
-"""The terms on which a learner is used, beside what it is: checked, in the learner's own units."""
+"""The options of ask and tell that do not depend on the learner, checked and in its units."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, SupportsFloat
+from typing import SupportsFloat
 
 from belated.checks import MOST_ROUNDS, LossRange, as_count, as_range
-from belated.types import PRACTICAL
+from belated.types import ANY_VARIANTS, PRACTICAL, AnyVariant
 
 DOUBLING = "doubling"
+ROUNDS_AT_ONCE = 32  # a state that grows is given room for so many rounds at a time
 
 
 @dataclass(frozen=True)
-class Terms:
-    """How a learner is used, beside what it is: the options that all learners share."""
+class FeedbackOptions:
+    """How losses are told: their range, when an untold one expires, and how strict to be.
+
+    `default_loss` is the loss in [0, 1] of a play that expires.
+    """
 
     loss_range: LossRange
     expire_after: int | None
@@ -26,8 +30,8 @@ class Terms:
         expire_after: int | None,
         default_loss: SupportsFloat | None,
         strict: bool,
-    ) -> "Terms":
-        """The terms a user gave, in the learner's own units."""
+    ) -> "FeedbackOptions":
+        """Check the options that a user gave; `default_loss` is in the units of `loss_range`."""
         bounds = as_range(loss_range)
         if expire_after is None and default_loss is None:
             return cls(bounds, None, None, bool(strict))
@@ -38,15 +42,6 @@ class Terms:
             )
         rounds = as_count(expire_after, "expire_after", 0)
         return cls(bounds, rounds, bounds.loss(default_loss, "default_loss"), bool(strict))
-
-    def in_unit_range(self, loss: SupportsFloat | None, reward: SupportsFloat | None) -> float:
-        """A loss or a reward of the user's, exactly one of them given, as a loss in [0, 1]."""
-        if loss is not None and reward is None:
-            return self.loss_range.loss(loss)
-        if reward is not None and loss is None:
-            return self.loss_range.reward(reward)
-        found = "neither" if loss is None else "both"
-        raise ValueError(f"{found} of loss and reward are given; tell takes exactly one of them")
 
 
 def as_horizon(horizon: int | str) -> int | str:
@@ -59,19 +54,31 @@ def as_horizon(horizon: int | str) -> int | str:
 
 
 def as_bound(max_missing: int | None) -> int | None:
-    """A bound on the missing losses, or None to find it out."""
+    """A bound on the missing losses of an arm; None if the session is to find it out."""
     return None if max_missing is None else as_count(max_missing, "max_missing", 0, MOST_ROUNDS)
 
 
-def as_practical(**promises: object) -> dict[str, Any]:
-    """The options of the practical variant, which needs no promise; any but these is refused."""
+def is_practical(variant: AnyVariant, **promises: object) -> bool:
+    """Whether the practical learner takes the place of the paper's; it needs none of the promises.
+
+    A promise that was given all the same is refused, as is an unknown variant.
+    """
+    if variant not in ANY_VARIANTS:
+        *others, last = map(repr, ANY_VARIANTS)
+        raise ValueError(f"variant is {variant!r}; it must be {', '.join(others)} or {last}")
+    if variant != PRACTICAL:
+        return False
     for name, value in promises.items():
         if value is not None and value != DOUBLING:
             raise ValueError(f"{name} is {value!r}; variant='practical' does without, leave it out")
-    return {"variant": PRACTICAL}
+    return True
 
 
-def refuse_missing(missing: object) -> None:
-    """Missing counts belong to the partially concealed setting only."""
-    if missing is not None:
-        raise ValueError(f"missing is {missing!r}; only a partially concealed bandit is told it")
+def epoch_of(round_: int, horizon: object) -> int:
+    """The epoch of a round: with horizon="doubling" epoch k has the rounds 2^k to 2^(k+1) - 1."""
+    return round_.bit_length() - 1 if horizon == DOUBLING else 0
+
+
+def first_round_of(epoch: int, horizon: object) -> int:
+    """The first round of an epoch."""
+    return 2**epoch if horizon == DOUBLING else 1

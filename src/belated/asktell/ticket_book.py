@@ -1,9 +1,8 @@
-"""The ticket book: which plays are open, what became of the others.
+"""The ticket book of a session: which tickets are open, and what became of the others.
 
-A ticket is pending until it is told, expires or is cancelled, and never changes again after that.
-Open tickets are kept for as long as they are open; of the closed ones the book remembers the last
-few, so that a report made twice can be told from a report that contradicts: as many tickets as the
-user wants, but never more than 100,000 losses, since a ticket of many experts holds many.
+Open tickets are kept as long as they are open. Of the closed ones the book remembers the last few,
+so that a repeated report can be told from one that contradicts: as many tickets as the user wants,
+but never more than 100,000 losses, since a ticket of many experts holds many.
 """
 
 from collections import deque
@@ -13,92 +12,92 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from belated.arrays import Counts, Floats
+from belated.asktell.ticket_rules import NO_MISSING, expiring_with, in_words, losses_differ
 from belated.types import ClosedTicketError, Ticket, TicketState, UnknownTicketError
 
 MOST_LOSSES_REMEMBERED = 100_000
 UNTOLD = float("nan")
 
 
-class Reports(NamedTuple):
-    """Losses as they were told, in [0, 1], with their places in a ticket (a bandit's has one).
+class LossReports(NamedTuple):
+    """Losses in [0, 1] as they were told, with their places in a ticket; a bandit's has one place.
 
-    The missing count told with them is -1 where none is told.
+    `missing` is the missing count told with them, or -1.
     """
 
     places: Counts
     losses: Floats
-    missing: int = -1
+    missing: int = NO_MISSING
 
-    def about(self, place: int) -> str:
-        """What is told in one place, in words."""
-        loss = float(self.losses[self.places == place][0])
-        return f"loss {loss!r}" + (f" with missing {self.missing}" if self.missing >= 0 else "")
+    def in_words(self, place: int) -> str:
+        """What was told in one place, for a message."""
+        return in_words(float(self.losses[self.places == place][0]), self.missing)
 
 
-class Told(NamedTuple):
-    """What was told of a ticket so far: a loss for each of its places, NaN if not yet told."""
+class ToldLosses(NamedTuple):
+    """What was told of a ticket so far: a loss for each of its places, NaN where none was told."""
 
     losses: Floats
-    missing: int = -1
+    missing: int = NO_MISSING
 
-    def new_in(self, reports: Reports) -> Reports:
-        """The reports of which nothing was told before."""
+    def new_in(self, reports: LossReports) -> LossReports:
+        """Those reports whose places were not told before."""
         known = ~np.isnan(self.losses[reports.places])
         if not known.any():
             return reports
         return reports._replace(places=reports.places[~known], losses=reports.losses[~known])
 
-    def contradicted_by(self, reports: Reports) -> int | None:
-        """The first place of which something else was told before.
-
-        Losses may differ by the rounding of a reward turned into a loss.
-        """
+    def contradicted_by(self, reports: LossReports) -> int | None:
+        """The first place for which something else was told before; None if there is none."""
         before = self.losses[reports.places]
-        differ = np.abs(before - reports.losses) > 1e-12
+        differ = losses_differ(before, reports.losses)
         if reports.missing != self.missing:
             differ |= ~np.isnan(before)
         return int(reports.places[differ.argmax()]) if differ.any() else None
 
-    def with_more(self, new: Reports) -> "Told":
-        """What was told together with what is told now."""
+    def with_more(self, new: LossReports) -> "ToldLosses":
+        """What was told before together with what is told now."""
         if len(new.places) == len(self.losses):
             losses = np.empty_like(self.losses)
         else:
             losses = self.losses.copy()
         losses[new.places] = new.losses
-        return Told(losses, new.missing if len(new.places) > 0 else self.missing)
+        return ToldLosses(losses, new.missing if len(new.places) > 0 else self.missing)
 
-    def report(self) -> Reports:
-        """All that was told, as one report."""
+    def reports(self) -> LossReports:
+        """All that was told, as reports."""
         places = np.flatnonzero(~np.isnan(self.losses))
-        return Reports(places, self.losses[places], self.missing)
+        return LossReports(places, self.losses[places], self.missing)
 
 
-class Closed(NamedTuple):
-    """What became of a ticket and what was told for it; a bandit's has an arm and one loss."""
+class ClosedTicket(NamedTuple):
+    """What became of a ticket, and what was told for it.
+
+    A bandit's ticket has an arm and one loss. Experts have the arm -1 and a loss for each expert.
+    """
 
     state: TicketState
     arm: int
     losses: float | Floats
-    missing: int = -1
+    missing: int = NO_MISSING
 
     @property
-    def told(self) -> Told:
+    def told(self) -> ToldLosses:
         """What was told for it, by place."""
-        return Told(np.atleast_1d(np.asarray(self.losses)), self.missing)
+        return ToldLosses(np.atleast_1d(np.asarray(self.losses)), self.missing)
 
-    def with_told(self, told: Told) -> "Closed":
-        """The same with more told."""
+    def with_told(self, told: ToldLosses) -> "ClosedTicket":
+        """This ticket, with other losses told for it."""
         losses = told.losses if self.arm < 0 else float(told.losses[0])
         return self._replace(losses=losses, missing=told.missing)
 
 
 @dataclass
 class TicketBook:
-    """All tickets of one learner, by round; those closed also in the order of their closing.
+    """All tickets of one session by round; the closed ones also in the order of their closing.
 
-    What an open ticket holds is its learner's business. Each ticket has the same number of
-    places, so the bounds on tickets and on losses remembered are one bound on tickets.
+    The session decides what it keeps for an open ticket. Each ticket has the same number of places,
+    so that the bounds on remembered tickets and on remembered losses make one bound on tickets.
     """
 
     key: str
@@ -114,7 +113,7 @@ class TicketBook:
 
     @property
     def next_round(self) -> int:
-        """The round that the next ticket will have."""
+        """The round of the next ticket."""
         return self.opened + 1
 
     def id_of(self, round_: int) -> str:
@@ -124,7 +123,7 @@ class TicketBook:
     def close(self, round_: int, parts: tuple[Any, ...]) -> None:
         """Close an open ticket, and forget the oldest closed one if there are too many.
 
-        The parts are those of a `Closed`, which is made of them only when somebody asks.
+        `parts` are the fields of a `ClosedTicket`, which is made of them only when it is needed.
         """
         del self.open[round_]
         self.closed[round_] = parts
@@ -132,22 +131,22 @@ class TicketBook:
         if len(self.order) > self.most_closed:
             del self.closed[self.order.popleft()]
 
-    def what_became_of(self, round_: int) -> Closed:
+    def closed_ticket(self, round_: int) -> ClosedTicket:
         """A closed ticket that is remembered."""
-        return Closed(*self.closed[round_])
+        return ClosedTicket(*self.closed[round_])
 
     def due(self, expire_after: int | None) -> list[int]:
-        """The open rounds that the coming round finds too old.
+        """The open rounds that expire before the next round is played.
 
-        Each round looks for them, so that it can find no more than one.
+        Each round looks for them, so that there is never more than one.
         """
         if expire_after is None:
             return []
-        oldest = self.next_round - expire_after
-        return [oldest - 1] if oldest - 1 in self.open else []
+        round_ = expiring_with(self.opened, expire_after)
+        return [round_] if round_ in self.open else []
 
     def round_of(self, ticket: Ticket | str) -> int:
-        """The round of a ticket; an error if this learner never handed it out."""
+        """The round of a ticket that is open or remembered, or an error that says why not."""
         name = ticket.id if isinstance(ticket, Ticket) else ticket
         if not isinstance(name, str):
             raise UnknownTicketError(f"{ticket!r} is not a ticket; it must be a Ticket or its id")

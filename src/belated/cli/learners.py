@@ -1,4 +1,4 @@
-"""belated learners, belated warmup: what there is to play with, and getting it ready."""
+"""belated learners and belated warmup: the list of learners, and compiling them ahead of time."""
 
 import json
 import os
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from belated.asktell.loading import AnySession
     from belated.learners.contract import Learner
 
 COMMON = (
@@ -49,15 +50,21 @@ def learners(as_json: bool) -> None:
 
 
 def in_python(kind: "type[Learner]") -> str:
-    """How a learner is taken into the hand: by a class of its own, or by its name."""
-    from belated.asktell.saving import KINDS
+    """How a user makes a session with a learner: by a class of its own, or by its name."""
     from belated.types import Setting
 
-    for name, in_hand in KINDS.items():
-        if in_hand.kind is kind:
-            return f"belated.{name}"
+    own = own_class(kind)
+    if own is not None:
+        return f"belated.{own.__name__}"
     general = "Experts" if kind.setting is Setting.FULL_INFORMATION else "Bandit"
     return f'belated.{general}(learner="{kind.name}")'
+
+
+def own_class(kind: "type[Learner]") -> "type[AnySession] | None":
+    """The class of sessions that is made for a learner of the paper."""
+    from belated.asktell.loading import SESSIONS
+
+    return next((each for each in SESSIONS.values() if each.kinds[:1] == (kind,)), None)
 
 
 @click.command()
@@ -92,19 +99,18 @@ def compile_learner(kind: "type[Learner]") -> None:
     """Call each verb of a learner once, and compile its ask and tell and the compiled game."""
     import numpy as np
 
-    from belated.asktell.saving import KINDS
     from belated.environments.files import environment_from_arrays
     from belated.learners.paper.many_arms import FEWEST_ARMS
     from belated.play import engine
     from belated.play.game import Game
 
     learner = kind(arms=2)
-    makers: list[Any] = [in_hand for in_hand in KINDS.values() if in_hand.kind is kind]
-    for make in makers:
+    own: Any = own_class(kind)
+    if own is None:
+        make_session(learner)
+    else:
         for arms in (2, FEWEST_ARMS):
-            make(arms).ask()
-    if not makers:
-        take_in_hand(learner)
+            own(arms).ask()
     state = learner.start()
     plays = learner.commit(state, learner.predict(state), 0)
     learner.withdraw(state, plays[0], 0)
@@ -114,9 +120,10 @@ def compile_learner(kind: "type[Learner]") -> None:
     engine.play(learner, Game(nothing, np.random.SeedSequence(0)), np.random.SeedSequence(0))
 
 
-def take_in_hand(learner: "Learner") -> None:
-    """Compile what asking and telling are to a learner, whatever it must know."""
-    from belated.asktell.chosen import Bandit, Experts
+def make_session(learner: "Learner") -> None:
+    """Compile ask and tell of a learner by making a session with it."""
+    from belated.asktell.bandits import Bandit
+    from belated.asktell.experts import Experts
     from belated.types import Need, Setting
 
     known = [need for need in learner.needs if need is not Need.DELAY_AT_DECISION]

@@ -1,5 +1,11 @@
-"""One round by hand: what `ask` and `tell` do, each in one compiled call."""
+"""Ask and tell in one compiled call each: the steps of a round, and the runner that calls them.
 
+A step is a compiled function that is given the address of a `Workspace` (see `compiled.records`). A
+`Runner` owns the memory of a workspace and has the two steps of its learner ready to be called.
+"""
+
+import pkgutil
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,124 +17,142 @@ from belated.compiled.jit import compiled_step
 from belated.compiled.records import Handle, Step, arrays_in, frozen, in_one_block, opened, types
 from belated.numerics.random_stream import draw
 
-Drawn = tuple[int, float, tuple[float, ...]]  # arm, probability, and what was in force
+Drawn = tuple[int, float, tuple[float, ...]]  # arm, probability, and the frozen row of the play
 
 NO_ARM = -1  # experts have no arm that is played
-USUAL, REGARDLESS, LOOK = 0, 1, 2  # how to ask: heed the promise, do not, or only predict
-NOTHING = -1  # in place of an arm: no round was played
+NOT_PLAYED = -1  # in the place of an arm: the step has played no round
+
+# The modes of a step. CHECKED refuses a round or a report that breaks max_missing, and leaves it to
+# the caller; UNCHECKED goes on all the same; PREDICT_ONLY computes the weights and plays nothing.
+# They are plain integers, since compiled code takes those fastest.
+CHECKED, UNCHECKED, PREDICT_ONLY = 0, 1, 2
+
+NO_COUNTS = np.zeros(0, dtype=np.int64)
 
 
-NONE = np.zeros(0, dtype=np.int64)
+class Workspace(NamedTuple):
+    """All memory that the steps of one learner use.
 
-
-class Table(NamedTuple):
-    """What a learner in the hand works with.
-
-    `over` counts the arms with more outstanding plays than max_missing, so that no step has to
-    look at all arms (it is empty where no max_missing is promised). `touched` is for learners that
-    treat arms without a loss as one group: how many arms have one, and which. Prediction, plays and
-    room are to work in; a learner that must know delays at once finds those of the coming round, by
-    arm, in the room.
+    `arms_over` counts the arms with more outstanding plays than max_missing, so that no step has to
+    look at all arms; it is empty if no max_missing is promised. `touched` is for learners that
+    treat arms without a loss as one group: the number of arms with a loss, then these arms. The
+    steps write predictions, plays and intermediate results to `prediction`, `plays` and `scratch`.
+    A learner that must know delays beforehand finds those of the coming round, by arm, in the first
+    row of `scratch`.
     """
 
     state: Any
     prediction: Any
     stream: NDArray[np.uint64]
     plays: Floats
-    over: Counts
+    arms_over: Counts
     touched: Counts
-    room: Floats
+    scratch: Floats
 
 
-class Steps(NamedTuple):
-    """What asking and telling are to one kind of learner."""
+@dataclass(frozen=True)
+class Steps:
+    """The compiled steps of one kind of learner.
 
+    `name` says where this constant is ("module:NAME"), so that it can be pickled by its name. A
+    bandit's `ask` draws an arm and its `tell` takes one loss; experts are told losses by arm. If
+    `is_bounded`, the steps watch max_missing and keep `arms_over`.
+    """
+
+    name: str
     ask: Step
     tell: Step
+    is_bandit: bool = True
+    is_bounded: bool = False
+
+    def __reduce__(self) -> Any:
+        return pkgutil.resolve_name, (self.name,)
 
 
 @compiled_step
-def ask_bandit(handle: Any, how: int) -> Drawn:
-    """Predict, draw an arm and commit; no arm if the promise is broken, or only to be looked at."""
-    table = opened(handle)
-    state, prediction, plays, over = table.state, table.prediction, table.plays, table.over
-    nothing = (NOTHING, 0.0, frozen(handle, plays[0]))
-    if how == USUAL and over[0] > 0:
+def ask_bounded_bandit(handle: Any, mode: int) -> Drawn:
+    """Predict, draw an arm and commit. No arm is played if CHECKED and max_missing is exceeded."""
+    space = opened(handle)
+    state, prediction, plays = space.state, space.prediction, space.plays
+    arms_over = space.arms_over
+    nothing = (NOT_PLAYED, 0.0, frozen(handle, plays[0]))
+    if mode == CHECKED and arms_over[0] > 0:
         return nothing
     predict(state, prediction)
-    if how == LOOK:
+    if mode == PREDICT_ONLY:
         return nothing
-    arm = draw(table.stream, prediction.q)
+    arm = draw(space.stream, prediction.q)
     commit(state, prediction, arm, plays)
     if state.outstanding[arm] == state.max_missing[0] + 1:
-        over[0] += 1
+        arms_over[0] += 1
     return arm, float(prediction.q[arm]), frozen(handle, plays[0])
 
 
 @compiled_step
-def tell_bandit(handle: Any, drawn: Drawn, loss: float, missing: int, how: int) -> bool:
-    """Learn a loss; whether that was done: not if more than max_missing are told to be missing."""
-    table = opened(handle)
-    state, plays, arm, play = table.state, table.plays, drawn[0], drawn[2]
-    if how == USUAL and missing > state.max_missing[0]:
+def tell_bounded_bandit(handle: Any, drawn: Drawn, loss: float, missing: int, mode: int) -> bool:
+    """Learn a loss, or withdraw the play if it is NaN; returns whether that was done.
+
+    It is not done if CHECKED and the missing count that is told exceeds max_missing.
+    """
+    space = opened(handle)
+    state, plays, arm, play = space.state, space.plays, drawn[0], drawn[2]
+    if mode == CHECKED and missing > state.max_missing[0]:
         return False
     for k in range(len(play)):
         plays[0, k] = play[k]
-    observe(state, plays[0], arm, loss, missing)
+    if np.isnan(loss):
+        withdraw(state, plays[0], arm)
+    else:
+        observe(state, plays[0], arm, loss, missing)
     if state.outstanding[arm] == state.max_missing[0]:
-        table.over[0] -= 1
+        space.arms_over[0] -= 1
     return True
 
 
 @compiled_step
-def ask_experts(handle: Any, how: int) -> None:
-    """Predict and commit; the table then holds the weights, and what is in force."""
-    table = opened(handle)
-    predict(table.state, table.prediction)
-    if how != LOOK:
-        commit(table.state, table.prediction, NO_ARM, table.plays)
+def ask_bandit(handle: Any, mode: int) -> Drawn:
+    """Predict, draw an arm and commit, for a bandit without max_missing."""
+    space = opened(handle)
+    state, prediction, plays, scratch = space.state, space.prediction, space.plays, space.scratch
+    predict(state, prediction)
+    if mode == PREDICT_ONLY:
+        return NOT_PLAYED, 0.0, frozen(handle, plays[0])
+    arm = draw(space.stream, prediction.q)
+    if scratch.shape[0] > 0:
+        plays[0, 0] = scratch[0, arm]
+    commit(state, prediction, arm, plays)
+    return arm, float(prediction.q[arm]), frozen(handle, plays[0])
+
+
+@compiled_step
+def tell_bandit(handle: Any, drawn: Drawn, loss: float, missing: int, mode: int) -> bool:
+    """Learn a loss, or withdraw the play if it is NaN; always done, so it returns True."""
+    space = opened(handle)
+    plays, arm, play = space.plays, drawn[0], drawn[2]
+    for k in range(len(play)):
+        plays[0, k] = play[k]
+    if np.isnan(loss):
+        withdraw(space.state, plays[0], arm)
+    else:
+        observe(space.state, plays[0], arm, loss, missing)
+    return True
+
+
+@compiled_step
+def ask_experts(handle: Any, mode: int) -> None:
+    """Predict and commit; the workspace then holds the weights and the frozen rows."""
+    space = opened(handle)
+    predict(space.state, space.prediction)
+    if mode != PREDICT_ONLY:
+        commit(space.state, space.prediction, NO_ARM, space.plays)
 
 
 @compiled_step
 def tell_experts(handle: Any, arms: Counts, plays: Floats, losses: Floats) -> None:
-    """Learn the losses of some experts; plays has a row for every expert."""
-    state = opened(handle).state
-    for k in range(arms.shape[0]):
-        observe(state, plays[arms[k]], arms[k], losses[k], -1)
+    """Learn the losses of some experts, or withdraw those that are NaN.
 
-
-@compiled_step
-def ask_any_bandit(handle: Any, how: int) -> Drawn:
-    """As `ask_bandit` for learners without a promise; the delay of the arm is told if known."""
-    table = opened(handle)
-    state, prediction, plays, room = table.state, table.prediction, table.plays, table.room
-    predict(state, prediction)
-    if how == LOOK:
-        return NOTHING, 0.0, frozen(handle, plays[0])
-    arm = draw(table.stream, prediction.q)
-    if room.shape[0] > 0:
-        plays[0, 0] = room[0, arm]
-    commit(state, prediction, arm, plays)
-    return arm, float(prediction.q[arm]), frozen(handle, plays[0])
-
-
-@compiled_step
-def tell_any_bandit(handle: Any, drawn: Drawn, loss: float, missing: int, how: int) -> bool:
-    """Learn a loss; NaN withdraws the play."""
-    table = opened(handle)
-    plays, arm, play = table.plays, drawn[0], drawn[2]
-    for k in range(len(play)):
-        plays[0, k] = play[k]
-    if np.isnan(loss):
-        withdraw(table.state, plays[0], arm)
-    else:
-        observe(table.state, plays[0], arm, loss, missing)
-    return True
-
-
-@compiled_step
-def tell_any_experts(handle: Any, arms: Counts, plays: Floats, losses: Floats) -> None:
-    """As `tell_experts`; NaN withdraws the play of an expert."""
+    `plays` has a row for every expert.
+    """
     state = opened(handle).state
     for k in range(arms.shape[0]):
         if np.isnan(losses[k]):
@@ -137,95 +161,97 @@ def tell_any_experts(handle: Any, arms: Counts, plays: Floats, losses: Floats) -
             observe(state, plays[arms[k]], arms[k], losses[k], -1)
 
 
-BANDIT, EXPERTS = "bandit", "experts"
-ANY_BANDIT, ANY_EXPERTS = "any bandit", "any experts"
-STEPS = {
-    BANDIT: Steps(ask_bandit, tell_bandit),
-    EXPERTS: Steps(ask_experts, tell_experts),
-    ANY_BANDIT: Steps(ask_any_bandit, tell_any_bandit),
-    ANY_EXPERTS: Steps(ask_experts, tell_any_experts),
-}
-WITHOUT_PROMISE = (EXPERTS, ANY_BANDIT, ANY_EXPERTS)
+BOUNDED_BANDIT = Steps(
+    f"{__name__}:BOUNDED_BANDIT", ask_bounded_bandit, tell_bounded_bandit, is_bounded=True
+)
+BANDIT = Steps(f"{__name__}:BANDIT", ask_bandit, tell_bandit)
+EXPERTS = Steps(f"{__name__}:EXPERTS", ask_experts, tell_experts, is_bandit=False)
 
 
-class Hand:
-    """A learner's state and the room its steps work in, with these steps, ready to be called.
+class Runner:
+    """A learner's workspace and its compiled steps, ready to be called with `address`.
 
-    All that lasts from one step to the next lies in one block of memory, so that a situation can
-    be taken over at once. A hand moves the arrays it is given there.
+    What lasts from one step to the next (state, random stream, `arms_over`, `touched`) lies in one
+    block of memory, so that a runner can take over the whole situation of another one in a single
+    copy. The arrays of the workspace it is given are moved there.
     """
 
-    __slots__ = ("_block", "_handle", "_shapes", "address", "ask", "steps", "table", "tell")
+    __slots__ = ("_block", "_handle", "_shapes", "address", "ask", "steps", "tell", "workspace")
 
-    def __init__(self, table: Table, steps: str) -> None:
-        lasting = (table.state, table.stream, table.over, table.touched)
-        self._block, (state, stream, over, touched) = in_one_block(lasting)
-        table = table._replace(state=state, stream=stream, over=over, touched=touched)
-        self.table, self.steps = table, steps
-        self._shapes = [array.shape for array in arrays_in(table)]
-        self._handle = handle = Handle(table, table.plays.shape[1])
+    def __init__(self, workspace: Workspace, steps: Steps) -> None:
+        lasting = (workspace.state, workspace.stream, workspace.arms_over, workspace.touched)
+        self._block, (state, stream, arms_over, touched) = in_one_block(lasting)
+        self.workspace = workspace = workspace._replace(
+            state=state, stream=stream, arms_over=arms_over, touched=touched
+        )
+        self.steps = steps
+        self._shapes = [array.shape for array in arrays_in(workspace)]
+        self._handle = handle = Handle(workspace, workspace.plays.shape[1])
         self.address = handle.address
-        how, play = types.int64, types.UniTuple(types.float64, handle.row_width)
+        mode, play = types.int64, types.UniTuple(types.float64, handle.row_width)
         told: tuple[Any, ...] = (
             types.Tuple((types.int64, types.float64, play)),
             types.float64,
             types.int64,
-            how,
+            mode,
         )
-        if steps in (EXPERTS, ANY_EXPERTS):
+        if not steps.is_bandit:
             told = (types.int64[::1], types.float64[:, ::1], types.float64[::1])
         ours = all(verb.__module__.startswith("belated.") for verb in VERBS[type(state)])
-        self.ask = handle.entry(STEPS[steps].ask, how, keep=ours)
-        self.tell = handle.entry(STEPS[steps].tell, *told, keep=ours)
+        self.ask = handle.entry(steps.ask, mode, keep=ours)
+        self.tell = handle.entry(steps.tell, *told, keep=ours)
 
     def __reduce__(self) -> Any:
-        return type(self), (self.table, self.steps)
+        return type(self), (self.workspace, self.steps)
 
-    def copied(self) -> "Hand":
-        """The same situation in another place."""
-        _, prediction = in_one_block(self.table.prediction)
-        plays, room = self.table.plays.copy(), self.table.room.copy()
-        table = self.table._replace(prediction=prediction, plays=plays, room=room)
-        return Hand(table, self.steps)
+    def copied(self) -> "Runner":
+        """A runner with memory of its own and the same contents."""
+        space = self.workspace
+        _, prediction = in_one_block(space.prediction)
+        plays, scratch = space.plays.copy(), space.scratch.copy()
+        return Runner(
+            space._replace(prediction=prediction, plays=plays, scratch=scratch), self.steps
+        )
 
-    def is_like(self, other: "Hand") -> bool:
-        """Whether one can become the other: the same steps over the same shapes."""
-        return self.steps == other.steps and self._shapes == other._shapes
+    def is_like(self, other: "Runner") -> bool:
+        """Whether one can take over from the other: the same steps over arrays of equal shapes."""
+        return self.steps is other.steps and self._shapes == other._shapes
 
-    def become(self, other: "Hand") -> None:
-        """Take over the situation of another hand of the same shapes."""
+    def take_over(self, other: "Runner") -> None:
+        """Copy the situation of another runner, which must be alike."""
         np.copyto(self._block, other._block)
 
     def most_outstanding(self) -> int:
         """The most outstanding plays of one arm, or 0 if no arm has more than max_missing."""
-        table = self.table
-        return int(table.state.outstanding.max()) if table.over[0] > 0 else 0
+        space = self.workspace
+        return int(space.state.outstanding.max()) if space.arms_over[0] > 0 else 0
 
-    def promise(self, max_missing: int) -> None:
+    def set_max_missing(self, max_missing: int) -> None:
         """Set max_missing, and count the arms that have more outstanding plays."""
-        state = self.table.state
+        state = self.workspace.state
         state.max_missing[0] = max_missing
-        self.table.over[0] = np.count_nonzero(state.outstanding > max_missing)
+        self.workspace.arms_over[0] = np.count_nonzero(state.outstanding > max_missing)
 
 
-def hand_of(
+def make_runner(
     learner: Any,
     state: Any,
     stream: NDArray[np.uint64],
-    steps: str,
-    touched: Counts = NONE,
-    rows: int = 0,
-) -> Hand:
-    """A learner in the hand, from a state on; with so many rows of room to work in.
+    steps: Steps,
+    touched: Counts = NO_COUNTS,
+    scratch_rows: int = 0,
+) -> Runner:
+    """A runner of a learner from a state on, with so many rows of scratch memory.
 
-    They are as long as the touched arms, or as all arms where there is no group.
+    The rows are as long as there are arms; where arms are grouped, as there is room for touched
+    arms and the group.
     """
-    experts = steps in (EXPERTS, ANY_EXPERTS)
-    plays = np.zeros((learner.arms if experts else 1, learner.play_width))
-    over = np.zeros(0 if steps in WITHOUT_PROMISE else 1, dtype=np.int64)
+    plays = np.zeros((1 if steps.is_bandit else learner.arms, learner.play_width))
+    arms_over = np.zeros(1 if steps.is_bounded else 0, dtype=np.int64)
     width = touched.size + 1 if touched.size > 0 else learner.arms
-    room = np.zeros((rows, width if rows else 0))
-    hand = Hand(Table(state, learner.blank().brief(), stream, plays, over, touched, room), steps)
-    if over.size > 0:
-        hand.promise(int(state.max_missing[0]))
-    return hand
+    scratch = np.zeros((scratch_rows, width if scratch_rows else 0))
+    prediction = learner.blank().brief()
+    runner = Runner(Workspace(state, prediction, stream, plays, arms_over, touched, scratch), steps)
+    if steps.is_bounded:
+        runner.set_max_missing(int(state.max_missing[0]))
+    return runner

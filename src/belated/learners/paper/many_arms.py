@@ -1,7 +1,7 @@
-"""The concealed bandit with very many arms: those without a loss are alike, and kept as one group.
+"""The concealed bandit with very many arms: arms without a loss are kept as one group.
 
-An arm of which no loss above zero has arrived has the estimate zero, so that all such arms have
-one common weight. A round then costs as much as there are other arms, the touched ones.
+An arm of which no loss above zero has arrived has the estimate zero, so that all such arms have one
+common weight. The other arms are called touched, and a round takes time in proportion to them.
 """
 
 import math
@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.compiled.ask_tell import LOOK, NOTHING, STEPS, USUAL, Drawn, Steps, tell_bandit
+from belated.compiled.ask_tell import (
+    CHECKED,
+    NOT_PLAYED,
+    PREDICT_ONLY,
+    Drawn,
+    Steps,
+    tell_bounded_bandit,
+)
 from belated.compiled.dispatch import predict
 from belated.compiled.jit import compiled_step
 from belated.compiled.records import frozen, opened
@@ -22,12 +29,15 @@ from belated.solvers.concealed_safe import wright_omega
 
 FEWEST_ARMS = 256  # with fewer, grouping does not pay
 PART = 4  # nor if more than one arm in four is touched
-LOSSES, DUAL, WEIGHTS, COPIES, FIRST_WORK = range(5)  # rows of the room to work in
-ROWS = FIRST_WORK + WORK
+LOSSES, DUAL, WEIGHTS, COPIES, FIRST_WORK = range(5)  # rows of the scratch memory
+SCRATCH_ROWS = FIRST_WORK + WORK
 
 
 def room_for_touched(state: ConcealedState) -> Counts:
-    """The number of touched arms, the arms in order, and room for more; empty if too many."""
+    """An array of the number of touched arms, these arms in order, and room for more.
+
+    It is empty if grouping does not pay.
+    """
     arms = np.flatnonzero(state.losses > 0.0)
     most = state.losses.size // PART
     if state.losses.size < FEWEST_ARMS or arms.size > most:
@@ -39,13 +49,13 @@ def room_for_touched(state: ConcealedState) -> Counts:
 
 
 def is_full(touched: Counts) -> bool:
-    """Whether so many arms are touched that there is no group any more."""
+    """Whether more arms are touched than the array has room for, so that grouping must end."""
     return touched.size > 0 and bool(touched[0] >= touched.size)
 
 
 @compiled_step
 def touch(touched: Counts, arm: int) -> None:
-    """Add an arm to those touched, in order; without room only their number grows."""
+    """Add an arm to the touched arms, in order; if there is no room only their number grows."""
     count = touched[0]
     touched[0] += 1
     if count + 1 < touched.size:
@@ -60,11 +70,12 @@ def touch(touched: Counts, arm: int) -> None:
 def draw_grouped(
     target: float, arms: Counts, q: Floats, among: int, common: float
 ) -> tuple[int, int]:
-    """An arm drawn by inversion in the order of all arms, and its place if it is touched, else -1.
+    """Draw an arm by inversion in the order of all arms.
 
-    Between the touched arms lie gaps of arms with the common weight.
+    Returns the arm and its place among the touched arms, or -1 if it is in the group. Between the
+    touched arms lie gaps of arms that all have the common weight.
     """
-    after = 0  # the first arm that was not passed yet
+    after = 0  # the first arm that was not passed by
     for k in range(arms.shape[0]):
         gap = arms[k] - after
         if target < gap * common:
@@ -80,28 +91,31 @@ def draw_grouped(
 
 @compiled_step
 def gather(
-    state: ConcealedState, arms: Counts, gamma: float, log_ratio: float, c: float, room: Floats
+    state: ConcealedState, arms: Counts, gamma: float, log_ratio: float, c: float, scratch: Floats
 ) -> None:
-    """Losses, dual and copies of the touched arms and, after them, of the group."""
+    """Fill in losses, dual and number of copies of the touched arms and, after them, the group."""
     count, among = arms.shape[0], state.losses.shape[0]
-    room[DUAL, 0] = c
+    scratch[DUAL, 0] = c
     for k in range(count):
         loss, y = state.losses[arms[k]], state.dual[1 + arms[k]]
-        if not y < np.inf:  # it was not touched before
+        if not y < np.inf:  # the arm was in the group until now
             y = math.log(wright_omega(0.5 * gamma * (loss - c) + log_ratio))
-        room[LOSSES, k] = loss
-        room[DUAL, 1 + k] = y
-        room[COPIES, k] = 1.0
-    room[LOSSES, count] = 0.0
-    room[DUAL, 1 + count] = math.log(wright_omega(-0.5 * gamma * c + log_ratio))
-    room[COPIES, count] = among - count
+        scratch[LOSSES, k] = loss
+        scratch[DUAL, 1 + k] = y
+        scratch[COPIES, k] = 1.0
+    scratch[LOSSES, count] = 0.0
+    scratch[DUAL, 1 + count] = math.log(wright_omega(-0.5 * gamma * c + log_ratio))
+    scratch[COPIES, count] = among - count
 
 
 @compiled_step
 def predict_grouped(
-    state: ConcealedState, prediction: Prediction, arms: Counts, room: Floats
+    state: ConcealedState, prediction: Prediction, arms: Counts, scratch: Floats
 ) -> int:
-    """The weights of the touched arms and, after them, the common one; 0 if that did not work."""
+    """Compute the weights of the touched arms and, after them, the common weight.
+
+    Returns 0 if the solver did not succeed.
+    """
     count = arms.shape[0]
     eta, gamma = 0.5 / math.sqrt(state.round[0]), entropy_rate(state)
     prediction.eta[0] = eta
@@ -109,32 +123,37 @@ def predict_grouped(
     if not gamma < np.inf:
         return 0
     c, among = state.dual[0], state.losses.shape[0]
-    if not c < np.inf:  # where it is if all losses are equal
+    if not c < np.inf:  # its value if all losses are equal
         c = -math.log(among) / gamma - math.sqrt(among) / (2.0 * eta)
-    gather(state, arms, gamma, math.log(gamma / (4.0 * eta)), c, room)
+    gather(state, arms, gamma, math.log(gamma / (4.0 * eta)), c, scratch)
     return correct_together(
-        room[LOSSES, : count + 1],
-        room[COPIES, : count + 1],
+        scratch[LOSSES, : count + 1],
+        scratch[COPIES, : count + 1],
         eta,
         gamma,
-        room[WEIGHTS, : count + 1],
-        room[DUAL, : count + 2],
-        room[FIRST_WORK:, : count + 1],
+        scratch[WEIGHTS, : count + 1],
+        scratch[DUAL, : count + 2],
+        scratch[FIRST_WORK:, : count + 1],
         True,
     )
 
 
 @compiled_step
-def ask_grouped(handle: Any, how: int) -> Drawn:
-    """As `ask_bandit`, in time proportional to the touched arms."""
-    table = opened(handle)
-    state, prediction, plays, over = table.state, table.prediction, table.plays, table.over
-    count, among, room = table.touched[0], state.losses.shape[0], table.room
-    nothing = (NOTHING, 0.0, frozen(handle, plays[0]))
-    if count >= table.touched.shape[0] or (how == USUAL and over[0] > 0):
+def ask_grouped(handle: Any, mode: int) -> Drawn:
+    """Predict, draw an arm and commit, in time proportional to the touched arms.
+
+    No arm is played if CHECKED and max_missing is exceeded, or if there is no room for the touched
+    arms any more.
+    """
+    space = opened(handle)
+    state, prediction, plays = space.state, space.prediction, space.plays
+    arms_over, scratch = space.arms_over, space.scratch
+    count, among = space.touched[0], state.losses.shape[0]
+    nothing = (NOT_PLAYED, 0.0, frozen(handle, plays[0]))
+    if count >= space.touched.shape[0] or (mode == CHECKED and arms_over[0] > 0):
         return nothing
-    arms, q = table.touched[1 : 1 + count], room[WEIGHTS]
-    done = predict_grouped(state, prediction, arms, room) > 0
+    arms, q = space.touched[1 : 1 + count], scratch[WEIGHTS]
+    done = predict_grouped(state, prediction, arms, scratch) > 0
     if not done:
         predict(state, prediction)
         common = 0.0
@@ -143,37 +162,39 @@ def ask_grouped(handle: Any, how: int) -> Drawn:
         for k in range(count):
             q[k] = prediction.q[arms[k]]
         q[count] = common
-    if how == LOOK:
+    if mode == PREDICT_ONLY:
         if done:
             prediction.q[:] = q[count]
             for k in range(count):
                 prediction.q[arms[k]] = q[k]
         return nothing
-    arm, place = draw_grouped(uniform(table.stream), arms, q[:count], among, q[count])
+    arm, place = draw_grouped(uniform(space.stream), arms, q[:count], among, q[count])
     probability = q[count] if place < 0 else q[place]
     commit_play(state, probability, arm, plays)
     if done:
-        state.dual[0] = room[DUAL, 0]
+        state.dual[0] = scratch[DUAL, 0]
         for k in range(count):
-            state.dual[1 + arms[k]] = room[DUAL, 1 + k]
+            state.dual[1 + arms[k]] = scratch[DUAL, 1 + k]
     else:
         for i in range(among + 1):
             state.dual[i] = prediction.info.dual[i]
     if state.outstanding[arm] == state.max_missing[0] + 1:
-        over[0] += 1
+        arms_over[0] += 1
     return arm, float(probability), frozen(handle, plays[0])
 
 
 @compiled_step
-def tell_grouped(handle: Any, drawn: Drawn, loss: float, missing: int, how: int) -> bool:
-    """As `tell_bandit`; an arm with its first loss above zero leaves the group."""
-    table = opened(handle)
-    before = table.state.losses[drawn[0]]
-    done = tell_bandit(handle, drawn, loss, missing, how)
-    if before == 0.0 and table.state.losses[drawn[0]] > 0.0:
-        touch(table.touched, drawn[0])
+def tell_grouped(handle: Any, drawn: Drawn, loss: float, missing: int, mode: int) -> bool:
+    """Learn a loss, or withdraw the play if it is NaN; returns whether that was done.
+
+    An arm with its first loss above zero leaves the group.
+    """
+    space = opened(handle)
+    before = space.state.losses[drawn[0]]
+    done = tell_bounded_bandit(handle, drawn, loss, missing, mode)
+    if before == 0.0 and space.state.losses[drawn[0]] > 0.0:
+        touch(space.touched, drawn[0])
     return done
 
 
-GROUPED = "grouped"
-STEPS[GROUPED] = Steps(ask_grouped, tell_grouped)
+MANY_ARMS = Steps(f"{__name__}:MANY_ARMS", ask_grouped, tell_grouped, is_bounded=True)

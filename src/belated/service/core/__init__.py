@@ -7,7 +7,7 @@ commits the records, and then answers:
 - `commit_thread`: `CommitThread` gathers requests into batches and hands out the answers
 - `batch`: `CommitBatch` turns a batch into journal records: here an ask becomes a decision
 - `ticket_lookup`: what is known of the tickets in a batch before it is committed
-- `ticket_rules`: what may be told of a ticket, and what stands if it was told before
+- `reports`: reports as records of the journal, by the rules of `belated.asktell.ticket_rules`
 - `late_reports`: reports of expired tickets, noted once each
 - `expiry`: when a ticket expires, and with which outcome
 - `replica`: `Replica`, a problem's learner as the fold of its journal

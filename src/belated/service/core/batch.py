@@ -37,6 +37,15 @@ from belated.service.core.expiry import deadlines, expired_outcomes, overdue_tic
 from belated.service.core.late_reports import LateReports
 from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas
+from belated.service.core.reports import (
+    CANCELLED,
+    PENDING,
+    cancelled_again,
+    judged,
+    outcome_of,
+    state_after,
+    state_of,
+)
 from belated.service.core.requests import (
     Ask,
     Cancel,
@@ -49,16 +58,6 @@ from belated.service.core.requests import (
 from belated.service.core.status import ACTIVE, STATUS_AFTER, is_status_change
 from belated.service.core.ticket_ids import new_ticket_id
 from belated.service.core.ticket_lookup import KnownTicket, TicketLookup
-from belated.service.core.ticket_rules import (
-    CANCELLED,
-    CLOSED,
-    PENDING,
-    TOLD,
-    cancelled_again,
-    judged,
-    outcome_of,
-    state_of,
-)
 from belated.service.store import Appended, Decision, Note, Outcome, Store, TicketRecord
 
 Finish = Callable[[Appended], Any]  # makes the answer of a request from what was committed
@@ -255,7 +254,7 @@ class CommitBatch:
             arms = [arm for arm in candidates if known.outcome(arm) is None]
         arms = [arm for arm in arms if (ticket, arm) not in self._outcome_places]
         places = [
-            self._record_outcome(Outcome(ticket, arm, "cancelled", None, self._now), known)
+            self._record_outcome(Outcome(ticket, arm, CANCELLED, None, self._now), known)
             for arm in arms
         ]
 
@@ -282,7 +281,7 @@ class CommitBatch:
         self.outcomes.append(outcome)
         if self._folds_before_commit:
             self._replicas.by_name[known.problem.name].fold(outcome)
-        elif known.played is None or outcome.kind == "cancelled":
+        elif known.played is None or outcome.kind == CANCELLED:
             self._to_read_again.add(outcome.ticket)  # other workers may tell its other arms
         return place
 
@@ -318,8 +317,7 @@ class CommitBatch:
         """The state of a ticket that this batch has closed; earlier outcomes were told."""
         arms = [known.played] if known.played else known.problem.arms
         pairs = [(ticket, arm) for arm in arms if (ticket, arm) in self._outcome_places]
-        kinds = {self.outcomes[self._outcome_places[pair]].kind for pair in pairs}
-        return next((kind for kind in CLOSED if kind in kinds), TOLD)
+        return state_after([self.outcomes[self._outcome_places[pair]].kind for pair in pairs])
 
 
 def keys_of(ask: Ask) -> list[str | None]:

@@ -9,8 +9,10 @@ from any other loss. A report that comes later is noted (`late_reports`) and cha
 
 from collections.abc import Iterator
 
+from belated.asktell.ticket_rules import expiry_round
 from belated.service.core.problems import ServedProblem
 from belated.service.core.replica import Replica
+from belated.service.core.reports import EXPIRED
 from belated.service.store import Outcome
 
 MOST_AT_ONCE = 500  # tickets of one problem that expire in one batch
@@ -21,7 +23,7 @@ def deadlines(problem: ServedProblem, round_: int, now: float) -> tuple[float | 
     seconds, rounds = problem.expire_seconds, problem.expire_after
     return (
         None if seconds is None else now + seconds,
-        None if rounds is None else round_ + rounds,
+        None if rounds is None else expiry_round(round_, rounds),
     )
 
 
@@ -41,4 +43,4 @@ def overdue_tickets(replica: Replica, now: float) -> list[str]:
 def expired_outcomes(replica: Replica, ticket: str, now: float) -> Iterator[Outcome]:
     """The outcomes with which a ticket expires: one for each arm that it still waits for."""
     for arm in replica.arms_waiting(ticket):
-        yield Outcome(ticket, arm, "expired", replica.problem.default_loss, now)
+        yield Outcome(ticket, arm, EXPIRED, replica.problem.default_loss, now)

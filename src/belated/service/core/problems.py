@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from belated.asktell.held_rounds import HeldBack
+from belated.asktell.held_rounds import HeldRounds
 from belated.asktell.learner_options import kind_named, plain_options
 from belated.asktell.options import DOUBLING
 from belated.checks import LossRange, as_arms, as_count, as_number, as_range
@@ -178,7 +178,7 @@ def check_kind(kind: type[Learner]) -> None:
 
 def check_delivery(learner: Learner) -> None:
     """Refuse learners that hold losses back instead of learning from each when it arrives."""
-    if HeldBack.by(learner) is not None:
+    if HeldRounds.for_learner(learner) is not None:
         how = f"delivery={learner.delivery!r}" if learner.window is None else "a window"
         raise ValueError(
             f"learner is {learner.name!r} with {how}; the service tells each loss when it arrives, "

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.arrays import Floats
+from belated.asktell.options import ROUNDS_AT_ONCE
+from belated.asktell.ticket_rules import learned_missing
 from belated.learners.contract import Learner
 from belated.learners.driver import NO_ARM, Driver
 from belated.service.core.arms import ARMS, ArmHistory, describe_change
@@ -23,8 +25,6 @@ from belated.service.store import START, Decision, Note, Outcome, Position
 
 LATE = "late"  # the kind of note about a report that came after its ticket had expired
 GONE = -2  # the place of a bandit's arm that was removed
-OUTSTANDING = 2  # the column in which a partially concealed play keeps its arm's missing losses
-ROUNDS_AT_ONCE = 32  # a state that grows is given room for so many rounds at a time
 
 
 class OpenPlay(NamedTuple):
@@ -174,13 +174,8 @@ class Replica:
             self.driver.withdraw(row, arm)
         else:
             assert outcome.loss is not None
-            self.driver.tell(row, arm, outcome.loss, self._missing(outcome, row))
-
-    def _missing(self, outcome: Outcome, row: Floats) -> int:
-        """The missing count that was told; without one, the learner's own outstanding plays."""
-        if outcome.missing is not None:
-            return outcome.missing
-        return int(row[OUTSTANDING]) if self.problem.tells_missing else -1
+            missing = learned_missing(self.learner, outcome.missing, row)
+            self.driver.tell(row, arm, outcome.loss, missing)
 
     def _close(self, outcome: Outcome, play: OpenPlay) -> None:
         """Close a play after its last outcome."""

@@ -7,8 +7,8 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from belated.service.core.errors import InvalidRequestError, NotFoundError, RequestError
+from belated.service.core.reports import state_of
 from belated.service.core.requests import Ask, Cancel, ReportResult, Tell, TicketReport
-from belated.service.core.ticket_rules import state_of
 from belated.service.store import Decision
 from belated.service.web.dependencies import (
     Caller,

@@ -1,9 +1,8 @@
-"""Any learner in the hand: how it is chosen, what is held back for it, what it must be told."""
+"""Sessions with any learner: how it is chosen, what is held back for it, what it must be told."""
 
 import hashlib
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,11 @@ import pytest
 
 import belated
 from belated import StateFormatError, TicketState
-from tests.asktell.in_hand import refused
+from tests.asktell.session_kinds import refused
 from tests.laws.by_hand import plain_steps
 
 __all__ = ["plain_steps"]
 pytestmark = pytest.mark.usefixtures("plain_steps")
-SAVED = Path(__file__).parent / "saved"
 
 
 def hedge(**options: Any) -> Any:
@@ -118,7 +116,7 @@ def test_a_padded_round_is_learned_when_the_last_of_it_is_told() -> None:
     learner = belated.from_json(learner.to_json())
     assert learner.weights() == before
     assert learner.tell(second, {"b": 0.5}).state is TicketState.TOLD
-    assert learner._hand.table.state.losses.tolist() == [1.0, 0.5]
+    assert learner._runner.workspace.state.losses.tolist() == [1.0, 0.5]
 
 
 def test_rounds_in_order_wait_for_those_before_them() -> None:
@@ -129,11 +127,11 @@ def test_rounds_in_order_wait_for_those_before_them() -> None:
     assert learner.tell(third, 1.0).state is TicketState.TOLD
     assert learner.tell(second, 1.0).counted
     learner = belated.from_json(learner.to_json())
-    assert learner._hand.table.state.losses.sum() == 0.0
+    assert learner._runner.workspace.state.losses.sum() == 0.0
     assert learner.weights() == before
     refused(learner, belated.ConflictError, "first report", lambda: learner.tell(third, 0.5))
     learner.tell(first, 0.0)
-    assert learner._hand.table.state.losses.sum() > 0.0
+    assert learner._runner.workspace.state.losses.sum() > 0.0
     assert json.loads(learner.to_json())["held"] == []
 
 
@@ -144,16 +142,16 @@ def test_a_cancelled_play_holds_nobody_up_and_an_expired_one_no_longer() -> None
         learner = exp3(delivery="in order", **terms)
         first, second = learner.ask(), learner.ask()
         learner.tell(second, 1.0)
-        assert learner._hand.table.state.losses.sum() == 0.0
+        assert learner._runner.workspace.state.losses.sum() == 0.0
         if end == "cancel":
             learner.cancel(first)
         else:
             learner.ask()
             looked = learner.weights()
-            assert learner._hand.table.state.losses.sum() == 0.0
+            assert learner._runner.workspace.state.losses.sum() == 0.0
             ticket = learner.ask()
             assert ticket.probability == looked[ticket.arm]
-        assert learner._hand.table.state.losses.sum() > 0.0
+        assert learner._runner.workspace.state.losses.sum() > 0.0
 
 
 def test_half_a_round_that_is_cancelled_is_learned_and_half_withdrawn() -> None:
@@ -165,10 +163,10 @@ def test_half_a_round_that_is_cancelled_is_learned_and_half_withdrawn() -> None:
         learner.tell(second, {"a": 0.75})
         learner.cancel(second)
         if delivery == "in order":
-            assert learner._hand.table.state.losses.tolist() == [0.0, 0.0]
+            assert learner._runner.workspace.state.losses.tolist() == [0.0, 0.0]
             learner = belated.from_json(learner.to_json())
         learner.cancel(first)
-        states.append(learner._hand.table.state.losses.tolist())
+        states.append(learner._runner.workspace.state.losses.tolist())
     assert states == [[0.75, 0.0]] * 3
 
 
@@ -181,15 +179,15 @@ def test_a_window_tells_all_at_its_end_and_nothing_after_it() -> None:
     learner.tell(second, [0.0, 0.25])
     learner.ask()
     even = learner.weights()
-    assert learner._hand.table.state.losses.tolist() == [0.0, 0.0]
+    assert learner._runner.workspace.state.losses.tolist() == [0.0, 0.0]
     learner.ask()
-    assert learner._hand.table.state.losses.tolist() == [0.5, 1.0]
+    assert learner._runner.workspace.state.losses.tolist() == [0.5, 1.0]
     assert learner.weights() != even
     late = learner.tell(first, {"b": 0.0})
     assert (late.counted, late.state) == (False, TicketState.EXPIRED)
     learner = belated.from_json(learner.to_json())
     learner.ask()
-    assert learner._hand.table.state.losses.tolist() == [0.5, 1.25]
+    assert learner._runner.workspace.state.losses.tolist() == [0.5, 1.25]
 
 
 def test_what_is_held_back_is_forgotten_at_a_restart() -> None:
@@ -228,15 +226,6 @@ def test_delays_are_told_before_the_draw() -> None:
 
 
 # -- saving
-
-
-@pytest.mark.parametrize("name", ["experts", "partial", "concealed"])
-def test_what_was_saved_before_any_learner_could_be_is_still_read(name: str) -> None:
-    """Texts of the same format version, as an earlier release wrote them."""
-    text = (SAVED / f"{name}-3.json").read_text().strip()
-    learner = belated.from_json(text)
-    assert learner.to_json() == text
-    learner.ask()
 
 
 def damaged(learner: Any, change: Callable[[dict[str, Any]], object]) -> str:

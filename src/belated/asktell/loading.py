@@ -1,0 +1,277 @@
+"""Reading saved sessions: the text is checked, and a session goes on exactly where it stood.
+
+Compiled code does not check where it writes, so everything that it will be given is checked here or
+by `Session.restore`. Besides its own format this module reads version 3, in which the arrays of a
+state were not nested in records.
+"""
+
+import json
+import re
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from belated.asktell.bandits import Bandit, ConcealedBandit, PartiallyConcealedBandit
+from belated.asktell.experts import DelayedExperts, Experts
+from belated.asktell.learner_options import learner_in_epoch
+from belated.asktell.options import ROUNDS_AT_ONCE, FeedbackOptions, epoch_of
+from belated.asktell.saving import FORMAT, VERSION, Json, checksum
+from belated.asktell.session_state import SavedBook, SavedRound, SessionState
+from belated.asktell.ticket_book import UNTOLD, ClosedTicket, ToldLosses
+from belated.checks import LossRange, as_arms, as_count
+from belated.compiled.ask_tell import NO_ARM
+from belated.learners.contract import Learner
+from belated.learners.states import leaves, with_leaves
+from belated.types import PRACTICAL, StateFormatError, Ticket, TicketState
+
+UNNESTED = 3  # the format version before this one
+AnySession = DelayedExperts | PartiallyConcealedBandit | ConcealedBandit | Bandit | Experts
+SESSIONS: dict[str, type[AnySession]] = {
+    each.__name__: each
+    for each in (DelayedExperts, PartiallyConcealedBandit, ConcealedBandit, Bandit, Experts)
+}
+
+
+def from_json(text: str | bytes) -> AnySession:
+    """A learner that was saved by its `to_json`; it goes on exactly where it stood."""
+    content = _checked(text)
+    try:
+        if content["version"] == UNNESTED:
+            content = _from_version_3(content)
+        session = _class_of(content)
+        return session.restore(_Reader(content, session).session_state())
+    except StateFormatError:
+        raise
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        OverflowError,
+        MemoryError,
+    ) as error:
+        raise StateFormatError(f"the saved learner does not fit together: {error!r}") from error
+
+
+def _checked(text: str | bytes) -> Json:
+    """The content, if it is whole and of a format and version that can be read."""
+    try:
+        content = json.loads(text)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise StateFormatError(f"the saved learner is not JSON: {error}") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise StateFormatError(f"this is no saved learner; it must have format {FORMAT!r}")
+    if content.get("version") not in (UNNESTED, VERSION):
+        raise StateFormatError(
+            f"the saved learner has format version {content.get('version')!r}; "
+            f"this release reads versions {UNNESTED} and {VERSION}"
+        )
+    if content.pop("checksum", None) != checksum(content):
+        raise StateFormatError("the saved learner is damaged: its checksum does not match")
+    return content
+
+
+def _class_of(content: Json) -> type[AnySession]:
+    found = SESSIONS.get(content["class"])
+    if found is None:
+        raise StateFormatError(f"the saved learner is of the unknown class {content['class']!r}")
+    return found
+
+
+class _Reader:
+    """Reads the content of a saved session, of which class and learner are known to fit."""
+
+    def __init__(self, content: Json, session: type[AnySession]) -> None:
+        self.content = content
+        self.arms = as_arms(content["arms"])
+        self.is_bandit = session.is_bandit
+        self.options = dict(content["options"])
+        self.opened = as_count(content["tickets"]["opened"], "opened", 0)
+        self.epoch = self._checked_epoch(max(self.opened, 1), content["epoch"])
+        kind = session.kind_of(content["learner"])
+        self.learner = learner_in_epoch(kind, len(self.arms), self.options, self.epoch)
+
+    def session_state(self) -> SessionState:
+        """The whole session as records."""
+        content, feedback = self.content, self.content["feedback"]
+        return SessionState(
+            session=content["class"],
+            learner=content["learner"],
+            is_bandit=self.is_bandit,
+            arms=self.arms,
+            options=self.options,
+            feedback=FeedbackOptions(
+                **{**feedback, "loss_range": LossRange(**feedback["loss_range"])}
+            ),
+            epoch=self.epoch,
+            warned=set(content["warned"]),
+            stream=_stream_in(content["stream"]),
+            state=_state_in(content["state"], content["shapes"], self.learner),
+            book=self._book(content["tickets"]),
+            held=[self._round(content["tickets"]["key"], each) for each in content["held"]],
+        )
+
+    def _checked_epoch(self, round_: int, epoch: Any) -> int:
+        """The epoch of a round, which must be the one that was saved."""
+        right = epoch_of(round_, self.options.get("horizon"))
+        if epoch != right:
+            raise ValueError(f"the epoch of round {round_} is {epoch!r}, not {right}")
+        return right
+
+    def _book(self, saved: Json) -> SavedBook:
+        return SavedBook(
+            key=saved["key"],
+            remember=as_count(saved["remember"], "remember", 0),
+            opened=self.opened,
+            open=[self._round(saved["key"], each) for each in saved["open"]],
+            closed={
+                round_: self._closed(TicketState(state), about, told)
+                for round_, state, about, told in saved["closed"]
+            },
+        )
+
+    def _round(self, key: str, saved: Json) -> SavedRound:
+        """A round from which something is still to be learned."""
+        round_ = as_count(saved["round"], "round", 1, self.opened)
+        self._checked_epoch(round_, saved["epoch"])
+        plays = dict(self._play(arm, row) for arm, row in saved["plays"])
+        ticket = Ticket(f"{key}-{round_}", round_, saved["arm"])
+        if self.is_bandit:
+            probability = float(_number_in(saved["probability"]))
+            told = _told_in(saved["told"], list(plays))
+            return SavedRound(ticket._replace(probability=probability), plays, told)
+        weights = [float(_number_in(weight)) for weight in saved["weights"]]
+        named = dict(zip(self.arms, weights, strict=True))
+        told = _told_in(saved["told"], range(len(self.arms)))
+        return SavedRound(ticket._replace(weights=named), plays, told)
+
+    def _play(self, arm: Any, row: Any) -> tuple[int, tuple[float, ...]]:
+        """An arm and the row that was frozen for it, as wide as this learner makes it."""
+        play = tuple(float(_number_in(value)) for value in row)
+        if len(play) != self.learner.play_width:
+            raise ValueError(f"the play {row!r} does not have {self.learner.play_width} numbers")
+        return as_count(arm, "arm", 0, len(self.arms) - 1), play
+
+    def _closed(self, state: TicketState, about: Any, told: Any) -> ClosedTicket:
+        """A closed ticket of one arm, or of all experts."""
+        arms = sorted(as_count(arm, "arm", 0, len(self.arms) - 1) for arm in about)
+        if self.is_bandit:
+            [arm] = arms
+            return ClosedTicket(state, arm, UNTOLD).with_told(_told_in(told, arms))
+        if arms != list(range(len(self.arms))):
+            raise ValueError(f"a closed ticket is about the experts {about!r}")
+        return ClosedTicket(state, NO_ARM, _told_in(told, arms).losses)
+
+
+def _stream_in(words: list[str]) -> Any:
+    if len(words) != 4 or not all(re.fullmatch("[0-9a-f]{16}", word) for word in words):
+        raise ValueError(f"the random stream is {words!r}")
+    return np.array([int(word, 16) for word in words], dtype=np.uint64)
+
+
+def _told_in(saved: list[list[Any]], about: Iterable[int]) -> ToldLosses:
+    """What was told, by the place that each arm has in its ticket."""
+    places = {arm: place for place, arm in enumerate(about)}
+    losses, missing = np.full(len(places), UNTOLD), -1
+    for arm, loss, count in saved:
+        losses[places[arm]] = LossRange().loss(loss)
+        missing = as_count(count, "missing", -1)
+    return ToldLosses(losses, missing)
+
+
+def _number_in(value: Any) -> float:
+    if value in ("inf", "-inf"):
+        return float(value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    raise ValueError(f"{value!r} is no number")
+
+
+# -- states
+
+
+def _state_in(saved: Mapping[str, Any], shapes: Mapping[str, Any], learner: Learner) -> Any:
+    """The saved arrays as a state of the learner."""
+    fresh = learner.start()
+    names, roomy = leaves(fresh), leaves(learner.reserved(fresh, 2 * ROUNDS_AT_ONCE))
+    if set(saved) != set(names):
+        odd = ", ".join(sorted(set(saved) ^ set(names)))
+        raise StateFormatError(
+            f"the saved learner is another {learner.name} than this release has: "
+            f"its state differs in the parts {odd}"
+        )
+    arrays = {}
+    for name, part in names.items():
+        shape = _shape_in(shapes[name], part.shape, roomy[name].shape)
+        array = np.array([_number_in(value) for value in saved[name]], dtype=part.dtype)
+        arrays[name] = array.reshape(shape)
+    return with_leaves(fresh, arrays)
+
+
+def _shape_in(saved: Any, least: tuple[int, ...], roomy: tuple[int, ...]) -> tuple[int, ...]:
+    """The saved shape of an array, which may be larger only where the learner makes room."""
+    shape = tuple(as_count(size, "size", 0) for size in saved)
+    sizes = zip(shape, least, roomy, strict=True)
+    if any(size < small or (size > small and small == large) for size, small, large in sizes):
+        raise ValueError(f"a part of the state has the shape {shape}, where {least} is usual")
+    return shape
+
+
+# -- format version 3
+
+
+def _from_version_3(content: Json) -> Json:
+    """The content of a text of format version 3, as version 4 has it.
+
+    The paper's classes did not save the name of their learner, the shapes of its arrays (which did
+    not grow) and held rounds (there were none).
+    """
+    session, options = _class_of(content), dict(content["options"])
+    if "learner" not in content:
+        practical = options.get("variant") == PRACTICAL
+        if practical:
+            del options["variant"]
+        content["learner"] = session.kinds[1 if practical else 0].name
+    kind = session.kind_of(content["learner"])
+    epoch = as_count(content["epoch"], "epoch", 0, 63)
+    learner = learner_in_epoch(kind, len(as_arms(content["arms"])), options, epoch)
+    state, shapes = _nested(content["state"], content.get("shapes"), learner)
+    return {
+        **content,
+        "options": options,
+        "feedback": content["terms"],
+        "state": state,
+        "shapes": shapes,
+        "held": content.get("held", []),
+    }
+
+
+def _nested(
+    saved: Mapping[str, list[Any]], shapes: Mapping[str, Any] | None, learner: Learner
+) -> tuple[Json, Json]:
+    """The arrays of a flat state and their shapes, by the names that they have in a nested state.
+
+    Version 3 wrote the same numbers in the same order. Where arrays have other names by now, their
+    numbers are strung together and divided anew. Only an array that grows must still be the same.
+    """
+    fresh = learner.start()
+    now, roomy = leaves(fresh), leaves(learner.reserved(fresh, 2 * ROUNDS_AT_ONCE))
+    if set(saved) == set(now):
+        return dict(saved), dict(shapes or {name: part.shape for name, part in now.items()})
+    parts, numbers = deque(saved.items()), deque[Any]()
+    state: Json = {}
+    found: Json = {}
+    for name, part in now.items():
+        found[name] = part.shape
+        if shapes is not None and part.shape != roomy[name].shape and not numbers:
+            before, state[name] = parts.popleft()
+            found[name] = shapes[before]
+            continue
+        while len(numbers) < part.size:
+            numbers.extend(parts.popleft()[1])
+        state[name] = [numbers.popleft() for _ in range(part.size)]
+    if numbers or parts:
+        raise ValueError(f"the state has more numbers than that of a {learner.name} here")
+    return state, found

@@ -1,0 +1,120 @@
+"""Learners that were saved in format version 3 are read, and go on exactly.
+
+The folder saved/version-3 has texts that the release before version 4 wrote, interpreted, after 40
+rounds with late, lost, expired and cancelled plays. NAME.next.json is what that release did next
+with them: each step, its arguments, and what came of it.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import belated
+from belated.asktell.saving import checksum
+from belated.compiled.jit import config
+
+SAVED = Path(__file__).parent / "saved" / "version-3"
+NEXT = sorted(path.name.removesuffix(".next.json") for path in SAVED.glob("*.next.json"))
+TEXTS = sorted(path.stem for path in SAVED.glob("*.json") if ".next" not in path.name)
+EXACT = bool(config.DISABLE_JIT)  # compiled code may differ in the last digits
+# The paper's learners stand for all where every learner would have to be compiled.
+PLAYED = NEXT if EXACT else [name for name in NEXT if name.startswith(("Concealed", "Partially"))]
+
+
+def text_of(name: str) -> str:
+    return (SAVED / f"{name}.json").read_text().strip()
+
+
+def numbers_in(state: dict[str, list[Any]]) -> list[Any]:
+    return [value for part in state.values() for value in part]
+
+
+@pytest.mark.parametrize("name", TEXTS if EXACT else PLAYED)
+def test_all_of_it_is_read(name: str) -> None:
+    """Saved again, in the present format, it says the same; and that is read as well."""
+    text = text_of(name)
+    learner = belated.from_json(text)
+    before, after = json.loads(text), json.loads(learner.to_json())
+    assert (before["version"], after["version"]) == (3, 4)
+    assert numbers_in(after["state"]) == numbers_in(before["state"])
+    assert after["feedback"] == before["terms"]
+    assert after["held"] == before.get("held", [])
+    for key in ("class", "arms", "epoch", "warned", "stream", "tickets"):
+        assert after[key] == before[key], key
+    assert belated.from_json(learner.to_json()).to_json() == learner.to_json()
+
+
+@pytest.mark.filterwarnings("ignore::belated.BelatedWarning")
+@pytest.mark.parametrize("name", PLAYED)
+def test_it_goes_on_as_the_release_that_wrote_it(name: str) -> None:
+    """The same arms, probabilities, weights and answers: interpreted bit for bit."""
+    learner: Any = belated.from_json(text_of(name))
+    key = json.loads(text_of(name))["tickets"]["key"]
+    for verb, *rest in json.loads((SAVED / f"{name}.next.json").read_text()):
+        if verb == "ask":
+            options, expected = rest
+            assert decided(learner.ask(**options)) == list(map(close, expected))
+            continue
+        round_, options, expected = rest
+        assert answer(getattr(learner, verb), f"{key}-{round_}", options) == expected
+
+
+def decided(ticket: belated.Ticket) -> list[Any]:
+    if ticket.weights is not None:
+        return list(ticket.weights.values())
+    return [ticket.arm, ticket.probability]
+
+
+def close(value: Any) -> Any:
+    """A number up to rounding if the code is compiled; the value itself otherwise."""
+    rounds = isinstance(value, float) and not EXACT
+    return pytest.approx(value, rel=0, abs=1e-12) if rounds else value
+
+
+def answer(verb: Any, ticket: str, options: dict[str, Any]) -> list[Any]:
+    """What a report or a cancelling came to, or the name of its error."""
+    try:
+        feedback = verb(ticket, **options)
+    except belated.BelatedError as error:
+        return [type(error).__name__]
+    return [feedback.counted, feedback.state.value]
+
+
+# -- states whose arrays were renamed and divided since
+
+
+def rewritten(content: dict[str, Any]) -> str:
+    """A text with this content and a checksum that fits."""
+    content.pop("checksum", None)
+    return json.dumps({**content, "checksum": checksum(content)})
+
+
+@pytest.mark.parametrize("name", ["ConcealedBandit.paper", "adahedge.expiring", "uniform.expiring"])
+def test_arrays_under_other_names_are_read_in_their_order(name: str) -> None:
+    """A flat state has the numbers of a nested one in the same order, under other names."""
+    before = belated.from_json(text_of(name)).to_json()
+    content = json.loads(text_of(name))
+    for part in ("state", "shapes"):
+        if part in content:
+            content[part] = {f"old {key}": value for key, value in content[part].items()}
+    assert belated.from_json(rewritten(content)).to_json() == before
+
+
+def test_arrays_that_were_divided_or_joined_since_are_read() -> None:
+    """What was one array may be several by now, and several one."""
+    before = belated.from_json(text_of("ConcealedBandit.paper")).to_json()
+    content = json.loads(text_of("ConcealedBandit.paper"))
+    numbers = numbers_in(content["state"])
+    content["state"] = {"first": numbers[:4], "second": numbers[4:]}
+    assert belated.from_json(rewritten(content)).to_json() == before
+
+
+@pytest.mark.parametrize("change", [lambda part: part[:-1], lambda part: [*part, 1.0]])
+def test_a_number_too_few_or_too_many_is_refused(change: Any) -> None:
+    """The numbers must fill the state exactly."""
+    content = json.loads(text_of("ConcealedBandit.paper"))
+    content["state"] = {"all": change(numbers_in(content["state"]))}
+    with pytest.raises(belated.StateFormatError):
+        belated.from_json(rewritten(content))
