@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 import belated
 from belated import Feedback, Ticket, TicketState
-from belated.compiled.jit import config
 from belated.learners.paper.many_arms import FEWEST_ARMS, draw_grouped, touch
 from belated.numerics.random_stream import draw, seeded
 from tests.asktell.in_hand import (
@@ -31,7 +30,8 @@ from tests.asktell.in_hand import (
 )
 
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=repr)
-compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow without compiling")
+pytestmark = pytest.mark.core
+compiled_only = pytest.mark.compiled  # slow without
 every_bandit = pytest.mark.parametrize("kind", BANDITS, ids=repr)
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import pytest
 
@@ -25,7 +24,7 @@ from belated.stress.objectives import Objective, OverCertificate, OverRival, Scr
 from belated.stress.stress import Stress, stress
 from belated.types import Setting
 
-pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="slow without compiling")
+pytestmark = pytest.mark.compiled  # slow without
 
 PAPER, REPAIRED = contender("full-information"), contender("full-information:variant=repaired")
 SMALL: dict[str, Any] = {"arms": 3, "rounds": 25, "restarts": 1, "steps": 40}
