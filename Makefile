@@ -5,7 +5,7 @@ JOBS ?= auto
 PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 COMPILED = BELATED_COMPILED=1 $(PYTEST)
 # The folders whose tests run kernels in their own process; `make check` runs them compiled.
-KERNELS := $(addprefix tests/,analysis asktell benchmarks comparison compiled environments examples \
+KERNELS := $(addprefix tests/,analysis asktell comparison compiled environments examples \
   laws learners numerics play replay solvers stress studies sweep theory)
 # The tests in a browser need playwright, which is large: only where there is a browser.
 BROWSER := $(if $(wildcard /usr/bin/chromium),$(shell echo ,browser))

@@ -25,7 +25,14 @@ os.environ["BELATED_QUIET"] = "1"  # the line about compiling is not what these 
 CACHE = TESTS.parent / ".cache"
 os.environ.setdefault("BELATED_CACHE_DIR", str(CACHE))
 os.environ.setdefault("MPLCONFIGDIR", str(CACHE / "matplotlib"))
-CORE = {"compiled", "numerics", "solvers"}  # folders that belong to the core as a whole
+# The marks of all tests of a folder.
+FOLDERS = {
+    "benchmarks": ["check"],
+    "compiled": ["compiled", "core"],
+    "mutants": ["check"],
+    "numerics": ["compiled", "core"],
+    "solvers": ["compiled", "core"],
+}
 # One learner for each family of kernels.
 FAMILIES = {
     "full-information", "partially-concealed", "concealed", "practical-bandit",
@@ -45,8 +52,8 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what needs the compiler if there is none, and settle what the core is."""
     for item in items:
-        if item.path.relative_to(TESTS).parts[0] in CORE:
-            item.add_marker("core")
+        for mark in FOLDERS.get(item.path.relative_to(TESTS).parts[0], ()):
+            item.add_marker(mark)
         if not in_core(item):
             item.own_markers = [mark for mark in item.own_markers if mark.name != "core"]
     if not COMPILED:

@@ -361,6 +361,7 @@ def pair(arms: int, **options: Any) -> tuple[Any, Any]:
     return grouped, plain
 
 
+@compiled_only
 @pytest.mark.parametrize("variant", ["paper", "repaired"])
 @pytest.mark.parametrize("max_missing", [0, 50, None])
 @pytest.mark.parametrize("expire_after", [None, 6])

@@ -145,7 +145,7 @@ def test_what_cannot_be_written_loses_nothing_else(tmp_path: Path) -> None:
 
 def interrupted_after(seconds: float, folder: Path) -> tuple[int, str, str]:
     """A comparison without end that gets a real Ctrl-C."""
-    command = [sys.executable, "-m", "belated", "compare", "late-best", "-l", "uniform"]
+    command = [sys.executable, "-m", "belated", "compare", "late-best:rounds=500", "-l", "uniform"]
     command += ["-l", "concealed", "-r", "100000", "--table", "runs.csv"]
     process = subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
