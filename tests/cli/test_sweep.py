@@ -122,7 +122,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(tmp_path: Path) 
     """Exit code 130 and one line, no traceback; then the rest is run."""
     store = tmp_path / "sweep.db"
     code = "from belated.cli.sweep import sweep; sweep()"
-    arguments = ("late-best:rounds=150,arms=3", "-l", "full-information", "--seeds", "1:400")
+    arguments = ("late-best:rounds=60,arms=3", "-l", "full-information", "--seeds", "1:400")
     command = [sys.executable, "-c", code, *arguments, "--store", str(store), "--json"]
     options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, start_new_session=True, **options) as process:
