@@ -2,18 +2,34 @@
 PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= auto
+PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+COMPILED = BELATED_COMPILED=1 $(PYTEST)
+# The folders whose tests run kernels in their own process; `make check` runs them compiled.
+KERNELS := $(addprefix tests/,analysis asktell comparison compiled environments examples \
+  laws learners numerics play replay solvers stress studies sweep theory cli/test_stress.py)
+# The tests in a browser need playwright, which is large: only where there is a browser.
+BROWSER := $(if $(wildcard /usr/bin/chromium),$(shell echo ,browser))
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo test check lint setup figures bench serve soak clean
+.PHONY: help demo test check rest lint setup figures bench serve soak clean
+
+help:  ## list the commands
+	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
 
 demo: .venv/demo  ## compare the learners on three scenarios and write report.html
 	$(BIN)/belated compare late-best limit-orders network-width --report report.html
 
-test: setup  ## run all tests
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+test: setup  ## all tests interpreted, and the core of the kernels compiled; under 8 minutes
+	$(PYTEST) -m "not check"
+	$(COMPILED) -m core
 
-check: lint test  ## lint, types and tests
+check: test rest  ## make test, and everything that takes longer; under 20 minutes
 
-lint: setup  ## ruff and mypy
+rest: lint .venv/bench demo  ## what make check adds: lint, types, demo, all compiled, mutants, long forms
+	$(COMPILED) -m "not core and not check" $(KERNELS)
+	$(PYTEST) -m check
+
+lint: .venv/dev  ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -35,23 +51,17 @@ soak: setup  ## kill the service 200 times, its workers and PostgreSQL 50 times;
 	BELATED_COMPILED=1 BELATED_ROWS=100000 BELATED_LEARNER=practical-bandit \
 	  $(BIN)/python -m pytest -s -n 0 tests/service/test_recovery.py
 
-setup: .venv/ready
+setup: .venv/test  ## install what the tests need into .venv
 
-.venv/ready: .venv/made
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
-	touch .venv/ready
-
-.venv/bench: .venv/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,bench]"
-	touch .venv/bench
-
-.venv/demo: .venv/made
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[report]"
-	touch .venv/demo
-
-.venv/service: .venv/made
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[service]"
-	touch .venv/service
+# What is installed for which command: pyproject.toml says what each name stands for.
+.venv/demo: EXTRAS = report
+.venv/service: EXTRAS = service
+.venv/test: EXTRAS = test$(BROWSER)
+.venv/dev: EXTRAS = dev
+.venv/bench: EXTRAS = dev,bench
+.venv/demo .venv/service .venv/test .venv/dev .venv/bench: .venv/made
+	$(INSTALL) ".[$(EXTRAS)]"
+	touch $@
 
 .venv/made: pyproject.toml
 	$(PYTHON) -c "import sys; assert sys.version_info >= (3, 11), 'belated needs Python 3.11 or newer'"
@@ -59,4 +69,4 @@ setup: .venv/ready
 	touch .venv/made
 
 clean:  ## remove the environment and all caches
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,4 +1,13 @@
-"""In CI a skipped test is a failure: every optional part must be there and must run."""
+"""How the tests run: interpreted unless BELATED_COMPILED=1, and without a skip in CI.
+
+Interpreted, a learner answers at once; compiled, it first takes the compiler some seconds. Three
+marks say where a test belongs (see CONTRIBUTING.md):
+
+- `compiled`: it needs compiled code, and is left out of an interpreted run;
+- `core`: the compiled core, which `make test` runs compiled, too. `core("name")` says that the
+  parameter `name` holds a learner: of those only `FAMILIES` are in the core;
+- `check`: it takes long, and only `make check` runs it.
+"""
 
 import os
 import signal
@@ -8,15 +17,34 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest.register_assert_rewrite("tests.asktell.session_kinds", "tests.cli.commands", "tests.games")
 TESTS = Path(__file__).parent
-FOLDERS = ("laws", "learners", "simulation", "theory", "mutants", "oracle", "kernels")
-ORDER = {folder: place for place, folder in enumerate(FOLDERS)}
+COMPILED = "BELATED_COMPILED" in os.environ and os.environ.get("NUMBA_DISABLE_JIT") != "1"
+if not COMPILED:
+    os.environ["NUMBA_DISABLE_JIT"] = "1"  # numba reads it when it is imported
 os.environ["BELATED_QUIET"] = "1"  # the line about compiling is not what these tests look for
 settings.register_profile(  # no test depends on how fast a machine is
     "at any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("at any speed")
+# Nothing is written into the user's home, which may be empty or for reading only.
+CACHE = TESTS.parent / ".cache"
+os.environ.setdefault("BELATED_CACHE_DIR", str(CACHE))
+os.environ.setdefault("MPLCONFIGDIR", str(CACHE / "matplotlib"))
+# The marks of all tests of a folder.
+FOLDERS = {
+    "benchmarks": ["check"],
+    "compiled": ["compiled", "core"],
+    "mutants": ["check"],
+    "numerics": ["compiled", "core"],
+    "solvers": ["compiled", "core"],
+}
+# One learner for each family of kernels.
+FAMILIES = {
+    "full-information", "partially-concealed", "concealed", "practical-bandit",
+    "practical-experts", "exp3",
+}  # fmt: skip
+
+pytest.register_assert_rewrite("tests.asktell.session_kinds", "tests.cli.commands", "tests.games")
 
 
 def pytest_configure() -> None:
@@ -25,13 +53,27 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put first what compiles every learner, then what compiles nothing, and the rest last.
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what needs the compiler if there is none, and settle what the core is."""
+    for item in items:
+        for mark in FOLDERS.get(item.path.relative_to(TESTS).parts[0], ()):
+            item.add_marker(mark)
+        if not in_core(item):
+            item.own_markers = [mark for mark in item.own_markers if mark.name != "core"]
+    if not COMPILED:
+        left_out = [item for item in items if item.get_closest_marker("compiled")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("compiled")]
 
-    Of two workers one begins at the first test, the other in the middle; so they hardly ever
-    compile the same, and later find in the cache what the other has compiled.
-    """
-    items.sort(key=lambda item: ORDER.get(item.path.relative_to(TESTS).parts[0], len(ORDER)))
+
+def in_core(item: pytest.Item) -> bool:
+    """Whether a test is not about a learner, or about one that stands for its family."""
+    mark = item.get_closest_marker("core")
+    if mark is None or not mark.args:
+        return True
+    spec = item.callspec.params[mark.args[0]]  # type: ignore[attr-defined]
+    return str(spec).split(":")[0] in FAMILIES
 
 
 @pytest.hookimpl(trylast=True)

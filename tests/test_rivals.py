@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from belated.learners.contract import PaperLearner
 from belated.learners.registry import learner_named, registered
 
@@ -27,34 +25,29 @@ def names_in(cell: str) -> list[str]:
 ROWS = {name: row for row in rows() for name in names_in(row[HERE])}
 
 
-@pytest.mark.parametrize("name", RIVALS)
-def test_every_learner_is_in_the_table(name: str) -> None:
+def test_every_learner_is_in_the_table() -> None:
     """With the file it is in; and "from memory" where it says so itself."""
-    assert name in ROWS
-    files = {names_in(row[FILE])[0] for row in rows() if name in names_in(row[HERE])}
-    assert files == {RIVALS[name].__module__.split(".")[-1] + ".py"}
-    own = RIVALS[name].source.split("; base:")[0]
-    assert ("from memory" in ROWS[name][CONSTANTS]) is ("memory" in own)
+    assert set(ROWS) == set(RIVALS)
+    for name, kind in RIVALS.items():
+        files = {names_in(row[FILE])[0] for row in rows() if name in names_in(row[HERE])}
+        assert files == {kind.__module__.split(".")[-1] + ".py"}, name
+        own = kind.source.split("; base:")[0]
+        assert ("from memory" in ROWS[name][CONSTANTS]) is ("memory" in own), name
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_every_learner_in_the_table_is_registered(name: str) -> None:
-    assert name in RIVALS
-
-
-@pytest.mark.parametrize("row", rows(), ids=lambda row: row[ALGORITHM])
-def test_a_row_says_what_is_there_or_why_it_is_not(row: list[str]) -> None:
+def test_a_row_says_what_is_there_or_why_it_is_not() -> None:
     """A learner with a file and the origin of its constants, or a dash and a reason."""
-    assert row[ALGORITHM]
-    assert row[PURPOSE]
-    if row[HERE] == "-":
-        assert row[WHY_NOT]
-        assert not row[FILE]
-        assert not row[CONSTANTS]
-    else:
-        assert names_in(row[HERE])
-        assert len(names_in(row[FILE])) == 1
-        assert any(word in row[CONSTANTS] for word in WORDS)
+    for row in rows():
+        assert row[ALGORITHM], row
+        assert row[PURPOSE], row
+        if row[HERE] == "-":
+            assert row[WHY_NOT], row
+            assert not row[FILE], row
+            assert not row[CONSTANTS], row
+        else:
+            assert names_in(row[HERE]), row
+            assert len(names_in(row[FILE])) == 1, row
+            assert any(word in row[CONSTANTS] for word in WORDS), row
 
 
 def test_learners_named_elsewhere_in_the_text_are_there() -> None:

@@ -9,6 +9,8 @@ import pytest
 from belated.learners.registry import registered
 from tests.laws.by_hand import by_hand, by_the_loop, in_hand, long_game
 
+pytestmark = [pytest.mark.core, pytest.mark.compiled]
+
 
 @pytest.mark.filterwarnings("ignore::belated.BelatedWarning")
 @pytest.mark.parametrize("name", ["partially-concealed", "dew-skipping", "bold-hedge"])

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 import belated
 from belated import Feedback, Ticket, TicketState
-from belated.compiled.jit import config
 from belated.learners.paper.many_arms import FEWEST_ARMS, draw_grouped, touch
 from belated.numerics.random_stream import draw, seeded
 from tests.asktell.session_kinds import (
@@ -31,7 +30,8 @@ from tests.asktell.session_kinds import (
 from tests.counting import counting_instructions
 
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=repr)
-compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="slow without compiling")
+pytestmark = pytest.mark.core
+compiled_only = pytest.mark.compiled  # slow without
 every_bandit = pytest.mark.parametrize("kind", BANDITS, ids=repr)
 
 
@@ -378,6 +378,7 @@ def pair(arms: int, **options: Any) -> tuple[Any, Any]:
     return grouped, plain
 
 
+@compiled_only
 @pytest.mark.parametrize("variant", ["paper", "repaired"])
 @pytest.mark.parametrize("max_missing", [0, 50, None])
 @pytest.mark.parametrize("expire_after", [None, 6])

@@ -320,6 +320,8 @@ def test_warmup_without_a_writable_cache_says_so(tmp_path: Path) -> None:
     assert "not kept" in run.stdout
 
 
+@pytest.mark.core
+@pytest.mark.compiled
 def test_warmup_compiles_and_says_where(tmp_path: Path) -> None:
     """The compiled code lands in the directory that was named, and is found there again."""
     run = belated("warmup", "uniform", "exp3", BELATED_CACHE_DIR=str(tmp_path))

@@ -18,6 +18,7 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(stress, [str(argument) for argument in arguments])
 
 
+@pytest.mark.compiled  # slow without
 def test_it_shows_the_best_finds_and_how_to_read_them() -> None:
     """A row for each find, valued on fresh draws, beside the value in search."""
     result = run("concealed", *QUICK)
@@ -45,12 +46,14 @@ def test_regret_by_itself_needs_no_bound_and_delays_can_be_bounded() -> None:
     assert "later than" not in run("uniform", "--objective", "regret", *QUICK).stdout
 
 
+@pytest.mark.compiled  # slow without
 def test_with_a_rival_the_table_has_its_regret() -> None:
     """Only then."""
     assert "rival's" in run("concealed", "--against", "uniform", *QUICK).stdout
     assert "rival's" not in run("concealed", *QUICK).stdout
 
 
+@pytest.mark.compiled  # slow without
 def test_json_is_one_list_with_the_best_first() -> None:
     """For machines: every number with its name."""
     finds = json.loads(run("concealed", "--against", "uniform", *QUICK, "--json").stdout)
@@ -64,6 +67,7 @@ def test_json_is_one_list_with_the_best_first() -> None:
     assert difference / 20 == pytest.approx(finds[0]["value"], abs=1e-9)
 
 
+@pytest.mark.compiled  # slow without
 def test_saved_finds_are_cases_that_replay_accepts(tmp_path: Path) -> None:
     """One file for each find that is shown, and nothing in it that replay would note."""
     folder = tmp_path / "new" / "finds"

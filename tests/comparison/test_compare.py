@@ -42,6 +42,7 @@ def digits(comparison: Comparison) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.compiled  # slow without
 def test_nobody_looks_ahead() -> None:
     """X1: on blocks of equal coin flips, known when they are over, all regret 56.1269 on average.
 
@@ -65,6 +66,7 @@ def test_nobody_looks_ahead() -> None:
         assert abs(regret.mean - expected) <= 4.0 * regret.error, label
 
 
+@pytest.mark.compiled  # slow without
 def test_a_learner_that_looks_ahead_is_found_out() -> None:
     """The same game with half of the delay: what was never known in time now is, and is used."""
     environment = Environment("leak", BlockConstant(4, 20), Constant(9), 600)

@@ -1,6 +1,5 @@
 """What the `shows` texts of scenarios claim, tested with the learners of the paper."""
 
-import numba
 import numpy as np
 import pytest
 
@@ -15,7 +14,7 @@ from belated.play.trace import Trace
 from belated.types import Variant
 from tests.environments.games import drawn
 
-pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="slow without compiling")
+pytestmark = pytest.mark.compiled  # slow without
 
 
 def played(learner: FullInformation | Concealed, game: Game) -> Trace:

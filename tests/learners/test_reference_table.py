@@ -15,6 +15,7 @@ from belated.environments.delays import PerArm
 from belated.environments.environment import Environment
 from belated.environments.losses import Bernoulli
 
+pytestmark = pytest.mark.compiled  # slow without
 MEANS = np.array([0.3, 0.5, 0.5, 0.5, 0.5])
 ROUNDS, RUNS = 2000, 60
 DELAYS = {"none": (0,) * 5, "constant": (20,) * 5, "late best": (100, 0, 0, 0, 0)}

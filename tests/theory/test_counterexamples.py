@@ -16,7 +16,7 @@ from belated.learners.paper.full_information import losses_now
 from belated.numerics.random_stream import draw, seeded
 from examples.late_silence import LateSilenceGame
 
-pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="hours without compiling")
+pytestmark = pytest.mark.compiled  # hours without
 
 
 GAME = LateSilenceGame(kappa=100.0, first=300_000_000, second=3_000_000, most=256)

@@ -14,6 +14,7 @@ from belated.types import Setting
 from tests.games import assert_certified, random_game
 from tests.oracle.transcription import predictions
 
+pytestmark = pytest.mark.core
 CASES = sorted((Path(__file__).parents[2] / "cases").glob("*.json"))
 INSTANCES: dict[Setting, Any] = {
     Setting.FULL_INFORMATION: ftrl.full_information,
