@@ -7,8 +7,8 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "belated"
 ORDER = [
     "lazy", "types", "arrays", "specs", "checks", "table_files", "client", "ftrl", "compiled",
-    "numerics", "solvers", "learners", "environments", "play", "analysis", "comparison", "replay", "sweep",
-    "stress", "report", "asktell", "service", "cli", "__main__",
+    "numerics", "solvers", "learners", "environments", "play", "analysis", "comparison", "replay",
+    "sweep", "stress", "report", "asktell", "service", "cli", "__main__",
 ]  # fmt: skip
 NOT_NUMBA = [
     "lazy", "types", "arrays", "specs", "checks", "table_files", "client", "ftrl", "environments",
