@@ -91,7 +91,9 @@ class Rows:
     def __init__(self, losses: Long, state: Any, rates: Any) -> None:
         self.losses = losses
         self.rates = np.asarray(rates).astype(np.longdouble)
-        self.log_prior = (state.columns.log_prior[:, None] + state.columns.log_weight).astype(np.longdouble)
+        self.log_prior = (state.columns.log_prior[:, None] + state.columns.log_weight).astype(
+            np.longdouble
+        )
 
     def at(self, x: Long) -> tuple[Long, Long]:
         """The logarithms, and the mean of the rates under the terms of each sum."""

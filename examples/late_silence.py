@@ -64,7 +64,9 @@ class LateSilenceGame:
         so their weights were the prior throughout, and the regret was zero.
         """
         state = learner.start()
-        state.columns.losses[:] = self.first * (1.0 + 4.0 * learner.predict(state).eta[:, np.newaxis])
+        state.columns.losses[:] = self.first * (
+            1.0 + 4.0 * learner.predict(state).eta[:, np.newaxis]
+        )
         state.round[0] += self.first
         return state
 

@@ -9,7 +9,7 @@ import pytest
 
 from belated.arrays import Floats
 from belated.solvers import concealed as kernel
-from tests.kernels import test_solvers as plain
+from tests.solvers import test_safe_solvers as plain
 from tests.solvers.fast import (
     PLAIN,
     Answer,

@@ -22,7 +22,7 @@ from belated.learners.stochastic.poisson import poisson_upper
 from belated.learners.stochastic.qpm_d import QpmD
 from belated.learners.stochastic.successive_elimination import SuccessiveElimination
 from belated.learners.stochastic.thompson import Thompson
-from tests.learners import stochastic_twins as twins
+from tests.twins import stochastic as twins
 from tests.twins.stochastic import Play, Round, Script
 
 ARMS = (1, 2, 3, 7)
