@@ -4,13 +4,12 @@ import html
 import json
 import re
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 
 from belated.analysis.game_sums import sum_up
-from belated.analysis.practical_certificate import practical_certificate, run_certificate
 from belated.arrays import Counts, Floats
 from belated.cli.console import say_faults
 from belated.comparison.compare import GAME, compare, repetition_seed
@@ -21,10 +20,8 @@ from belated.environments.in_memory import GivenDelays, GivenLosses
 from belated.environments.losses import Bernoulli
 from belated.environments.missing import NEVER
 from belated.learners.driver import driver_for
-from belated.learners.practical.drift import DRIFT
+from belated.learners.practical.drift import DriftAccount
 from belated.learners.practical.practical_experts import (
-    MIXING,
-    STEADY,
     PracticalExperts,
     PracticalExpertsState,
 )
@@ -38,6 +35,7 @@ from belated.report.formatting import number
 from belated.report.sections import bounds
 from belated.types import BelatedWarning
 from tests.theory.games import DELAYS, LOSSES
+from tests.twins.practical_certificate import practical_certificate
 
 DRAWS = np.random.SeedSequence(3)
 TOLD: dict[str, dict[str, Any]] = {
@@ -89,7 +87,9 @@ def test_sums_are_enough_for_the_certificate(
             game = game_of(losses, delays(random, rounds, arms))
             learner = PracticalExperts(arms, **TOLD[told])
             trace: Trace = LOOPS[loop](learner, game, DRAWS)
-            found = run_certificate(trace, sum_up(game))
+            sums = sum_up(game)
+            found = learner.proof(trace, sums.losses)
+            assert learner.certificate(trace, sums).bounds.tolist() == [found.bound] * arms
             assert found.bound == pytest.approx(from_all_predictions(learner, game), abs=1e-9)
             assert found.regret == pytest.approx(trace.loss - losses.sum(axis=0), abs=1e-9)
             assert found.holds
@@ -139,18 +139,20 @@ def test_the_report_says_it() -> None:
 class Overdrawn(PracticalExperts):
     """The steady strategy begins with an account in which drift is already paid for."""
 
-    account: ClassVar[int] = STEADY
+    def account_in(self, state: PracticalExpertsState) -> DriftAccount:
+        return state.steady
 
     def start(self) -> PracticalExpertsState:
         state = super().start()
-        state.game_sums[self.sums, DRIFT] = -50.0
+        self.account_in(state).drift[0] = -50.0
         return state
 
 
 class OverdrawnAbove(Overdrawn):
     """So does the mixture."""
 
-    account: ClassVar[int] = MIXING
+    def account_in(self, state: PracticalExpertsState) -> DriftAccount:
+        return state.mixing
 
 
 def broken(kind: type[Overdrawn]) -> Comparison:

@@ -34,7 +34,7 @@ def readable(learner: Learner, state: Any, prediction: Prediction) -> np.ndarray
     if name == "concealed":
         parts = Tsallis(prediction.eta[0]), NegativeEntropy(prediction.gamma[0])
         return argmin(HybridRegularizer(*parts, uniform, uniform), losses).p[:, 0]
-    prior = np.exp(state.log_prior[:, None] + state.log_weight)
+    prior = np.exp(state.columns.log_prior[:, None] + state.columns.log_weight)
     centre = np.full(prior.shape, 1.0 / prior.size)
     if name == "full-information":
         regularizer = HybridRegularizer(

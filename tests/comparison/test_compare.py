@@ -302,7 +302,6 @@ class MineState(NamedTuple):
 def predict(state, prediction):
     prediction.q[:] = 0.0
     prediction.q[FAVOURITE] = 1.0
-    prediction.p[:, 0] = prediction.q
 
 @dataclass(frozen=True)
 class Mine(Uniform):

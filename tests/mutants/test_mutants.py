@@ -51,47 +51,47 @@ FAULTS = [
     Fault(
         "wrong propensity: epsilon of the arrival round (concealed)",
         CONCEALED,
-        "    state.losses[arm] += loss / play[0]\n",
-        "    state.losses[arm] += loss / (1.0 / play[1] + epsilon_now(state))\n",
+        "    state.losses[arm] += loss / play[DIVISOR]\n",
+        "    state.losses[arm] += loss / (1.0 / play[WEIGHT] + epsilon_now(state))\n",
     ),
     Fault(
         "wrong propensity: no implicit exploration (concealed)",
         CONCEALED,
-        "    plays[0, 0] = q + epsilon_now(state)\n",
-        "    plays[0, 0] = q\n",
+        "    plays[0, DIVISOR] = q + epsilon_now(state)\n",
+        "    plays[0, DIVISOR] = q\n",
     ),
     Fault(
         "correction without rho (full)",
         FULL,
-        "        state.arrived[WEIGHED, arm] += loss * (1.0 + play[1])\n",
+        "        state.arrived[WEIGHED, arm] += loss * (1.0 + play[MISSING])\n",
         "        state.arrived[WEIGHED, arm] += loss\n",
     ),
     Fault(
         "no correction (full)",
         FULL,
-        "        state.arrived[WEIGHED, arm] += loss * (1.0 + play[1])\n",
+        "        state.arrived[WEIGHED, arm] += loss * (1.0 + play[MISSING])\n",
         "",
     ),
     Fault(
         "correction without rho after the rates have changed (full)",
         FULL,
-        "+= loss + 4.0 * eta[j] * (loss * (1.0 + play[1]))",
+        "+= loss + 4.0 * eta[j] * (loss * (1.0 + play[MISSING]))",
         "+= loss + 4.0 * eta[j] * loss",
     ),
     Fault(
         "a late loss does not reach the merged rows (full)",
         FULL,
-        "    if state.merged[0] > 0:\n        merge_again(",
-        "    if state.merged[0] < 0:\n        merge_again(",
+        "    if columns.merged[0] > 0:\n        merge_again(",
+        "    if columns.merged[0] < 0:\n        merge_again(",
     ),
     Fault(
-        "carried weights do not hear of a late loss (full)",
+        "carried weights leave out a late loss (full)",
         FULL,
-        "    state.dual[1] = np.inf\n    if state.merged[0] > 0:\n",
-        "    if state.merged[0] > 0:\n",
+        "    state.carried[0] = np.inf\n    if columns.merged[0] > 0:\n",
+        "    if columns.merged[0] > 0:\n",
     ),
     Fault(
-        "carried weights hear of old losses again (full)",
+        "carried weights count old losses again (full)",
         FULL,
         "            arrived[kind, i] = 0.0\n",
         "            arrived[kind, i] *= 0.5\n",
@@ -105,8 +105,8 @@ FAULTS = [
     Fault(
         "carried weights lag behind (full)",
         FULL,
-        "    if prediction.dual[1] < np.inf and state.merged[0] > 0:\n",
-        "    if prediction.dual[1] == 0.0 and state.merged[0] > 0:\n",
+        "    if prediction.info.carried[0] < np.inf and state.columns.merged[0] > 0:\n",
+        "    if prediction.info.carried[0] == 0.0 and state.columns.merged[0] > 0:\n",
     ),
     Fault(
         "carried weights without the correction (full)",
@@ -117,27 +117,27 @@ FAULTS = [
     Fault(
         "fresh losses charged at the new rates when the rates change (full)",
         FULL,
-        "        settle(state.losses, state.fresh, state.rates)\n"
-        "        fill_rates(state.steps, state.damped, float(most_missing), state.rates)\n",
-        "        fill_rates(state.steps, state.damped, float(most_missing), state.rates)\n"
-        "        settle(state.losses, state.fresh, state.rates)\n",
+        "        settle(columns)\n"
+        "        fill_rates(state.steps, state.damped, float(most_missing), columns.rates)\n",
+        "        fill_rates(state.steps, state.damped, float(most_missing), columns.rates)\n"
+        "        settle(columns)\n",
     ),
     Fault(
         "correction without rho (partial)",
         PARTIAL,
-        "        state.fresh[WEIGHED, arm] += estimate * missing\n",
-        "        state.fresh[WEIGHED, arm] += estimate\n",
+        "        state.columns.fresh[WEIGHED, arm] += estimate * missing\n",
+        "        state.columns.fresh[WEIGHED, arm] += estimate\n",
     ),
     Fault(
         "rates of the arrival round (full)",
         FULL,
-        "    fill_rates(state.steps, state.damped, play[0], eta)\n",
+        "    fill_rates(state.steps, state.damped, play[MOST_MISSING], eta)\n",
         "    fill_rates(state.steps, state.damped, float(most_missing_now(state)), eta)\n",
     ),
     Fault(
         "rho of the arrival round (full)",
         FULL,
-        "        state.arrived[WEIGHED, arm] += loss * (1.0 + play[1])\n",
+        "        state.arrived[WEIGHED, arm] += loss * (1.0 + play[MISSING])\n",
         "        state.arrived[WEIGHED, arm] += loss * (1.0 + state.missing[arm])\n",
     ),
     Fault(
@@ -168,21 +168,21 @@ FAULTS = [
         "own play counted as outstanding in its own round (concealed)",
         CONCEALED,
         "    state.overlap[0] += state.waiting[0, arm] + state.waiting[1, arm]\n"
-        "    add_exactly(state.waiting, arm, plays[0, 1])\n",
-        "    add_exactly(state.waiting, arm, plays[0, 1])\n"
+        "    add_exactly(state.waiting, arm, plays[0, WEIGHT])\n",
+        "    add_exactly(state.waiting, arm, plays[0, WEIGHT])\n"
         "    state.overlap[0] += state.waiting[0, arm] + state.waiting[1, arm]\n",
     ),
     Fault(
         "answered plays still counted as outstanding (concealed)",
         CONCEALED,
-        "    add_exactly(state.waiting, arm, -play[1])\n",
+        "    add_exactly(state.waiting, arm, -play[WEIGHT])\n",
         "",
     ),
     Fault(
         "estimates instead of raw losses in the rate (partial)",
         PARTIAL,
         "    state.observed[0] += loss\n",
-        "    state.observed[0] += loss / play[0]\n",
+        "    state.observed[0] += loss / play[PROBABILITY]\n",
     ),
     Fault(
         "uniform weights on the grid",
@@ -260,37 +260,40 @@ HELD_BACK = [
 DROPPED = "learners/practical/test_practical_bandit.py::test_the_hint_is_dropped_and_taken_up_again"
 PRACTICAL_LEARNER = "learners/practical/practical_bandit.py"
 ESTIMATES = "learners/practical/mean_loss.py"
-NOTED = (
-    "    if state.options[LISTENS] > 0.0:\n"
-    "        note(state.silence, state.heard, arm, power, loss - expected(state, arm))\n"
+PENDING = "learners/practical/pending_plays.py"
+SCORED = "    score(state.means, arm, loss, state.bias.of_delay[power])\n"
+RECORDED = (
+    "    if state.options.uses_bias[0] > 0.0:\n"
+    "        residual = loss - expected_loss(state.means, arm)\n"
+    "        delay_bias.record(state.bias, arm, power, residual)\n"
 )
-COUNTED = "    add_loss(state, arm, loss, int(play[ROUND]))\n"
+COUNTED = "    add_loss(state.means, arm, loss, int(play[ROUND]))\n"
 PRACTICAL = [
     Fault(
         "fallback: it learns from rounds with trust (practical)",
         PRACTICAL_LEARNER,
-        "    if play[WEIGHT] > 0.0:\n        state.losses[arm] += loss / play[PROPENSITY]\n",
-        "    state.losses[arm] += loss / play[PROPENSITY] if play[WEIGHT] > 0.0 else loss\n",
+        "    if play[WEIGHT] > 0.0:\n        state.fallback.losses[arm] += loss / play[DIVISOR]\n",
+        "    state.fallback.losses[arm] += loss / play[DIVISOR] if play[WEIGHT] > 0.0 else loss\n",
         DROPPED,
     ),
     Fault(
         "fallback: its clock counts rounds with trust (practical)",
         PRACTICAL_LEARNER,
-        "plays[0, PROPENSITY], plays[0, WEIGHT] = 0.0, 0.0\n",
-        "plays[0, PROPENSITY], plays[0, WEIGHT] = 0.0, 0.0\n        state.round[0] += 1\n",
+        "plays[0, DIVISOR], plays[0, WEIGHT] = 0.0, 0.0\n",
+        "plays[0, DIVISOR], plays[0, WEIGHT] = 0.0, 0.0\n        state.fallback.round[0] += 1\n",
         DROPPED,
     ),
     Fault(
         "fallback: the most outstanding plays are not learned (practical)",
         PRACTICAL_LEARNER,
-        "        state.max_missing[0] = max(state.max_missing[0], state.outstanding[arm])\n",
+        "        fallback.max_missing[0] = max(most, fallback.outstanding[arm])\n",
         "",
         DROPPED,
     ),
     Fault(
         "fallback: a new arm enters at nothing (practical)",
         PRACTICAL_LEARNER,
-        "        other = other._replace(**fallen_back._asdict())\n",
+        "        other = other._replace(fallback=entered)\n",
         "",
         "theory/test_practical_fallback.py::test_when_arms_come_and_go_it_is_still_that_bandit",
     ),
@@ -303,64 +306,64 @@ PRACTICAL = [
     ),
     Fault(
         "recent plays are never forgotten (practical)",
-        PRACTICAL_LEARNER,
-        "    state.recent[arm] -= play[ROUND] ** 2\n",
+        PENDING,
+        "    pending.squares[arm] -= round_**2\n",
         "",
         DROPPED,
     ),
     Fault(
         "plays that were told go on waiting (practical)",
-        PRACTICAL_LEARNER,
-        "    state.made[arm] -= play[ROUND]\n",
+        PENDING,
+        "    pending.rounds[arm] -= round_\n",
         "",
         DROPPED,
     ),
     Fault(
-        "other arms' evidence is not heard (practical)",
+        "the evidence of other arms is not used (practical)",
         PRACTICAL_LEARNER,
-        "            share_out(state.evidence, state.echo, state.shares, i)\n",
+        "        set_weights(means, i)\n",
         "",
         DROPPED,
     ),
     Fault(
-        "a withdrawn play leaves the arm's worth as it was (practical)",
+        "a withdrawn play leaves the arm's index as it was (practical)",
         PRACTICAL_LEARNER,
-        "    forget_play(state, play, arm)\n    value(state, arm)\n\n\n",
-        "    forget_play(state, play, arm)\n\n\n",
+        "    end_play(state, play, arm)\n    set_index(state, arm)\n\n\n",
+        "    end_play(state, play, arm)\n\n\n",
         DROPPED,
     ),
     Fault(
-        "said is renewed before it is judged (practical)",
+        "forecasts are renewed before they are scored (practical)",
         PRACTICAL_LEARNER,
-        "    judge(state, arm, loss, state.silence[EXPLAINS, power])\n" + NOTED + COUNTED,
-        NOTED + COUNTED + "    slow, fast = faded_since(state, state.now[0] - 1)\n"
-        "    say(state, arm, slow, fast)\n"
-        "    judge(state, arm, loss, state.silence[EXPLAINS, power])\n",
+        SCORED + RECORDED + COUNTED,
+        RECORDED + COUNTED + "    now = state.round[0] - 1\n"
+        "    slow, fast = decay_since_refresh(state.means, now)\n"
+        "    set_forecast(state.means, arm, slow, fast)\n" + SCORED,
         DROPPED,
     ),
     Fault(
-        "the level is not taken out (practical)",
+        "the common shift is not taken out (practical)",
         ESTIMATES,
-        "weight * (loss - level_now(state) if kind == LEVEL else loss)\n",
+        "weight * (loss - shift_now(means.shift) if kind == SHIFTED else loss)\n",
         "weight * loss\n",
         DROPPED,
     ),
     Fault(
         "what a delay explains is taken for a change of all (practical)",
         PRACTICAL_LEARNER,
-        "state.silence[EXPLAINS, power])\n",
+        "state.bias.of_delay[power])\n",
         "0.0)\n",
         DROPPED,
     ),
     Fault(
-        "silence is heard of the neighbouring arm (practical)",
+        "the delay bias is that of the neighbouring arm (practical)",
         PRACTICAL_LEARNER,
-        "says_of(state.silence, state.heard, arm, power_of(age))",
-        "says_of(state.silence, state.heard, arm - 1, power_of(age))",
+        "bias_of(state.bias, arm, power_of(age))",
+        "bias_of(state.bias, arm - 1, power_of(age))",
         DROPPED,
     ),
     Fault(
-        "what looking costs is not counted in the checks (practical)",
+        "what exploring costs is not counted in its share (practical)",
         PRACTICAL_LEARNER,
         "mean / (1.0 - mean) * ",
         "mean * ",
@@ -369,22 +372,22 @@ PRACTICAL = [
     Fault(
         "losses fade from when they are told, not from when they were made (practical)",
         PRACTICAL_LEARNER,
-        "    add_loss(state, arm, loss, int(play[ROUND]))\n",
-        "    add_loss(state, arm, loss, state.now[0] - 1)\n",
+        "    add_loss(state.means, arm, loss, int(play[ROUND]))\n",
+        "    add_loss(state.means, arm, loss, state.round[0] - 1)\n",
         DROPPED,
     ),
     Fault(
         "trust with the wrong sign (practical)",
         PRACTICAL_LEARNER,
-        "(loss - play[EXPECTED]) ** 2 - (loss - play[OVERALL]) ** 2",
-        "(loss - play[OVERALL]) ** 2 - (loss - play[EXPECTED]) ** 2",
+        "loss, play[EXPECTED], play[OVERALL])",
+        "loss, play[OVERALL], play[EXPECTED])",
         DROPPED,
     ),
     Fault(
-        "judged by what is expected when the loss is told (practical)",
+        "scored by what is expected when the loss is told (practical)",
         PRACTICAL_LEARNER,
-        "(loss - play[EXPECTED]) ** 2",
-        "(loss - expected(state, arm)) ** 2",
+        "loss, play[EXPECTED], play[OVERALL])",
+        "loss, expected_loss(state.means, arm), play[OVERALL])",
         DROPPED,
     ),
 ]

@@ -12,6 +12,7 @@ import pytest
 
 from belated.arrays import Floats
 from belated.learners.paper.full_information import MOST_CARRIED, FullInformation
+from belated.learners.states import copied, leaves
 from belated.solvers.full_information import NEAR
 from tests.solvers.fast import after, carried, weights_by_rate
 from tests.solvers.states import State
@@ -149,8 +150,8 @@ def looks(learner: Any, rng: np.random.Generator, count: int) -> Iterator[Look]:
         compared(learner, state)
         prediction = learner.predict(state)
         truth = plainly(learner, state, prediction)
-        assert (prediction.q[np.isinf(state.log_prior)] == 0.0).all()
-        yield Look(float(prediction.dual[1]), relative_error(prediction.q, truth))
+        assert (prediction.q[np.isinf(state.columns.log_prior)] == 0.0).all()
+        yield Look(float(prediction.info.carried[0]), relative_error(prediction.q, truth))
 
 
 @pytest.mark.parametrize("zero", [False, True], ids=["even prior", "a prior with zeros"])
@@ -182,20 +183,21 @@ def test_weights_are_kept_only_when_far(variant: Any) -> None:
     for state in rounds(learner, rng, 300, lambda t: LONGEST, never=0.0):
         prediction = learner.predict(state)
         assert relative_error(prediction.q, plainly(learner, state, prediction)) <= SAME
-        _, age, far = prediction.dual
-        after_it = state._replace(**{name: part.copy() for name, part in state._asdict().items()})
+        age, far = prediction.info.carried[0], prediction.info.distance[0]
+        after_it = copied(state)
         learner.commit(after_it, prediction)
+        before, after = leaves(state), leaves(after_it)
         stands = [
-            np.array_equal(getattr(state, name), getattr(after_it, name))
-            for name in ("weights", "fresh", "arrived")
+            np.array_equal(before[name], after[name])
+            for name in ("weights", "columns.fresh", "arrived")
         ]
         if 0.0 < age < np.inf:
             counts[far <= 0.5 * NEAR] += 1
             assert all(stands) == (far <= 0.5 * NEAR)
-            assert (after_it.dual[0] == state.dual[0]) == (far <= 0.5 * NEAR)
+            assert (after_it.multiplier[0] == state.multiplier[0]) == (far <= 0.5 * NEAR)
         else:
             assert far == np.inf
-            assert after_it.dual[0] == prediction.dual[0]
+            assert after_it.multiplier[0] == prediction.info.multiplier[0]
     assert min(counts.values()) > 20
 
 
@@ -208,7 +210,7 @@ def test_weights_are_carried_where_the_rates_change_now_and_then(variant: Any) -
         learner = built(FullInformation, arms, variant, 0)
         for state in rounds(learner, rng, 250, lambda t: int(rng.exponential(8.0))):
             compared(learner, state)
-            ages.append(float(learner.predict(state).dual[1]))
+            ages.append(float(learner.predict(state).info.carried[0]))
     assert sum(0.0 < age < np.inf for age in ages) > 100
     assert ages.count(0.0) > 20
     assert ages.count(np.inf) > 20
@@ -225,7 +227,7 @@ def carrying(variant: Any) -> tuple[Any, Any, Floats]:
         plays = learner.commit(state, learner.predict(state))
         for i, play in enumerate(plays):
             learner.observe(state, play, i, 0.1 * rng.random())
-    assert 1.0 <= state.dual[1] < MOST_CARRIED
+    assert 1.0 <= state.carried[0] < MOST_CARRIED
     assert old[0, 0] != state.most_missing[0] == plays[0, 0]
     return learner, state, old
 
@@ -236,16 +238,16 @@ def test_a_loss_from_under_other_rates_ends_the_carrying(variant: Any) -> None:
     learner, state, old = carrying(variant)
     before = learner.predict(state)
     learner.observe(state, old[1], 1, 0.7)
-    assert state.dual[1] == np.inf
+    assert state.carried[0] == np.inf
     prediction = learner.predict(state)
-    assert prediction.dual[1] == 0.0
+    assert prediction.info.carried[0] == 0.0
     assert prediction.q[1] < 0.99 * before.q[1]
     assert relative_error(prediction.q, plainly(learner, state, prediction)) <= SAME
     learner.commit(state, prediction)
     for arm in range(3):
         learner.withdraw(state, old[arm], arm)
     again = learner.predict(state)
-    assert again.dual[1] == 1.0
+    assert again.info.carried[0] == 1.0
     assert relative_error(again.q, plainly(learner, state, again)) <= SAME
 
 
@@ -253,11 +255,11 @@ def test_a_loss_from_under_other_rates_ends_the_carrying(variant: Any) -> None:
 def test_what_teaches_nothing_does_not_end_the_carrying(variant: Any) -> None:
     """A loss of zero from under other rates, and a play that is withdrawn."""
     learner, state, old = carrying(variant)
-    before, age = learner.predict(state), state.dual[1]
+    before, age = learner.predict(state), state.carried[0]
     learner.observe(state, old[0], 0, 0.0)
     learner.withdraw(state, old[1], 1)
     prediction = learner.predict(state)
-    assert prediction.dual[1] == before.dual[1] == age + 1.0
+    assert prediction.info.carried[0] == before.info.carried[0] == age + 1.0
     assert prediction.q.tobytes() == before.q.tobytes()
 
 
@@ -268,7 +270,7 @@ def test_other_rates_end_the_carrying(variant: Any) -> None:
     ages = []
     for t in range(5):
         prediction = learner.predict(state)
-        ages.append(float(prediction.dual[1]))
+        ages.append(float(prediction.info.carried[0]))
         assert relative_error(prediction.q, plainly(learner, state, prediction)) <= SAME
         plays = learner.commit(state, prediction)
         for i, play in enumerate(plays if t > 0 else ()):

@@ -7,7 +7,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
-from belated.learners.contract import Learner, Prediction, Verbs, fill_p
+from belated.learners.contract import Learner, Prediction, Verbs
 from belated.types import Setting
 
 ROOM = 2**14
@@ -26,7 +26,6 @@ def predict(state: ToldState, prediction: Prediction) -> None:
     """Every arm alike."""
     for i in range(prediction.q.shape[0]):
         prediction.q[i] = 1.0 / prediction.q.shape[0]
-    fill_p(prediction)
 
 
 @compiled

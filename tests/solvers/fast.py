@@ -13,7 +13,7 @@ from belated.solvers.concealed_safe import solve_concealed_safely
 from belated.solvers.full_information import carry_full_information, solve_full_information
 from belated.solvers.full_information_safe import solve_full_information_safely
 from belated.solvers.partially_concealed_safe import solve_partially_concealed_safely
-from belated.solvers.rate_columns import chain, equal_rates, merge
+from belated.solvers.rate_columns import chain, empty_columns, equal_rates, merge
 from tests.solvers.states import State
 
 
@@ -45,12 +45,13 @@ def logs(state: State) -> tuple[Floats, Floats]:
 
 def rows(state: State) -> tuple[Floats, Floats, Floats, Floats]:
     """Levels, offsets, fresh sums of nothing, and the rates of the rows."""
-    losses = np.ascontiguousarray(state.losses.T)
-    levels, offsets = np.empty_like(losses), np.empty_like(losses)
-    merged = merge(losses, *logs(state), state.rates, levels, offsets)
-    count = len(losses) - merged + 1
-    fresh = np.zeros((2, losses.shape[1]))
-    return levels[:count], offsets[:count], fresh, state.rates[merged - 1 :]
+    columns = empty_columns(state.rates, *logs(state))
+    columns.losses[:] = state.losses.T
+    merge(columns)
+    merged = int(columns.merged[0])
+    count = len(columns.losses) - merged + 1
+    levels, offsets = columns.levels[:count], columns.offsets[:count]
+    return levels, offsets, columns.fresh, state.rates[merged - 1 :]
 
 
 def full_information(state: State, guess: Floats) -> Answer:

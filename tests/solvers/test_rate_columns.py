@@ -7,6 +7,7 @@ from belated.arrays import Floats
 from belated.solvers.rate_columns import (
     PLAIN,
     WEIGHED,
+    RateColumns,
     chain,
     chain_arm,
     cumulative,
@@ -40,6 +41,7 @@ class Table:
         weights = 4.0 ** -np.arange(1.0, self.size + 1.0)
         self.log_weight = np.log(weights / weights.sum())
         self.levels, self.offsets = np.full((2, self.size, self.arms), np.nan)
+        self.merged = np.zeros(1, dtype=np.int64)
 
     @property
     def literal(self) -> Floats:
@@ -47,10 +49,17 @@ class Table:
         plain, weighed = self.fresh
         return (self.losses + plain + 4.0 * self.rates[:, None] * weighed).T
 
+    @property
+    def columns(self) -> RateColumns:
+        """The same arrays as the learners have them."""
+        logs = self.log_prior, self.log_weight
+        parts = self.losses, self.fresh, self.levels, self.offsets, self.merged
+        return RateColumns(*parts, self.rates, *logs)
+
     def merge(self) -> int:
         """Fill levels and offsets."""
-        parts = self.losses, self.log_prior, self.log_weight, self.rates
-        return int(merge(*parts, self.levels, self.offsets))
+        merge(self.columns)
+        return int(self.merged[0])
 
     def logs(self, y: Floats) -> Floats:
         """ln of the sum over all columns of pi(i) w_j exp(rate_j (y_i - L(i,j)))."""
@@ -73,7 +82,7 @@ def test_losses_are_what_the_formula_says(seed: int) -> None:
     np.testing.assert_allclose(
         cumulative(table.losses, table.fresh, table.rates), before, rtol=1e-14
     )
-    settle(table.losses, table.fresh, table.rates)
+    settle(table.columns)
     assert (table.fresh == 0.0).all()
     np.testing.assert_allclose(table.losses.T, before, rtol=1e-14)
     np.testing.assert_array_equal(
@@ -146,8 +155,7 @@ def test_a_row_is_the_square_of_the_next_one(seed: int) -> None:
 def test_unmerged_columns_are_all_there(seed: int) -> None:
     """Every column by itself, the fresh sums at the rates under which they were learned."""
     table = Table(seed)
-    parts = table.losses, table.fresh, table.rates, table.log_prior, table.log_weight
-    unmerged(*parts, table.levels, table.offsets)
+    unmerged(table.columns, table.fresh, table.levels, table.offsets)
     np.testing.assert_allclose(table.levels.T, table.literal, rtol=1e-14)
     shares = table.log_prior + table.log_weight[:, None]
     np.testing.assert_allclose(table.offsets, shares, rtol=1e-14)

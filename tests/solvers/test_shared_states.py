@@ -65,24 +65,25 @@ def built(kind: Any, arms: int, variant: str, most: int, prior: Any = None) -> A
 def fast_passes(learner: Any, state: Any) -> int:
     """The passes of the fast solver from this state; 0 if it is not used or gives up."""
     prediction = learner.predict(state)  # its rates are wanted
-    start = state.dual[0] < np.inf
     if isinstance(learner, FullInformation):
+        start = state.multiplier[0] < np.inf
         same = full_information.most_missing_now(state) == state.most_missing[0]
-        if same and state.merged[0] > 0:
-            carried = state.dual[1] < full_information.MOST_CARRIED
+        if same and state.columns.merged[0] > 0:
+            carried = state.carried[0] < full_information.MOST_CARRIED
             passes = full_information.predict_from_weights(state, prediction)[1] if carried else 0
             return int(passes or full_information.predict_from_rows(state, prediction)[1])
         return int(full_information.predict_from_columns(state, prediction)[1]) if start else 0
+    start = state.dual[0] < np.inf
     if isinstance(learner, PartiallyConcealed):
         same = state.basis[0] == state.max_missing[0]
-        if not (same and state.merged[0] > 0 and start and prediction.eta[0] > 0.0):
+        if not (same and state.columns.merged[0] > 0 and start and prediction.eta[0] > 0.0):
             return 0
         return int(partially_concealed.predict_from_rows(state, prediction))
     eta, gamma = prediction.eta[0], prediction.gamma[0]
     if len(prediction.q) == 1 or not (start and gamma < np.inf):
         return 0
     parts = state.losses, state.losses, eta, gamma, prediction.q, state.dual.copy()
-    return int(concealed_kernel.correct_together(*parts, prediction.work, False))
+    return int(concealed_kernel.correct_together(*parts, prediction.info.work, False))
 
 
 def plainly(learner: Any, state: Any, prediction: Any) -> Floats:
@@ -92,7 +93,7 @@ def plainly(learner: Any, state: Any, prediction: Any) -> Floats:
         rates = prediction.eta[0], prediction.gamma[0]
         solve_concealed_safely(state.losses, *rates, np.inf, q)
         return q
-    logs = state.log_prior, state.log_weight
+    logs = state.columns.log_prior, state.columns.log_weight
     if isinstance(learner, FullInformation):
         losses = full_information.losses_now(state)
         p = np.empty(losses.shape)
@@ -143,15 +144,16 @@ def compared(learner: Any, state: Any) -> Count:
     assert abs(q.sum() - 1.0) <= SAME
     assert q.min() >= 0.0
     visible = truth >= 1e-12
-    largest_loss = 0.0 if isinstance(learner, Concealed) else float(np.abs(state.losses).max())
     rates = prediction.eta if isinstance(learner, FullInformation) else prediction.gamma
     rounding = 0.0
     if not isinstance(learner, Concealed) and np.isfinite(rates).all():
-        rounding = 1e-15 * float(rates.max()) * (largest_loss + np.abs(state.fresh).max())
+        largest_loss = np.abs(state.columns.losses).max() + np.abs(state.columns.fresh).max()
+        rounding = 1e-15 * float(rates.max()) * float(largest_loss)
     assert np.abs(q[visible] / truth[visible] - 1.0).max() <= SAME + rounding
     assert (q[~visible] <= 2e-12).all()
-    np.testing.assert_allclose(prediction.p.sum(axis=1), q, rtol=1e-12)
-    passes = int(prediction.passes[0])
+    if not isinstance(learner, Concealed):
+        np.testing.assert_allclose(prediction.p.sum(axis=1), q, rtol=1e-12)
+    passes = int(prediction.info.passes[0])
     fast = fast_passes(learner, state)
     assert fast in (0, passes)
     return Count(int(fast > 0), int(fast == 0), passes, passes)
@@ -226,7 +228,7 @@ def passes_of_experts(learner: Any, longest: int, length: int) -> list[int]:
     passes = []
     for t in range(length):
         learner.verbs.predict(state, prediction)
-        passes.append(int(prediction.passes[0]))
+        passes.append(int(prediction.info.passes[0]))
         plays = learner.commit(state, prediction)
         losses = rng.random(learner.arms) * np.linspace(0.2, 0.9, learner.arms)
         due.setdefault(t + int(rng.integers(0, longest + 1)), []).append((plays, losses))
@@ -242,7 +244,7 @@ def passes_of_a_bandit(learner: Any, longest: int, length: int) -> list[int]:
     passes = []
     for t in range(length):
         learner.verbs.predict(state, prediction)
-        passes.append(int(prediction.passes[0]))
+        passes.append(int(prediction.info.passes[0]))
         arm = draw(stream, prediction.q)
         (play,) = learner.commit(state, prediction, arm)
         loss = rng.random() * (0.2 + 0.7 * arm / learner.arms)

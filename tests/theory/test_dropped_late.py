@@ -10,7 +10,7 @@ import pytest
 from belated.arrays import Floats
 from belated.learners.contract import Learner
 from belated.learners.paper.concealed import Concealed
-from belated.learners.practical.practical_bandit import PracticalBandit, is_trusted
+from belated.learners.practical.practical_bandit import PracticalBandit, has_hint
 
 ARMS, DELAY = 4, 100
 CALM, PERVERSE, AFTER = 15_000, 1_000, 5_000
@@ -31,7 +31,7 @@ def lost_at_last(learner: Learner) -> tuple[float, list[bool]]:
     plays, trusted = [], []
     for t, row in enumerate(game):
         if isinstance(learner, PracticalBandit):
-            trusted.append(bool(is_trusted(state)))
+            trusted.append(bool(has_hint(state)))
         prediction = learner.predict(state)
         lost += float(prediction.q @ row - row[0]) if t >= CALM + PERVERSE else 0.0
         arm = int(random.choice(ARMS, p=prediction.q / prediction.q.sum()))

@@ -341,7 +341,7 @@ def test_e10_nothing_can_be_missing() -> None:
     partial = PartiallyConcealed(arms=3, horizon=50, max_missing=0, prior=PRIOR)
     state = partial.start()
     losses = np.array([3.0, 1.0, 0.0])
-    state.losses[:] = losses
+    state.columns.losses[:] = losses
     prediction = partial.predict(state)
     assert np.isinf(prediction.gamma).all()
     assert np.ptp(1.0 / (prediction.eta[0] * prediction.q) - losses) < 1e-12

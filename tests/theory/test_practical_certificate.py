@@ -10,28 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from belated.analysis.practical_certificate import (
-    PracticalCertificate,
-    level,
-    practical_certificate,
-)
 from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER
 from belated.environments.scenarios import scenario, scenarios
 from belated.learners.contract import Prediction
-from belated.learners.practical.drift import (
-    BOLD,
-    DRIFT,
-    LEAST_DRIFT,
-    LEVEL,
-    MOST,
-    PLACES,
-    sobering_temperature,
-)
-from belated.learners.practical.practical_experts import IMPUTED, MIXING, STEADY, PracticalExperts
+from belated.learners.practical.drift import BOLD, LEAST_DRIFT, sobering_temperature
+from belated.learners.practical.experts_certificate import PracticalCertificate, level
+from belated.learners.practical.practical_experts import STEADY, PracticalExperts
 from belated.types import Setting
 from tests.games import records_of
 from tests.theory.games import DELAYS, LOSSES, Random
+from tests.twins.practical_certificate import practical_certificate
 
 SEQUENCES = int(os.environ.get("BELATED_SEQUENCES", "60"))
 ROUNDS = 300  # of each scenario
@@ -54,7 +43,7 @@ class Tampered:
         """
         state = self.learner.start()
         if self.early:
-            state.game_sums[MIXING, MOST] = LEAST_DRIFT
+            state.mixing.most[0] = LEAST_DRIFT
         return state
 
     def predict(self, state: Any) -> Prediction:
@@ -194,28 +183,29 @@ def test_it_is_no_bound_to_wave_at() -> None:
 
 def uncounted(prediction: Prediction, round_: int) -> None:
     """The drift of the steady strategy is not counted."""
-    prediction.dual[DRIFT] = 0.0
+    prediction.info.steady.drift[0] = 0.0
 
 
 def uncounted_above(prediction: Prediction, round_: int) -> None:
     """Nor is that of the mixture."""
-    prediction.dual[PLACES + DRIFT] = 0.0
+    prediction.info.mixing.drift[0] = 0.0
 
 
 def fading(prediction: Prediction, round_: int) -> None:
     """A tenth of the drift is forgotten in every round."""
-    prediction.dual[DRIFT] *= 0.9
+    prediction.info.steady.drift[0] *= 0.9
 
 
 def rising(prediction: Prediction, round_: int) -> None:
     """From round 30 on the rate of the steady strategy is again where it began."""
     if round_ >= 30:
-        values, arms = prediction.work[IMPUTED], prediction.q.size
+        values, arms = prediction.info.imputed, prediction.q.size
         rate = 1.0 / sobering_temperature(LEAST_DRIFT, arms, BOLD)
         weights = np.exp(-rate * (values - values.min()))
-        prediction.work[STEADY] = weights / weights.sum()
-        prediction.dual[MOST], prediction.eta[STEADY] = LEAST_DRIFT, rate
-        prediction.dual[LEVEL] = level(values, rate, np.full(arms, -np.log(arms)))
+        prediction.info.strategies[STEADY] = weights / weights.sum()
+        account = prediction.info.steady
+        account.most[0], prediction.eta[STEADY] = LEAST_DRIFT, rate
+        account.level[0] = level(values, rate, np.full(arms, -np.log(arms)))
 
 
 FAULTS = {fault.__name__: fault for fault in (uncounted, uncounted_above, fading, rising)}

@@ -7,18 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from belated.analysis.practical_certificate import level, practical_certificate
 from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER
-from belated.learners.practical.drift import DRIFT
-from belated.learners.practical.practical_experts import (
-    GUESS,
-    IMPUTED,
-    STEADY,
-    PracticalExperts,
-)
+from belated.learners.practical.experts_certificate import level
+from belated.learners.practical.practical_experts import STEADY, PracticalExperts
 from tests.games import records_of
 from tests.theory.games import DELAYS, LOSSES
+from tests.twins.practical_certificate import practical_certificate
 
 SEEDS = range(200)
 
@@ -115,18 +110,18 @@ def analysed(losses: Floats, delays: Counts) -> Run:
     made = [record.prediction for record in records_of(learner, losses, delays)]
     rounds = np.arange(len(losses))[:, None]
     told = np.where(delays == NEVER, len(losses), np.minimum(rounds + delays + 1, len(losses)))
-    filled = [np.where(told <= t, losses, each.work[GUESS]) for t, each in enumerate(made)]
+    filled = [np.where(told <= t, losses, each.info.guesses) for t, each in enumerate(made)]
     filled.append(losses)
     revisions = [filled[t][:t] - filled[t - 1][:t] for t in range(1, len(filled))]
     closed = practical_certificate(learner, losses, made).steady
     return Run(
         revisions,
         [each.sum(axis=0) for each in revisions],
-        [*(each.work[IMPUTED] for each in made), losses.sum(axis=0)],
-        [*(each.work[GUESS] for each in made), np.zeros(losses.shape[1])],
-        [each.work[STEADY] for each in made],
+        [*(each.info.imputed for each in made), losses.sum(axis=0)],
+        [*(each.info.guesses for each in made), np.zeros(losses.shape[1])],
+        [each.info.strategies[STEADY] for each in made],
         [float(each.eta[STEADY]) for each in made],
-        [*(float(each.dual[DRIFT]) for each in made), closed.drift],
+        [*(float(each.info.steady.drift[0]) for each in made), closed.drift],
     )
 
 

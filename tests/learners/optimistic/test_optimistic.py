@@ -19,7 +19,6 @@ from belated.learners.optimistic.dorm import Dorm
 from belated.learners.optimistic.dorm_plus import DormPlus
 from belated.learners.optimistic.dub import Dub
 from belated.learners.optimistic.hints import HINTS
-from belated.learners.optimistic.optimistic_hedge import HINTED
 from belated.play import engine
 from belated.play.game import Game, Stretch
 from belated.play.readable import play, rounds_of
@@ -185,7 +184,7 @@ def test_a_perfect_hint_costs_nothing(name: str) -> None:
     for t in range(25):
         prediction = learner.predict(state)
         known = losses[: t + 1].sum(axis=0)
-        prediction.work[HINTED] = known - state.losses
+        prediction.info.hint[:] = known - state.rounds.losses
         prediction.q[:] = known == known.min()
         plays.append(learner.commit(state, prediction))
         if t >= delay:

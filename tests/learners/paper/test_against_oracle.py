@@ -101,13 +101,13 @@ def solve_with_rates_of(
         rates = frozen.eta[0], frozen.gamma[0]
         solve_concealed_safely(losses.reshape(-1).copy(), *rates, np.inf, prediction.q)
     elif setting == "full":
-        logs = state.log_prior, state.log_weight
+        logs = state.columns.log_prior, state.columns.log_weight
         solve_full_information_safely(losses, *logs, frozen.eta, np.inf, prediction.p)
         prediction.q[:] = prediction.p.sum(axis=1)
     elif learner.max_missing == 0:
         solve_log_barrier(losses[:, 0], frozen.eta[0], np.inf, prediction.q)
     else:
-        guess = np.full(len(prediction.dual), np.inf)
-        parts = prediction.p, prediction.q, prediction.dual
-        logs = state.log_prior, state.log_weight
+        dual = prediction.info.dual
+        guess, parts = np.full(len(dual), np.inf), (prediction.p, prediction.q, dual)
+        logs = state.columns.log_prior, state.columns.log_weight
         solve_partially_concealed_safely(losses, *logs, frozen.gamma, frozen.eta[0], guess, *parts)

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from belated.environments.missing import NEVER
-from belated.learners.practical.mean_loss import MIXED, SHARE, STEADY, level_now
+from belated.learners.practical.common_shift import shift_now
+from belated.learners.practical.mean_loss import MIXED, STEADY
 from belated.learners.practical.practical_bandit import (
     EXPECTED,
     PracticalBandit,
     PracticalBanditState,
-    is_trusted,
-    value,
+    has_hint,
+    set_index,
 )
 from tests.games import ARMS, Table, played, random_table
 from tests.twins.practical_bandit import practical_bandit as practical_bandit_twin
@@ -44,7 +45,7 @@ def compared(table: Table, withdrawn: float = 0.0, perverse: int = 0, **options:
         prediction, forecast = learner.predict(state), twin.predict(literal)
         np.testing.assert_allclose(prediction.q, forecast.q, rtol=0, atol=CLOSE)
         assert abs(prediction.q.sum() - 1.0) <= 1e-12
-        run.trusted.append(bool(is_trusted(state)))
+        run.trusted.append(bool(has_hint(state)))
         mixed = np.cumsum(0.9 * prediction.q + 0.1 / arms)
         arm = min(int(np.searchsorted(mixed, table.draws[t], side="right")), arms - 1)
         plays = learner.commit(state, prediction, arm), twin.commit(literal, forecast, arm)
@@ -58,7 +59,7 @@ def compared(table: Table, withdrawn: float = 0.0, perverse: int = 0, **options:
             else:
                 loss = float(table.losses[s, told])
                 if s < perverse:
-                    loss = float(play[0, EXPECTED] < state.said[MIXED].mean())
+                    loss = float(play[0, EXPECTED] < state.means.forecast[MIXED].mean())
                 learner.observe(state, play[0], told, loss)
                 twin.observe(literal, twins_play[0], told, loss)
     return run
@@ -106,15 +107,15 @@ def test_a_long_game_in_which_arms_drift() -> None:
     table = random_table(11, 310, 3)
     means = 0.5 + 0.5 * np.sin(np.arange(310)[:, None] / 40.0 + 2.0 * np.arange(3))
     run = compared(table._replace(losses=np.round(means)), withdrawn=0.03)
-    assert run.state.shares[STEADY].min() < 0.01
+    assert run.state.means.weights[STEADY].min() < 0.01
 
 
 def test_a_game_in_which_all_arms_drift_together() -> None:
-    """A common level is believed in, and taken out."""
+    """The common shift gets weight, and is taken out."""
     table = random_table(12, 160, 3)
     level = 0.5 + 0.35 * np.sin(np.arange(160)[:, None] / 8.0)
     run = compared(table._replace(losses=level + np.array([-0.1, 0.0, 0.1])))
-    assert run.state.level[SHARE] > 0.5
+    assert run.state.means.shift.weight[0] > 0.5
 
 
 @pytest.mark.parametrize("loss", [0.0, 0.5, 1.0])
@@ -156,7 +157,7 @@ def test_an_arm_of_hardly_any_probability_is_played(checks: float) -> None:
         arm = int(prediction.q.argmin())
         plays = learner.commit(state, prediction, arm)
         learner.observe(state, plays[0], arm, float(t % 2))
-    assert np.isfinite(state.losses).all()
+    assert np.isfinite(state.fallback.losses).all()
 
 
 @pytest.mark.parametrize(
@@ -170,10 +171,10 @@ def test_an_option_that_is_none(option: str, value: Any) -> None:
         PracticalBandit(2, **{option: value})
 
 
-def test_an_arm_not_played_since_the_level_rose_may_have_stayed_where_it_was() -> None:
-    """Two arms lose half, then the one that is played loses all: the other is worth a look.
+def test_an_arm_not_played_since_the_shift_rose_may_have_stayed_where_it_was() -> None:
+    """Two arms lose half, then the one that is played loses all: the other may be better.
 
-    Half of what the level has risen is taken off, as far as there is believed to be a level.
+    Half of the rise of the common shift, times its weight, is taken off its index.
     """
     learner = PracticalBandit(2, checks=0.0)
     state = learner.start()
@@ -181,11 +182,11 @@ def test_an_arm_not_played_since_the_level_rose_may_have_stayed_where_it_was() -
         arm = t % 2 if t < 60 else 0
         play = learner.commit(state, learner.predict(state), arm)
         learner.observe(state, play[0], arm, 1.0 if t >= 60 else float(t // 2 % 2))
-    level, share = level_now(state), state.level[SHARE]
-    rise = level - state.level_met[1]
-    assert min(rise, share) > 0.1
-    value(state, 1)
-    lowered = float(state.worth[1])
-    state.level_met[1] = level
-    value(state, 1)
-    assert state.worth[1] - lowered == pytest.approx(0.5 * share * rise)
+    shift, weight = shift_now(state.means.shift), state.means.shift.weight[0]
+    rise = shift - state.shift_met[1]
+    assert min(rise, weight) > 0.1
+    set_index(state, 1)
+    lowered = float(state.indices[1])
+    state.shift_met[1] = shift
+    set_index(state, 1)
+    assert state.indices[1] - lowered == pytest.approx(0.5 * weight * rise)

@@ -8,16 +8,7 @@ import pytest
 from belated.arrays import Floats
 from belated.environments.missing import NEVER
 from belated.learners.contract import Prediction
-from belated.learners.practical.drift import DRIFT, LOST, MOST, PLACES
-from belated.learners.practical.practical_experts import (
-    GUESS,
-    IMPUTED,
-    MIXING,
-    SHARES,
-    STEADY,
-    STRATEGIES,
-    PracticalExperts,
-)
+from belated.learners.practical.practical_experts import MIXING, STEADY, PracticalExperts
 from tests.games import ARMS, Table, random_table, records_of, shared_delay
 from tests.twins.practical_experts import GAMMA, WHOLE, Made, Parts, twin
 
@@ -36,7 +27,7 @@ def predictions(table: Table, parts: Parts = WHOLE) -> list[Prediction]:
     least = options.pop("mixing_least")
     learner = PracticalExperts(table.losses.shape[1], **options)
     state = learner.start()
-    state.accounts[MIXING, MOST] = least
+    state.mixing.most[0] = least
     return [
         each.prediction for each in records_of(learner, table.losses, table.delays, state=state)
     ]
@@ -46,15 +37,16 @@ def assert_alike(found: Prediction, made: Made) -> None:
     """Weights of all strategies and the mixture, guesses, and both drift accounts."""
     pairs = {
         "q": (found.q, made.q),
-        "strategies": (found.work[:STRATEGIES], made.strategies),
-        "mu": (found.work[GUESS], made.guesses),
-        "G": (found.work[IMPUTED], made.imputed),
+        "strategies": (found.info.strategies, made.strategies),
+        "mu": (found.info.guesses, made.guesses),
+        "G": (found.info.imputed, made.imputed),
     }
+    accounts = found.info.steady, found.info.mixing
     for which, name in ((STEADY, "steady"), (MIXING, "mixing")):
-        account = found.dual[which * PLACES :]
+        account = accounts[which]
         lost = made.lost[0] if which == STEADY else made.mixture_lost
         expected = [made.drifts[which], made.most[which], lost]
-        pairs[name] = (account[[DRIFT, MOST, LOST]], np.array(expected))
+        pairs[name] = (np.concatenate(account[:3]), np.array(expected))
     for name, (one, other) in pairs.items():
         np.testing.assert_allclose(
             one, other.astype(np.float64), rtol=CLOSE, atol=CLOSE, err_msg=name
@@ -100,12 +92,12 @@ def test_so_it_does_when_the_trackers_take_over() -> None:
     table.losses[:, 0] = np.arange(rounds) >= 110
     table.losses[:, 1] = 1.0 - table.losses[:, 0]
     assert_alike_throughout(table)
-    assert min(found.dual[SHARES + STEADY] for found in predictions(table)) < 0.1
+    assert min(found.info.shares[STEADY] for found in predictions(table)) < 0.1
 
 
 def test_its_accounts_begin_where_the_twin_has_them() -> None:
     """A smaller lead than 16 of one strategy is not taken for more than chance."""
-    assert PracticalExperts(3).start().accounts[MIXING, MOST] == WHOLE.mixing_least
+    assert PracticalExperts(3).start().mixing.most[0] == WHOLE.mixing_least
 
 
 @pytest.mark.parametrize("delay", [0, 1, 8, NEVER])
@@ -158,7 +150,7 @@ def test_a_loss_withdrawn_from_one_expert_stands_at_its_mean() -> None:
     missing = learner.predict(state)
     learner.withdraw(state, plays[1], 1)
     withdrawn = learner.predict(state)
-    np.testing.assert_array_equal(withdrawn.work[IMPUTED], missing.work[IMPUTED])
+    np.testing.assert_array_equal(withdrawn.info.imputed, missing.info.imputed)
     assert withdrawn.q.sum() == pytest.approx(1.0)
 
 
@@ -171,8 +163,11 @@ def test_a_round_withdrawn_from_all_is_as_if_never_played() -> None:
     for i in range(3):
         learner.withdraw(state, plays[i], i)
     after = learner.predict(state)
-    for row in (IMPUTED, STEADY):
-        np.testing.assert_allclose(after.work[row], before.work[row], rtol=0, atol=1e-12)
+    for one, other in (
+        (after.info.imputed, before.info.imputed),
+        (after.info.strategies[STEADY], before.info.strategies[STEADY]),
+    ):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
     assert not state.waiting.any()
 
 

@@ -78,8 +78,9 @@ class Options(NamedTuple):
 class PracticalBanditState(NamedTuple):
     """The fallback for rounds without the hint, the estimates, and what the hint is made from.
 
-    indices is h_t/t, the index of each arm, and shift_met the common shift as it was when each arm was last played.
-    exploration is the share of rounds that explore, and multiplier the warm start of the solver.
+    indices is h_t/t, the index of each arm, and shift_met the common shift as it was when the arm
+    was last played. exploration is the share of rounds that explore, and multiplier the warm start
+    of the solver.
     """
 
     fallback: ConcealedState
@@ -155,7 +156,8 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
     else:
         fallback = state.fallback
         concealed.commit_with(fallback, prediction, prediction.info.fallback, arm, plays)
-        fallback.max_missing[0] = max(fallback.max_missing[0], fallback.outstanding[arm])
+        most = fallback.max_missing[0]
+        fallback.max_missing[0] = max(most, fallback.outstanding[arm])
     round_ = state.round[0]
     plays[0, ROUND] = round_
     plays[0, EXPECTED] = expected_loss(state.means, arm)
@@ -249,7 +251,8 @@ def observe(state: PracticalBanditState, play: Floats, arm: int, loss: float, mi
     power = power_of(state.round[0] - play[ROUND])
     score(state.means, arm, loss, state.bias.of_delay[power])
     if state.options.uses_bias[0] > 0.0:
-        delay_bias.record(state.bias, arm, power, loss - expected_loss(state.means, arm))
+        residual = loss - expected_loss(state.means, arm)
+        delay_bias.record(state.bias, arm, power, residual)
     add_loss(state.means, arm, loss, int(play[ROUND]))
     set_index(state, arm)
 
@@ -330,7 +333,8 @@ class PracticalBandit(Learner):
         """
         fallback = concealed.Concealed(self.arms, variant="repaired")
         other: PracticalBanditState = super().with_arms(state, kept, added)
-        other = other._replace(fallback=fallback.with_arms(state.fallback, kept, added))
+        entered = fallback.with_arms(state.fallback, kept, added)
+        other = other._replace(fallback=entered)
         slow, fast = decay_since_refresh(other.means, other.round[0] - 1)
         for i in range(len(kept), len(kept) + added):
             other.shift_met[i] = shift_now(other.means.shift)
