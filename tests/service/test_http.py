@@ -267,7 +267,7 @@ def test_an_expired_report_is_gone(http: httpx.Client) -> None:
     assert sum(each["expired"] for each in stats["by_arm"]) == 1
 
 
-def test_sight_shows_all_there_is(http: httpx.Client) -> None:
+def test_stats_show_all_there_is(http: httpx.Client) -> None:
     """Weights over time, losses and delays by arm, what waits, the last events."""
     create(http, "seen", arms=["a", "b"])
     for _ in range(5):

@@ -24,7 +24,7 @@ from belated.service.core.problems import ServedProblem, with_arms
 from belated.service.core.replica import OpenPlay, Replica
 from belated.service.core.stats import ProblemStats
 
-FORMAT = 2
+FORMAT = 3
 META = "meta"
 
 
@@ -67,7 +67,7 @@ def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
         "round": replica.round,
         "status": replica.status,
         "late": replica.late_reports,
-        "lineup": replica.arm_history,
+        "arm_history": replica.arm_history,
         "gone": {ticket: play.gone for ticket, play in replica.open.items() if play.gone},
         "every": replica.stats.history.every,
         "recent": list(replica.stats.recent),
@@ -76,7 +76,7 @@ def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
         META: np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
     }
     found |= {f"state.{name}": part for name, part in leaves(replica.state).items()}
-    found |= {f"sight.{name}": part for name, part in replica.stats.arrays().items()}
+    found |= {f"stats.{name}": part for name, part in replica.stats.arrays().items()}
     plays = replica.open.values()
     rows = 1 if replica.problem.is_bandit else len(replica.problem.arms)
     width = replica.learner.play_width
@@ -96,7 +96,7 @@ def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
 def restored(problem: ServedProblem, arrays: dict[str, NDArray[Any]]) -> Replica:
     """The replica that consists of these arrays."""
     meta = json.loads(arrays[META].tobytes())
-    arms, ever, changes = meta["lineup"]
+    arms, ever, changes = meta["arm_history"]
     replica = Replica(with_arms(problem, arms))
     replica.arm_history = ArmHistory(tuple(arms), tuple(ever), changes)
     replica.stats = ProblemStats(replica.arm_history)
@@ -105,7 +105,7 @@ def restored(problem: ServedProblem, arrays: dict[str, NDArray[Any]]) -> Replica
     state = {name: arrays[f"state.{name}"].copy() for name in leaves(replica.state)}
     driver = replica.driver  # it makes no room now: that would change the fingerprint
     driver.state, driver.rounds = with_leaves(driver.state, state), replica.round
-    seen = {name: arrays[f"sight.{name}"] for name in replica.stats.arrays()}
+    seen = {name: arrays[f"stats.{name}"] for name in replica.stats.arrays()}
     replica.stats.restore(seen, meta["every"], meta["recent"])
     for place, ticket in enumerate(arrays["open.ticket"]):
         arm = int(arrays["open.arm"][place])

@@ -157,18 +157,18 @@ class ProblemStats:
             for part, array in getattr(self, name)._asdict().items():
                 found[f"{name}.{part}"] = array
         points = self.history.points
-        found["trail.round"] = np.array([point[0] for point in points], dtype=np.int64)
-        found["trail.at"] = np.array([point[1] for point in points], dtype=np.float64)
+        found["history.round"] = np.array([point[0] for point in points], dtype=np.int64)
+        found["history.at"] = np.array([point[1] for point in points], dtype=np.float64)
         width = len(self.decided)
-        found["trail.q"] = np.array([point[2] for point in points]).reshape(len(points), width)
+        found["history.q"] = np.array([point[2] for point in points]).reshape(len(points), width)
         return found
 
     def restore(self, arrays: dict[str, NDArray[Any]], every: int, recent: list[list[Any]]) -> None:
         """Set all numbers to those of a snapshot."""
         for name, array in self.arrays().items():
-            if not name.startswith("trail."):
+            if not name.startswith("history."):
                 np.copyto(array, arrays[name], casting="no")
-        parts = (arrays["trail.round"], arrays["trail.at"], arrays["trail.q"])
+        parts = (arrays["history.round"], arrays["history.at"], arrays["history.q"])
         self.history.every = every
         self.history.points = [
             (int(round_), float(at), q.copy()) for round_, at, q in zip(*parts, strict=True)

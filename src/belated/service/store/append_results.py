@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from sqlalchemy import Connection
 
-from belated.service.store import queries
+import belated.service.store.queries as queries
 from belated.service.store.records import Decision, DecisionResult, Outcome, OutcomeResult
 
 

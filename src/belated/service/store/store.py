@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 from sqlalchemy import ColumnElement, Connection, insert
 
-from belated.service.store import queries
+import belated.service.store.queries as queries
 from belated.service.store.append_results import decision_results, outcome_results
 from belated.service.store.checks import check_decisions, check_notes, check_outcomes
 from belated.service.store.code_version import DecidingCode
