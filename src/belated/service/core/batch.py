@@ -24,7 +24,6 @@ from belated.service.core.replica import ACTIVE, LATE, STATUS_AFTER, Replica
 from belated.service.core.replicas import Replicas
 from belated.service.core.reports import (
     CANCELLED,
-    EXPIRED,
     PENDING,
     cancelled_again,
     judged,
@@ -73,7 +72,7 @@ class LateReports:
 
     def heed(self, new: Outcome, stands: Outcome, problem: str, now: float) -> None:
         """Keep a report for the next notes if it is too late."""
-        if stands.kind != EXPIRED or (new.ticket, new.arm) in self._seen:
+        if stands.kind != "expired" or (new.ticket, new.arm) in self._seen:
             return
         told = {"ticket": new.ticket, "arm": new.arm, "loss": new.loss, "raw": new.raw}
         self._waiting.append(Note(problem, LATE, told, now))
@@ -306,7 +305,7 @@ class Sitting:
             arms = [arm for arm in candidates if found.outcome(arm) is None]
         arms = [arm for arm in arms if (ticket, arm) not in self._came]
         places = [
-            self._add(Outcome(ticket, arm, CANCELLED, None, self._now), found) for arm in arms
+            self._add(Outcome(ticket, arm, "cancelled", None, self._now), found) for arm in arms
         ]
 
         def answer(appended: Appended) -> Verdict:
@@ -332,7 +331,7 @@ class Sitting:
         self.outcomes.append(outcome)
         if self._eager:
             self._replicas.by_name[found.problem.name].fold(outcome)
-        elif found.played is None or outcome.kind == CANCELLED:
+        elif found.played is None or outcome.kind == "cancelled":
             self._read_again.add(outcome.ticket)
         return place
 
@@ -352,7 +351,7 @@ class Sitting:
                 for arm in replica.arms_waiting(ticket):
                     if (ticket, arm) not in self._came:
                         loss = problem.default_loss
-                        self._add(Outcome(ticket, arm, EXPIRED, loss, self._now), found)
+                        self._add(Outcome(ticket, arm, "expired", loss, self._now), found)
 
     def _state_in_group(self, ticket: str, found: Found) -> str:
         """The state of a ticket that this group has closed; what came before was told."""
