@@ -207,7 +207,7 @@ class Runner:
     def copied(self) -> "Runner":
         """A runner with memory of its own and the same contents."""
         space = self.workspace
-        prediction = type(space.prediction)(*map(np.copy, space.prediction))
+        _, prediction = in_one_block(space.prediction)
         plays, scratch = space.plays.copy(), space.scratch.copy()
         return Runner(
             space._replace(prediction=prediction, plays=plays, scratch=scratch), self.steps
