@@ -1,4 +1,4 @@
-"""Checks of what users hand in: the value as the learner wants it, or one sentence on the rule."""
+"""Checks of values that users give: each returns the value as it is needed, or names the rule."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ MOST_ROUNDS = 10**15
 
 @dataclass(frozen=True)
 class LossRange:
-    """The range that a user's losses and rewards lie in; the learner's own is [0, 1]."""
+    """The range of a user's losses and rewards; learners use losses in [0, 1]."""
 
     low: float = 0.0
     high: float = 1.0
@@ -29,11 +29,11 @@ class LossRange:
             )
 
     def loss(self, value: SupportsFloat, name: str = "loss") -> float:
-        """A loss of the user's as a loss in [0, 1]."""
+        """Convert a loss of the user to a loss in [0, 1]."""
         return (self._inside(value, name) - self.low) / (self.high - self.low)
 
     def reward(self, value: SupportsFloat, name: str = "reward") -> float:
-        """A reward of the user's as a loss in [0, 1]."""
+        """Convert a reward of the user to a loss in [0, 1]."""
         return (self.high - self._inside(value, name)) / (self.high - self.low)
 
     def _inside(self, value: SupportsFloat, name: str) -> float:
@@ -45,7 +45,7 @@ class LossRange:
 
 
 def as_number(value: SupportsFloat, name: str) -> float:
-    """A finite number, or a clear error; text is not taken for a number."""
+    """The value as a finite number; text is refused, even if it could be read as a number."""
     if isinstance(value, (str, bytes)):
         raise ValueError(f"{name} is {value!r}; it must be a number")
     try:
@@ -60,7 +60,7 @@ def as_number(value: SupportsFloat, name: str) -> float:
 
 
 def as_range(loss_range: Sequence[float]) -> LossRange:
-    """(low, high) as a LossRange."""
+    """The range that a pair (low, high) stands for."""
     try:
         low, high = loss_range
     except (TypeError, ValueError):
@@ -69,7 +69,7 @@ def as_range(loss_range: Sequence[float]) -> LossRange:
 
 
 def as_arms(arms: Sequence[Arm] | int) -> tuple[Arm, ...]:
-    """The names of the arms; a number K stands for the names 0 to K-1."""
+    """The names of the arms, which must differ; a number K stands for the names 0 to K-1."""
     if isinstance(arms, (int, np.integer)) and not isinstance(arms, bool):
         if not 1 <= arms <= MOST_ARMS:
             raise ValueError(f"there are {arms} arms; there must be from 1 to {MOST_ARMS}")
@@ -90,7 +90,7 @@ def as_arms(arms: Sequence[Arm] | int) -> tuple[Arm, ...]:
 
 
 def as_weights(prior: Any, arms: tuple[Arm, ...]) -> list[float] | None:
-    """A prior by position or by name, as a list in the order of the arms."""
+    """A prior that is given in the order of the arms or by name, as a list in that order."""
     if prior is None:
         return None
     if isinstance(prior, Mapping):
@@ -106,7 +106,7 @@ def as_weights(prior: Any, arms: tuple[Arm, ...]) -> list[float] | None:
 
 
 def in_order(values: Any) -> tuple[Any, ...] | None:
-    """Values that have an order, as a tuple; None if they have none."""
+    """The values of a sequence or a one-dimensional array as a tuple; None for anything else."""
     if isinstance(values, np.ndarray):
         return tuple(values.tolist()) if values.ndim == 1 else None
     if isinstance(values, (str, bytes)) or not isinstance(values, Sequence):
@@ -115,7 +115,7 @@ def in_order(values: Any) -> tuple[Any, ...] | None:
 
 
 def as_count(value: Any, name: str, least: int, most: int | None = None) -> int:
-    """A whole number in a range, or a clear error."""
+    """The value as a whole number, which must be in a range."""
     rule = f"a whole number of at least {least}"
     if most is not None:
         rule = f"a whole number from {least} to {most}"

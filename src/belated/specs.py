@@ -5,14 +5,14 @@ from collections.abc import Iterable
 
 
 def listed(names: Iterable[str], given: object) -> str:
-    """All names, and the one that was perhaps meant."""
+    """A list of all names for an error message, with the one that was perhaps meant."""
     known = list(names)
     close = difflib.get_close_matches(str(given), known, 1)
     return ", ".join(known) + (f"; did you mean {close[0]!r}?" if close else "")
 
 
 def named_options(text: str) -> tuple[str, dict[str, int | float | str]]:
-    """A name and its options from text such as "concealed:variant=repaired,max_missing=50"."""
+    """Read a name and its options from text: "concealed:variant=repaired,max_missing=50"."""
     name, _, given = text.partition(":")
     options: dict[str, int | float | str] = {}
     for part in given.split(",") if given else []:
@@ -26,7 +26,7 @@ def named_options(text: str) -> tuple[str, dict[str, int | float | str]]:
 
 
 def as_value(text: str) -> int | float | str:
-    """A whole number, a number, or the text itself."""
+    """The value of an option: a whole number, a number, or the text itself."""
     for kind in (int, float):
         try:
             return kind(text)

@@ -1,4 +1,4 @@
-"""The words of the library: settings, tickets, feedback, and what can go wrong."""
+"""The types that all parts of the library share: settings, tickets, feedback and errors."""
 
 from enum import Enum
 from typing import Any, Literal, NamedTuple
@@ -15,7 +15,7 @@ DELIVERIES: tuple[Delivery, ...] = ("own", "padded", "in order")
 
 
 class Setting(Enum):
-    """What the learner gets to see, in the paper's words."""
+    """Which feedback a learner gets, in the terms of the paper."""
 
     FULL_INFORMATION = "full information"
     PARTIALLY_CONCEALED = "partially concealed"
@@ -23,16 +23,16 @@ class Setting(Enum):
 
 
 class Need(Enum):
-    """What a learner must be told before it starts, by the name of the option that says it."""
+    """What a learner must know before it starts, by the name of the option that gives it."""
 
-    HORIZON = "horizon"  # how many rounds there will be
+    HORIZON = "horizon"  # the number of rounds
     MAX_MISSING = "max_missing"  # rho*, the largest missing count of an arm
     TOTAL_DELAY = "total_delay"  # the sum over rounds of the largest missing count
     MAX_DELAY = "max_delay"  # the longest delay that ends within the game
-    MEAN_DELAY = "mean_delay"  # of the slowest arm
-    DELAY_LAW = "delay_law"  # the share of losses that come within 0, 1, 2, ... rounds
+    MEAN_DELAY = "mean_delay"  # the mean delay of the slowest arm
+    DELAY_LAW = "delay_law"  # the shares of losses that arrive within 0, 1, 2, ... rounds
     TAIL_INDEX = "tail_index"  # alpha, if at most m^-alpha of an arm's losses take more than m
-    DELAY_AT_DECISION = "delay_at_decision"  # d_t(i_t), as soon as i_t is drawn
+    DELAY_AT_DECISION = "delay_at_decision"  # d_t(i_t), known as soon as i_t is drawn
 
 
 class Covers(Enum):
@@ -45,7 +45,7 @@ class Covers(Enum):
 
 
 class TicketState(Enum):
-    """The life of a ticket: pending, then exactly one of the other three for ever."""
+    """The state of a ticket: pending, and then one of the other three, which is final."""
 
     PENDING = "pending"
     TOLD = "told"
@@ -54,10 +54,10 @@ class TicketState(Enum):
 
 
 class Ticket(NamedTuple):
-    """What `ask` returns, and what `tell` wants back.
+    """A decision: `ask` returns it, and `tell` takes it back with the outcome.
 
-    A bandit's ticket names the arm to play and the probability with which it was drawn. An
-    experts' ticket carries the weights of all experts instead.
+    A bandit's ticket has the arm to play and the probability with which it was drawn. A ticket of
+    experts has the weights of all experts instead.
     """
 
     id: str
@@ -70,12 +70,12 @@ class Ticket(NamedTuple):
         return hash(self[:4])  # weights have no hash
 
     def copy(self) -> "Ticket":
-        """The same ticket with weights of its own."""
+        """A copy of the ticket whose weights can be changed without changing the original."""
         return self if self.weights is None else self._replace(weights=dict(self.weights))
 
 
 class Feedback(NamedTuple):
-    """What became of a report: `counted` says whether the learner learned something from it."""
+    """The result of a report: `counted` says whether the learner learned something from it."""
 
     ticket: str
     counted: bool
@@ -83,36 +83,36 @@ class Feedback(NamedTuple):
 
 
 class BelatedError(Exception):
-    """The parent of every error that is belated's own."""
+    """The base class of all errors that belated defines."""
 
 
 class TicketError(BelatedError):
-    """A ticket that cannot be used in this way."""
+    """A ticket cannot be used in this way."""
 
 
 class UnknownTicketError(TicketError):
-    """A ticket that this learner never handed out."""
+    """The learner never handed out this ticket."""
 
 
 class ClosedTicketError(TicketError):
-    """A ticket that was cancelled, has expired, or was told too long ago to be remembered."""
+    """The ticket was cancelled, has expired, or was closed too long ago to be remembered."""
 
 
 class ConflictError(TicketError):
-    """A second report that differs from the first."""
+    """A second report of a play differs from the first."""
 
 
 class MissingExceededError(BelatedError):
-    """More losses are missing than `max_missing` promised, and `strict` was asked for."""
+    """More losses are missing than `max_missing` allows, and the learner is strict."""
 
 
 class HorizonExceededError(BelatedError):
-    """More rounds than `horizon` promised, and `strict` was asked for."""
+    """More rounds are played than `horizon` allows, and the learner is strict."""
 
 
 class StateFormatError(BelatedError, ValueError):
-    """A saved state that is damaged, foreign, or of another format version."""
+    """A saved learner is damaged, of another program, or of an unknown format version."""
 
 
 class BelatedWarning(UserWarning):
-    """A promise made at construction does not hold: the learner goes on, its guarantee does not."""
+    """A promise does not hold: the learner goes on, but without its guarantee."""

@@ -1,4 +1,4 @@
-"""The three learners in the hand, made and told in one way, so that one test can serve all."""
+"""The paper's three session classes, made and told in one way, so that one test serves all."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Any learner in the hand with its steps compiled, for a few that stand for all.
+"""Sessions with any learner, their steps compiled, for a few that stand for all.
 
 They are one that keeps a promise, one that is told delays, and one of experts whose state grows.
 """

@@ -426,5 +426,5 @@ def test_infinite_parts_of_the_state_survive(kind: Kind) -> None:
     """A fresh learner holds infinities, which JSON has no numbers for."""
     text = kind.make().to_json()
     json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
-    assert np.isinf(float(json.loads(text)["state"]["dual"][0]))
+    assert any("inf" in part for part in json.loads(text)["state"].values())
     assert belated.from_json(text).to_json() == text

@@ -38,7 +38,9 @@ def test_all_of_it_is_read(name: str) -> None:
     learner = belated.from_json(text)
     before, after = json.loads(text), json.loads(learner.to_json())
     assert (before["version"], after["version"]) == (3, 4)
-    assert numbers_in(after["state"]) == numbers_in(before["state"])
+    assert sorted(map(repr, numbers_in(after["state"]))) == sorted(
+        map(repr, numbers_in(before["state"]))
+    )
     assert after["feedback"] == before["terms"]
     assert after["held"] == before.get("held", [])
     for key in ("class", "arms", "epoch", "warned", "stream", "tickets"):
@@ -91,14 +93,12 @@ def rewritten(content: dict[str, Any]) -> str:
     return json.dumps({**content, "checksum": checksum(content)})
 
 
-@pytest.mark.parametrize("name", ["ConcealedBandit.paper", "adahedge.expiring", "uniform.expiring"])
+@pytest.mark.parametrize("name", ["ConcealedBandit.paper", "exp3.expiring", "uniform.expiring"])
 def test_arrays_under_other_names_are_read_in_their_order(name: str) -> None:
     """A flat state has the numbers of a nested one in the same order, under other names."""
     before = belated.from_json(text_of(name)).to_json()
     content = json.loads(text_of(name))
-    for part in ("state", "shapes"):
-        if part in content:
-            content[part] = {f"old {key}": value for key, value in content[part].items()}
+    content["state"] = {f"old {key}": value for key, value in content["state"].items()}
     assert belated.from_json(rewritten(content)).to_json() == before
 
 

@@ -202,56 +202,56 @@ FAULTS = [
 IN_HAND = [
     Fault(
         "reward taken for a loss",
-        "values.py",
+        "checks.py",
         "return (self.high - self._inside(value, name)) / (self.high - self.low)",
         "return (self._inside(value, name) - self.low) / (self.high - self.low)",
         "asktell/test_promises.py::test_losses_and_rewards_in_a_range_are_converted",
     ),
     Fault(
         "expiry one round late",
-        "tickets.py",
-        "oldest = self.next_round - expire_after",
-        "oldest = self.next_round - expire_after - 1",
+        "asktell/ticket_rules.py",
+        "    return round_ - expire_after\n",
+        "    return round_ - expire_after - 1\n",
         "asktell/test_tickets.py::test_an_expired_play_is_learned_as_if_told_with_that_delay",
     ),
     Fault(
         "a second report is learned again",
-        "tickets.py",
+        "asktell/ticket_book.py",
         "        known = ~np.isnan(self.losses[reports.places])\n",
         "        known = np.zeros(len(reports.places), dtype=bool)\n",
         "asktell/test_tickets.py::test_another_loss_for_a_told_ticket_is_a_conflict",
     ),
     Fault(
         "the random stream is not saved",
-        "saving.py",
-        '    stream = _stream_in(content["stream"])\n',
-        "    stream = learner._hand.table.stream\n",
+        "asktell/loading.py",
+        'stream=_stream_in(content["stream"]),',
+        "stream=np.arange(1, 5, dtype=np.uint64),",
         "asktell/test_saving.py::test_saving_and_resuming_leaves_the_learner_and_the_text_as_they_are",
     ),
 ]
 
 
-HELD = "asktell/test_chosen.py"
+HELD = "asktell/test_any_learner.py"
 HELD_BACK = [
     Fault(
         "rounds in order do not wait",
-        "holding.py",
-        "(turn in finished or turn not in book.open)",
+        "asktell/held_rounds.py",
+        "(round_ in finished or round_ not in book.open)",
         "True",
         HELD,
     ),
     Fault(
         "a window one round late",
-        "holding.py",
+        "asktell/held_rounds.py",
         "iter([book.opened - self.window])",
         "iter([book.opened - self.window - 1])",
         HELD,
     ),
     Fault(
         "what is held back is not saved",
-        "saving.py",
-        "    rounds = {} if learner._held is None else learner._held.rounds\n",
-        "    rounds = {}\n",
+        "asktell/session.py",
+        "        held = {} if self._held is None else self._held.rounds\n",
+        "        held: dict[int, FinishedRound] = {}\n",
         HELD,
     ),
 ]

@@ -4,7 +4,8 @@ The five public classes, which `belated` exports as well:
 - `ConcealedBandit`, `PartiallyConcealedBandit`, `DelayedExperts`: the paper's learners
 - `Bandit`, `Experts`: any registered learner, by its name
 
-`from_json` reads a learner that was saved with `to_json`.
+`from_json` reads a learner that was saved with `to_json`. `Session`, `BanditSession` and
+`ExpertSession` are what these classes have in common; use them for type hints.
 
 The modules, each of which imports only from those above it:
 - `ticket_rules`: what may be told of a ticket, and what stands; shared with the service
@@ -25,16 +26,25 @@ from typing import TYPE_CHECKING
 from belated.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from belated.asktell.bandits import Bandit, ConcealedBandit, PartiallyConcealedBandit
-    from belated.asktell.experts import DelayedExperts, Experts
+    from belated.asktell.bandits import (
+        Bandit,
+        BanditSession,
+        ConcealedBandit,
+        PartiallyConcealedBandit,
+    )
+    from belated.asktell.experts import DelayedExperts, Experts, ExpertSession
     from belated.asktell.loading import from_json
+    from belated.asktell.session import Session
 
 __all__ = [
     "Bandit",
+    "BanditSession",
     "ConcealedBandit",
     "DelayedExperts",
+    "ExpertSession",
     "Experts",
     "PartiallyConcealedBandit",
+    "Session",
     "from_json",
 ]
 
@@ -42,10 +52,13 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "Bandit": "belated.asktell.bandits",
+        "BanditSession": "belated.asktell.bandits",
         "ConcealedBandit": "belated.asktell.bandits",
         "DelayedExperts": "belated.asktell.experts",
+        "ExpertSession": "belated.asktell.experts",
         "Experts": "belated.asktell.experts",
         "PartiallyConcealedBandit": "belated.asktell.bandits",
+        "Session": "belated.asktell.session",
         "from_json": "belated.asktell.loading",
     },
 )

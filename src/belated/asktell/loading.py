@@ -6,6 +6,7 @@ state were not nested in records.
 """
 
 import json
+import math
 import re
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -253,25 +254,36 @@ def _nested(
 ) -> tuple[Json, Json]:
     """The arrays of a flat state and their shapes, by the names that they have in a nested state.
 
-    Version 3 wrote the same numbers in the same order. Where arrays have other names by now, their
-    numbers are strung together and divided anew. Only an array that grows must still be the same.
+    A learner knows in which order the numbers of version 3 fill its arrays now. They are strung
+    together and divided anew; only an array that grows must be a part of its own.
     """
     fresh = learner.start()
     now, roomy = leaves(fresh), leaves(learner.reserved(fresh, 2 * ROUNDS_AT_ONCE))
     if set(saved) == set(now):
         return dict(saved), dict(shapes or {name: part.shape for name, part in now.items()})
-    parts, numbers = deque(saved.items()), deque[Any]()
+    in_order = getattr(learner, "from_version_3", dict)
+    parts, numbers = deque(in_order(saved).items()), deque[Any]()
     state: Json = {}
     found: Json = {}
     for name, part in now.items():
-        found[name] = part.shape
-        if shapes is not None and part.shape != roomy[name].shape and not numbers:
+        grows = part.shape != roomy[name].shape
+        if grows and not numbers:
             before, state[name] = parts.popleft()
-            found[name] = shapes[before]
+            found[name] = (shapes or {}).get(before) or _grown(
+                len(state[name]), part.shape, roomy[name].shape
+            )
             continue
         while len(numbers) < part.size:
             numbers.extend(parts.popleft()[1])
         state[name] = [numbers.popleft() for _ in range(part.size)]
+        found[name] = part.shape
     if numbers or parts:
         raise ValueError(f"the state has more numbers than that of a {learner.name} here")
     return state, found
+
+
+def _grown(size: int, least: tuple[int, ...], roomy: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of an array of so many numbers that grows in one of its dimensions."""
+    [growing] = (k for k, sizes in enumerate(zip(least, roomy, strict=True)) if len(set(sizes)) > 1)
+    others = math.prod(count for k, count in enumerate(least) if k != growing)
+    return (*least[:growing], size // others, *least[growing + 1 :])

@@ -80,7 +80,7 @@ def warmup(names: tuple[str, ...], everything: bool) -> None:
     from belated.compiled.jit import QUIET, cache_directory
     from belated.learners.registry import registered
 
-    os.environ[QUIET] = "1"  # it says so itself
+    os.environ[QUIET] = "1"  # the command prints its own progress
     directory = cache_directory()
     kept = f"kept in {directory}" if directory else "not kept: no cache directory can be written"
     click.echo(f"Compiled code is {kept}.")
@@ -96,7 +96,7 @@ def warmup(names: tuple[str, ...], everything: bool) -> None:
 
 
 def compile_learner(kind: "type[Learner]") -> None:
-    """Call each verb of a learner once, and compile its ask and tell and the compiled game."""
+    """Compile the verbs of a learner, its ask and tell, and the loop that plays whole games."""
     import numpy as np
 
     from belated.environments.files import environment_from_arrays
