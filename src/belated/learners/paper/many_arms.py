@@ -1,4 +1,4 @@
-"""The concealed bandit with very many arms: those without a loss are alike, and kept as one group.
+"""The concealed bandit with very many arms: those without a loss are kept as one group.
 
 An arm of which no loss above zero has arrived has the estimate zero, so that all such arms have
 one common weight. A round then costs as much as there are other arms, the touched ones.
@@ -126,7 +126,7 @@ def predict_grouped(
 
 @compiled_step
 def ask_grouped(handle: Any, how: int) -> Drawn:
-    """As `ask_bandit`, in time proportional to the touched arms."""
+    """Predict, draw and commit as `ask_bandit` does, in time proportional to the touched arms."""
     table = opened(handle)
     state, prediction, plays, over = table.state, table.prediction, table.plays, table.over
     count, among, room = table.touched[0], state.losses.shape[0], table.room
@@ -166,7 +166,7 @@ def ask_grouped(handle: Any, how: int) -> Drawn:
 
 @compiled_step
 def tell_grouped(handle: Any, drawn: Drawn, loss: float, missing: int, how: int) -> bool:
-    """As `tell_bandit`; an arm with its first loss above zero leaves the group."""
+    """Learn a loss as `tell_bandit` does; with its first loss above 0 an arm leaves the group."""
     table = opened(handle)
     before = table.state.losses[drawn[0]]
     done = tell_bandit(handle, drawn, loss, missing, how)
