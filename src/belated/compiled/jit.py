@@ -96,17 +96,17 @@ def compiled(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """The same for small parts of kernels, which are written into them before compilation."""
+    """Compile a small part of kernels, which is written into them before they are compiled."""
     return _compiled(function, nogil=True, inline="always")
 
 
 def compiled_apart(function: Function) -> Function:
-    """The same for a kernel that is rarely needed: it stays a function of its own."""
+    """Compile a kernel that is rarely needed: it stays a function of its own."""
     return _compiled(function, nogil=True, forceinline=False)
 
 
 def compiled_step(function: Function) -> Function:
-    """The same for steps so short that letting other threads run would cost more than the step."""
+    """Compile a step so short that letting other threads run would cost more than the step."""
     return _compiled(function, nogil=False, forceinline=True)
 
 
@@ -145,7 +145,7 @@ class KeptCode(FunctionCache):
 
 
 def compiled_afresh(function: Function) -> Function:
-    """The same function compiled again and not kept: for code that may change without our sources.
+    """The function compiled again and not kept on disk, for code that is not in our sources.
 
     The cache is keyed on this package; verbs that a user wrote are not in its key.
     """
@@ -205,13 +205,13 @@ class Announcer(event.Listener):
         """Nothing to say."""
 
     def say_no_more(self) -> bool:
-        """It is said from now on; returns whether nobody has, of late, here or elsewhere."""
+        """Say nothing from now on; returns whether no process has said it in the last minute."""
         self.spoken = True
         return _first_in_a_while(cache_directory())
 
 
 def _first_in_a_while(directory: Path | None) -> bool:
-    """Whether no other process has just said the same; workers start all at once."""
+    """Whether no other process has just said it; workers start all at once."""
     if directory is None:
         return True
     mark = directory / "compiling"

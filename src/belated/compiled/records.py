@@ -3,7 +3,7 @@
 Handing a record of a dozen arrays to compiled code takes microseconds, since each array is taken
 apart and counted again in every call. A handle writes down once where the arrays lie and how large
 they are; a step is then called with the address of that list, and builds the record anew from it.
-Compiled code only borrows the arrays: whoever holds the handle keeps them alive.
+Compiled code only borrows the arrays: the owner of the handle keeps them alive.
 """
 
 import functools
@@ -32,7 +32,7 @@ unboxes: Any = unbox
 
 
 class Handle:
-    """A record of arrays (records in it are followed), and its address for compiled steps.
+    """A record of arrays, or of other such records, and its address for compiled steps.
 
     The arrays may change, but never be replaced: a record with another array is another handle.
     """
@@ -146,7 +146,7 @@ def _opened(handle: Any) -> Any:
 
 
 def frozen(handle: Any, row: Any) -> tuple[float, ...]:
-    """A row of plays as a tuple, which nobody can change."""
+    """A row of plays as a tuple, which cannot be changed."""
     return tuple(row.tolist())
 
 

@@ -2,7 +2,7 @@
 
 numba counts a reference, atomically, whenever compiled code reaches into a record for an array or
 takes a row of it; in a loop of nanoseconds that is most of the time. An array without an owner has
-nothing to count. Whoever borrows must hold the real record for as long.
+nothing to count. The caller must keep the real record alive for as long.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def disowned(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 
 def _borrowed(context: Any, record: Any) -> tuple[Any, Callable[..., Any]]:
-    """The same record, its arrays without their owners."""
+    """Code that returns a record with these arrays, without their owners."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return disowned(context, builder, signature.args[0], arguments[0])

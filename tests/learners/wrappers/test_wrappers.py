@@ -172,7 +172,7 @@ def test_composite_loss_keeps_what_its_proof_needs(longest: int) -> None:
         )
         for arrival in arriving.pop(t, []):
             learner.observe(state, *arrival)
-        if state.last[1] == t + 1:
+        if state.last_update[0] == t + 1:
             updates.append(t)
             largest = max(largest, fed(state))
             assert len(set(arms[max(0, t - 2 * d + 1) : t + 1])) == 1

@@ -1,7 +1,8 @@
 """The Composite Loss Wrapper over Exp3 (Cesa-Bianchi, Gentile and Mansour 2018, Algorithm 1).
 
-For anonymous feedback: all it uses is the sum of the losses that come in a round, whosesoever they
-are. It stays with one arm for 2d rounds and more, until what comes can only be that arm's.
+For anonymous feedback: all it uses is the sum of the losses that come in a round, whichever plays
+they belong to. It stays with one arm for 2d rounds and more, until all losses that come are that
+arm's.
 """
 
 import math
@@ -18,19 +19,21 @@ from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.random_stream import seeded, uniform
 from belated.types import Covers, Need, Setting
 
-ARM, UPDATE = range(2)  # places in `last`
-NONE = -1
+NONE = -1  # in the place of an arm, before the first round
 
 
 class CompositeLossState(NamedTuple):
-    """losses is the sum of Exp3's estimates; sums what came in each of the last d rounds, by round
-    modulo d. `last` holds the arm played last and the last update round, `probability` that with
-    which the arm was drawn.
+    """losses is the sum of Exp3's estimates.
+
+    sums has the losses that came in each of the last d rounds, by round modulo d. last_arm is the
+    arm played last, last_update the last update round, and probability that with which the arm was
+    drawn.
     """
 
     losses: Floats
     sums: Floats
-    last: Counts
+    last_arm: Counts
+    last_update: Counts
     probability: Floats
     eta: Floats
     stream: NDArray[np.uint64]
@@ -45,7 +48,7 @@ class CompositeLossInfo(NamedTuple):
 
 @compiled
 def fed(state: CompositeLossState) -> float:
-    """What an update feeds to Exp3: the sum of the last d rounds over 2d, below 1."""
+    """The loss that an update feeds to Exp3: the sum of the last d rounds over 2d, below 1."""
     total = 0.0
     for k in range(state.sums.shape[0]):
         total += state.sums[k]
@@ -55,7 +58,7 @@ def fed(state: CompositeLossState) -> float:
 @compiled
 def updates(state: CompositeLossState) -> bool:
     """Whether the round just over was an update round."""
-    return bool(state.last[UPDATE] == state.round[0] - 1)
+    return bool(state.last_update[0] == state.round[0] - 1)
 
 
 @compiled
@@ -63,16 +66,16 @@ def predict(state: CompositeLossState, prediction: Prediction) -> None:
     """The arm played last; after an update, and at first, Exp3's distribution."""
     q, arms = prediction.q, state.losses.shape[0]
     prediction.eta[0] = state.eta[0]
-    if state.last[ARM] != NONE and not updates(state):
+    if state.last_arm[0] != NONE and not updates(state):
         for i in range(arms):
             q[i] = 0.0
-        q[state.last[ARM]] = 1.0
+        q[state.last_arm[0]] = 1.0
     else:
         losses = prediction.info.losses
         for i in range(arms):
             losses[i] = state.losses[i]
         if updates(state):
-            losses[state.last[ARM]] += fed(state) / state.probability[0]
+            losses[state.last_arm[0]] += fed(state) / state.probability[0]
         weigh_exponentially(losses, state.eta[0], q)
 
 
@@ -84,26 +87,26 @@ def commit(state: CompositeLossState, prediction: Prediction, arm: int, plays: F
     """
     now, d = state.round[0], state.sums.shape[0]
     if updates(state):
-        state.losses[state.last[ARM]] += fed(state) / state.probability[0]
+        state.losses[state.last_arm[0]] += fed(state) / state.probability[0]
         state.probability[0] = prediction.q[arm]
-    elif state.last[ARM] == NONE:
+    elif state.last_arm[0] == NONE:
         state.probability[0] = prediction.q[arm]
-    state.last[ARM] = arm
+    state.last_arm[0] = arm
     state.sums[now % d] = 0.0
-    if now - state.last[UPDATE] >= 2 * d and uniform(state.stream) < 0.5 / (2.0 * d - 1.0):
-        state.last[UPDATE] = now
+    if now - state.last_update[0] >= 2 * d and uniform(state.stream) < 0.5 / (2.0 * d - 1.0):
+        state.last_update[0] = now
     plays[0, 0] = 0.0
     state.round[0] += 1
 
 
 @compiled
 def withdraw(state: CompositeLossState, play: Floats, arm: int) -> None:
-    """Nothing comes."""
+    """The sum of a round leaves out the losses that do not come."""
 
 
 @compiled
 def observe(state: CompositeLossState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Add the loss to the sum of the round; neither play nor arm is looked at."""
+    """Add the loss to the sum of the round; neither play nor arm is used."""
     state.sums[(state.round[0] - 1) % state.sums.shape[0]] += loss
 
 
@@ -140,7 +143,8 @@ class CompositeLoss(Learner):
         return CompositeLossState(
             losses=np.zeros(arms),
             sums=np.zeros(d),
-            last=np.array([NONE, -2 * d], dtype=np.int64),
+            last_arm=np.full(1, NONE, dtype=np.int64),
+            last_update=np.full(1, -2 * d, dtype=np.int64),
             probability=np.ones(1),
             eta=np.full(1, eta),
             stream=seeded(self.seed),

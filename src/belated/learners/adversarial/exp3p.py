@@ -18,23 +18,23 @@ from belated.learners.contract import Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.types import Covers, Need, Setting
 
-ETA, GAMMA, BETA = 0, 1, 2
-
 
 class Exp3PState(NamedTuple):
-    """losses is minus the estimated gains; rates holds eta, gamma and beta."""
+    """losses is minus the estimated gains; eta, gamma and beta are the published constants."""
 
     losses: Floats
-    rates: Floats
+    eta: Floats
+    gamma: Floats
+    beta: Floats
     round: Counts
 
 
 @compiled
 def predict(state: Exp3PState, prediction: Prediction) -> None:
     """q_t = (1 - gamma) times weights in proportion to exp(eta G(i)), plus gamma / K."""
-    q, gamma = prediction.q, state.rates[GAMMA]
-    prediction.eta[0] = state.rates[ETA]
-    weigh_exponentially(state.losses, state.rates[ETA], q)
+    q, gamma = prediction.q, state.gamma[0]
+    prediction.eta[0] = state.eta[0]
+    weigh_exponentially(state.losses, state.eta[0], q)
     for i in range(q.shape[0]):
         q[i] = (1.0 - gamma) * q[i] + gamma / q.shape[0]
 
@@ -43,7 +43,7 @@ def predict(state: Exp3PState, prediction: Prediction) -> None:
 def commit(state: Exp3PState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Add beta / q_t(i) to the gain of every arm, and freeze q_t(i_t)."""
     for i in range(state.losses.shape[0]):
-        state.losses[i] -= state.rates[BETA] / prediction.q[i]
+        state.losses[i] -= state.beta[0] / prediction.q[i]
     plays[0, 0] = prediction.q[arm]
     state.round[0] += 1
 
@@ -87,7 +87,9 @@ class Exp3P(Learner):
         gamma = min(1.0, 1.05 * self.arms * beta)
         return Exp3PState(
             losses=np.zeros(self.arms),
-            rates=np.array([0.95 * beta, gamma, beta]),
+            eta=np.full(1, 0.95 * beta),
+            gamma=np.full(1, gamma),
+            beta=np.full(1, beta),
             round=np.ones(1, dtype=np.int64),
         )
 

@@ -71,8 +71,8 @@ def observe(state: AdaHedgeState, play: Floats, arm: int, loss: float, missing: 
 def mixability_gap(gathered: Floats, temperature: float, following: Floats) -> float:
     """<q_s, l_s> - m_s with the mix loss m_s = -(1/eta_s) ln sum_i q_s(i) exp(-eta_s l_s(i)).
 
-    m_s is by how much l_s lifts the soft minimum of L. Losses are counted from their least, lest
-    a small gap be rounded away.
+    m_s is by how much l_s lifts the soft minimum of L. Losses are counted from their least, so
+    that a small gap is not rounded away.
     """
     frozen, weights = gathered[LOSSES], gathered[WEIGHT]
     least, expected = gathered[LOSS].min(), 0.0

@@ -25,19 +25,23 @@ FASTEST = 1.0 / 64.0
 class MsmwcState(NamedTuple):
     """weights is w'_t, rates is eta_t, squares the sums of (l - m)^2, and hints is m_t.
 
-    `heard` has the losses of the round that is being told and the hints of its time; `counts` says
-    how many of them are told or withdrawn, and how many withdrawn.
+    told_losses and told_hints belong to the round that is being told: its losses, and the hints
+    with which it was played. finished counts its losses that are told or withdrawn, withdrawn the
+    latter alone. corrected and moved are working space.
     """
 
     weights: Floats
     rates: Floats
     squares: Floats
     hints: Floats
-    heard: Floats
-    counts: Counts
+    told_losses: Floats
+    told_hints: Floats
+    finished: Counts
+    withdrawn: Counts
     follows_last: Counts
     horizon: Counts
-    work: Floats
+    corrected: Floats
+    moved: Floats
     round: Counts
 
 
@@ -93,28 +97,28 @@ def commit(state: MsmwcState, prediction: Prediction, arm: int, plays: Floats) -
 
 @compiled
 def withdraw(state: MsmwcState, play: Floats, arm: int) -> None:
-    """A round of which a loss is never told teaches nothing."""
-    state.counts[1] += 1
+    """Nothing is learned from a round of which a loss is never told."""
+    state.withdrawn[0] += 1
     count(state)
 
 
 @compiled
 def observe(state: MsmwcState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """With the last loss of its round, learn from the round."""
-    state.heard[0, arm] = loss
-    state.heard[1, arm] = play[0]
+    state.told_losses[arm] = loss
+    state.told_hints[arm] = play[0]
     count(state)
 
 
 @compiled
 def count(state: MsmwcState) -> None:
     """One more loss of a round is told or withdrawn; with the last the round is over."""
-    state.counts[0] += 1
-    if state.counts[0] == state.weights.shape[0]:
-        if state.counts[1] == 0:
+    state.finished[0] += 1
+    if state.finished[0] == state.weights.shape[0]:
+        if state.withdrawn[0] == 0:
             learn(state)
-        state.counts[0] = 0
-        state.counts[1] = 0
+        state.finished[0] = 0
+        state.withdrawn[0] = 0
 
 
 @compiled
@@ -123,14 +127,14 @@ def learn(state: MsmwcState) -> None:
 
     Then eta_{t+1}(i), the least of sqrt(ln(KT) / sum_s (l_s(i) - m_s(i))^2) and 1/64.
     """
-    losses, hints, rates, work = state.heard[0], state.heard[1], state.rates, state.work
+    losses, hints, rates = state.told_losses, state.told_hints, state.rates
     arms = losses.shape[0]
     for i in range(arms):
-        work[0, i] = losses[i] + 32.0 * rates[i] * (losses[i] - hints[i]) ** 2
-    descend(state, work[0], work[1])
+        state.corrected[i] = losses[i] + 32.0 * rates[i] * (losses[i] - hints[i]) ** 2
+    descend(state, state.corrected, state.moved)
     logs = math.log(arms * float(state.horizon[0]))
     for i in range(arms):
-        state.weights[i] = work[1, i]
+        state.weights[i] = state.moved[i]
         state.squares[i] += (losses[i] - hints[i]) ** 2
         if FASTEST * FASTEST * state.squares[i] > logs > 0.0:
             rates[i] = math.sqrt(logs / state.squares[i])
@@ -175,17 +179,20 @@ class Msmwc(Learner):
             rates=np.full(self.arms, FASTEST),
             squares=np.zeros(self.arms),
             hints=np.zeros(self.arms),
-            heard=np.zeros((2, self.arms)),
-            counts=np.zeros(2, dtype=np.int64),
+            told_losses=np.zeros(self.arms),
+            told_hints=np.zeros(self.arms),
+            finished=np.zeros(1, dtype=np.int64),
+            withdrawn=np.zeros(1, dtype=np.int64),
             follows_last=np.full(1, int(self.hint == "last"), dtype=np.int64),
             horizon=np.full(1, self.horizon, dtype=np.int64),
-            work=np.zeros((2, self.arms)),
+            corrected=np.zeros(self.arms),
+            moved=np.zeros(self.arms),
             round=np.ones(1, dtype=np.int64),
         )
 
     def losses(self, state: MsmwcState) -> Floats:
         """No sum of losses is kept; the last round that was told."""
-        return state.heard[:1].T
+        return state.told_losses[:, np.newaxis]
 
     def blank(self) -> Prediction:
         return Prediction.blank(self.arms, eta=self.arms)

@@ -1,1 +1,9 @@
-"""The paper's three learners."""
+"""The paper's three learners, one for each of its settings, and what belongs to them alone.
+
+- `full_information`: "full-information", experts whose losses come late (th:fullinfobound).
+- `full_information_certificate`: the bound that a run of it proves about its own regret.
+- `partially_concealed`: "partially-concealed", a bandit that is told missing counts
+  (th:banditbound).
+- `concealed`: "concealed", a bandit that is told nothing but losses (th:concealed).
+- `many_arms`: faster rounds of "concealed" with hundreds of arms, most of them never played.
+"""

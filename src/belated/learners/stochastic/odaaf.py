@@ -21,7 +21,7 @@ from belated.numerics.tie_breaking import share_among_largest
 from belated.types import Covers, Need
 
 Form = Literal["mean", "bounded", "variance"]
-NOBODY = -1
+NO_ARM = -1
 LONGEST = 2.0**31  # the root of the longest phase
 
 
@@ -95,10 +95,10 @@ def predict(state: OdaafState, prediction: Prediction) -> None:
     info.phase[0], info.bridge[0] = state.phase[0], state.bridge[0]
     while not note_wanted(state, info) and info.bridge[0] <= 0.0:
         end_phase(state, info)
-        current = NOBODY
+        current = NO_ARM
     among = info.wanted if info.bridge[0] <= 0.0 else info.active
     share_among_largest(among, prediction.q)
-    if current != NOBODY and among[current] == 1.0:
+    if current != NO_ARM and among[current] == 1.0:
         for i in range(among.shape[0]):
             prediction.q[i] = 1.0 if i == current else 0.0
 
@@ -112,27 +112,27 @@ def commit(state: OdaafState, prediction: Prediction, arm: int, plays: Floats) -
     state.phase[0] = int(info.phase[0])
     state.bridge[0] = max(0, int(info.bridge[0]) - 1)
     state.current[0] = arm
-    state.credited[0] = NOBODY
+    state.credited[0] = NO_ARM
     if info.bridge[0] > 0.0:
-        state.current[0] = arm if state.bridge[0] > 0 else NOBODY
+        state.current[0] = arm if state.bridge[0] > 0 else NO_ARM
     elif state.phase[0] < state.lengths.shape[0]:
         state.credited[0] = arm
         state.observed[arm] += 1
     else:
-        state.current[0] = NOBODY
+        state.current[0] = NO_ARM
     state.round[0] += 1
     plays[0, 0] = 0.0
 
 
 @compiled
 def withdraw(state: OdaafState, play: Floats, arm: int) -> None:
-    """Nobody knows what is under way."""
+    """Rewards under way are not counted."""
 
 
 @compiled
 def observe(state: OdaafState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """Credit the reward 1 - l to the arm of this round, whatever arm it came from."""
-    if state.credited[0] != NOBODY:
+    if state.credited[0] != NO_ARM:
         add_exactly(state.rewards, state.credited[0], 1.0 - loss)
 
 
@@ -185,8 +185,8 @@ class Odaaf(StochasticLearner):
             bridges=np.full(1, int(self.form != "mean"), dtype=np.int64),
             phase=np.zeros(1, dtype=np.int64),
             bridge=np.zeros(1, dtype=np.int64),
-            current=np.full(1, NOBODY, dtype=np.int64),
-            credited=np.full(1, NOBODY, dtype=np.int64),
+            current=np.full(1, NO_ARM, dtype=np.int64),
+            credited=np.full(1, NO_ARM, dtype=np.int64),
             round=np.ones(1, dtype=np.int64),
         )
 

@@ -1,6 +1,6 @@
-"""PatientBandits (Gael, Vernade, Carpentier, Valko 2020): delays with heavy tails, told by nobody.
+"""PatientBandits (Gael, Vernade, Carpentier, Valko 2020): delays with heavy tails.
 
-What has not arrived counts as a reward of zero, so means are too low, by as much as the tails of
+A reward that has not arrived counts as zero, so means are too low, by as much as the tails of
 the delays allow; an upper confidence bound with that bias added is patient with slow arms.
 """
 

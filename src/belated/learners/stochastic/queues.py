@@ -1,7 +1,7 @@
 """Queues of rewards, one for each arm, as linked lists in shared arrays.
 
-A queue is in the order of arrival; what arrives at the end of one round is in the order of play, so
-that it makes no difference in which order it is told.
+A queue is in the order of arrival. The rewards that arrive at the end of one round are in the order
+of play, so that it makes no difference in which order they are told.
 """
 
 from typing import NamedTuple
@@ -34,7 +34,7 @@ class Queues(NamedTuple):
 
 
 def empty_queues(arms: int) -> Queues:
-    """Nothing has arrived."""
+    """The queues before the first reward."""
     return Queues(
         reward=np.zeros(FIRST_ROOM),
         played=np.zeros(FIRST_ROOM, dtype=np.int64),
@@ -49,7 +49,7 @@ def empty_queues(arms: int) -> Queues:
 
 
 def with_room(queues: Queues, plays: int) -> Queues:
-    """The same queues with a place for everything that is due and so many plays more."""
+    """The queues with a place for every reward that is due and for so many plays more."""
     size, needed = queues.reward.size, int(queues.due[0]) + plays
     if needed <= size:
         return queues

@@ -1,7 +1,7 @@
-"""What learners for stochastic losses have in common: they see one loss a round, as a reward 1 - l.
+"""The parts that learners for stochastic losses share: they see one reward 1 - l a round.
 
 Their guarantees are about losses that are drawn independently from one law for each arm, and
-depend on the gaps between the means: nothing that the rounds and delays of a game could tell.
+depend on the gaps between the means, which the rounds and delays of a game do not show.
 """
 
 import math
@@ -29,7 +29,7 @@ class StochasticLearner(Learner):
 
 
 def log_horizon(horizon: int) -> Floats:
-    """ln T as part of a state; a single round counts as two, lest every width be zero."""
+    """ln T as part of a state; a single round counts as two, so that no width is zero."""
     return np.full(1, math.log(max(2, horizon)))
 
 
