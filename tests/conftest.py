@@ -37,6 +37,7 @@ FOLDERS = {
     "mutants": ["check"],
     "numerics": ["compiled", "core"],
     "solvers": ["compiled", "core"],
+    "studies": ["compiled"],
 }
 # One learner for each family of kernels.
 FAMILIES = {

@@ -143,7 +143,7 @@ def test_no_losses_and_both_losses_and_rewards_are_refused_for_experts() -> None
         ("red", "'red'"),
         (b"red", "b'red'"),
         (np.array(0.5), "0.5"),
-        ({0.25, 0.5, 0.75}, "0.25"),
+        pytest.param({0.25, 0.5, 0.75}, "0.25", id="a set"),
         pytest.param(iter([0.5, 0.5, 0.5]), "iterator", id="an iterator"),
     ],
     ids=repr,
@@ -293,7 +293,7 @@ def not_made(kind: Kind, named: str, arms: Any = ("red", "green", "blue"), **opt
         ({"red": 0.5, "green": 0.5, "blue": -0.5}, "-0.5"),
         (0.5, "0.5"),
         ("uniform", "'u"),
-        ({0.5, 0.2, 0.3}, "0.2"),
+        pytest.param({0.5, 0.2, 0.3}, "0.2", id="a set"),
     ],
     ids=repr,
 )

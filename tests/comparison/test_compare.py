@@ -75,6 +75,7 @@ def test_a_learner_that_looks_ahead_is_found_out() -> None:
     assert regret.mean < 56.1269 - 4.0 * regret.error
 
 
+@pytest.mark.compiled  # slow without
 def test_repetitions_are_paired_and_do_not_depend_on_company_or_workers() -> None:
     """A learner's runs are the same alone, among others, and on any number of threads."""
     together = compare(ALL, coins(), repetitions=5, seed=3, workers=2)
@@ -98,6 +99,7 @@ def test_a_given_game_is_the_same_in_every_repetition() -> None:
     assert np.ptp(result.regret(1)) > 0.0
 
 
+@pytest.mark.compiled  # slow without
 def test_the_table_states_regret_bound_and_time() -> None:
     """One row a learner; the numbers are those of the runs."""
     environment = Environment("late", Bernoulli([0.2, 0.5]), PerArm([10, 0]), 400)

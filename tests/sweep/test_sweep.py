@@ -122,6 +122,7 @@ def check_complete(report: SweepResult, path: Path, killer: Killer, seconds: flo
     assert len(killer.killed) >= 3
 
 
+@pytest.mark.compiled  # slow without
 def test_a_sweep_whose_local_workers_are_killed_is_complete(tmp_path: Path) -> None:
     """Kill after kill, 0 missing, 0 duplicates, and the table of the runs made one by one."""
     killer, started = Killer(local_workers), time.monotonic()
@@ -131,6 +132,7 @@ def test_a_sweep_whose_local_workers_are_killed_is_complete(tmp_path: Path) -> N
     assert local_workers() == []
 
 
+@pytest.mark.compiled  # slow without
 def test_a_sweep_whose_dask_workers_are_killed_is_complete(tmp_path: Path) -> None:
     """The same on a Dask cluster of two worker processes on loopback."""
     from distributed import Client, LocalCluster
@@ -156,6 +158,7 @@ def test_a_sweep_whose_dask_workers_are_killed_is_complete(tmp_path: Path) -> No
     check_complete(report, tmp_path / "sweep.db", killer, seconds)
 
 
+@pytest.mark.compiled  # slow without
 def test_a_killed_sweep_goes_on_where_it_stood(tmp_path: Path) -> None:
     """The driver killed (-9) twice: its workers end, and what is left is run, nothing else."""
     path = tmp_path / "sweep.db"
