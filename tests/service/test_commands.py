@@ -2,6 +2,8 @@
 
 import json
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -183,3 +185,14 @@ def test_export_refuses_what_it_cannot_write(tmp_path: Path) -> None:
     done("migrate", "--db", db)
     assert "no problem 'none'" in complaint("export", "none", tmp_path / "a.csv", "--db", db)
     assert "neither .csv nor" in complaint("export", "none", tmp_path / "a.txt", "--db", db)
+
+
+def test_a_missing_client_library_is_one_sentence() -> None:
+    """Without httpx the commands for a running service say what to install."""
+    code = (
+        "import sys; sys.modules['httpx'] = None; from belated.cli import main; "
+        "main(['problems', 'list', '--server', 'http://127.0.0.1:1'])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert run.stderr == "Error: belated.client needs httpx: pip install 'belated[client]'\n"

@@ -35,7 +35,7 @@ export function estimate(stats, place, { mean, half }, words) {
   return { place, label: nameOf(stats, place), mean, half, value };
 }
 
-/** The same as two cells of a table. */
+/** An estimate as two cells of a table. */
 export function meanAndInterval({ mean, half }, words) {
   if (mean === null) return ["–", "–"];
   return [words(mean), half === null ? "–" : `${words(mean - half)} to ${words(mean + half)}`];

@@ -46,7 +46,7 @@ export function spread(mean, half) {
   return `${mean.toLocaleString("en", wanted)} ± ${half.toLocaleString("en", wanted)}`;
 }
 
-/** The same for seconds. */
+/** A mean time in seconds and half the width of its interval, in suitable units. */
 export function timeSpread(mean, half) {
   return half === 0
     ? duration(mean)
