@@ -7,7 +7,7 @@ COMPILED = BELATED_COMPILED=1 $(PYTEST)
 # The folders whose tests run kernels in their own process; `make check` runs them compiled.
 KERNELS := $(addprefix tests/,analysis asktell comparison compiled environments examples \
   laws learners numerics play replay solvers stress studies sweep theory \
-  cli/test_stress.py service/test_kills.py service/test_recovery.py)
+  cli/test_stress.py service/store/test_killed_writers.py service/run/test_recovery.py)
 # The tests in a browser need playwright, which is large: only where there is a browser.
 BROWSER := $(if $(wildcard /usr/bin/chromium),$(shell echo ,browser))
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
@@ -47,10 +47,10 @@ serve: .venv/service  ## the decision service, on this machine only
 
 soak: setup  ## kill the service 200 times, its workers and PostgreSQL 50 times; over an hour
 	BELATED_COMPILED=1 BELATED_CLIENTS=24 BELATED_KILLS=200 BELATED_POSTGRES_KILLS=50 \
-	  $(BIN)/python -m pytest -s -n 0 tests/service/test_kills.py \
-	  tests/service/test_killed_services.py
+	  $(BIN)/python -m pytest -s -n 0 tests/service/store/test_killed_writers.py \
+	  tests/service/run/test_killed_services.py
 	BELATED_COMPILED=1 BELATED_ROWS=100000 BELATED_LEARNER=practical-bandit \
-	  $(BIN)/python -m pytest -s -n 0 tests/service/test_recovery.py
+	  $(BIN)/python -m pytest -s -n 0 tests/service/run/test_recovery.py
 
 setup: .venv/test  ## install what the tests need into .venv
 

@@ -261,8 +261,7 @@ def _nested(
     now, roomy = leaves(fresh), leaves(learner.reserved(fresh, 2 * ROUNDS_AT_ONCE))
     if set(saved) == set(now):
         return dict(saved), dict(shapes or {name: part.shape for name, part in now.items()})
-    in_order = getattr(learner, "from_version_3", dict)
-    parts, numbers = deque(in_order(saved).items()), deque[Any]()
+    parts, numbers = deque(learner.from_version_3(saved).items()), deque[Any]()
     state: Json = {}
     found: Json = {}
     for name, part in now.items():

@@ -8,7 +8,7 @@ learning.
 import functools
 import itertools
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, make_dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -95,6 +95,10 @@ class Copied(Learner):
         copies = [one.losses(copy_of(state.stack, index)) for index in range(room)]
         total: Floats = np.sum(copies, axis=0)
         return total
+
+    def own_missing(self, play: Sequence[float] | Floats) -> int:
+        """The count of the copy that played; its row begins with the base's columns."""
+        return self.one().own_missing(play)
 
     def from_version_3(self, parts: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
         """The numbers of a saved flat state, whose stack had the base's parts of that version."""

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from belated.service.store import open_store
-from tests.service.writer import SIZE, acknowledged_in, complaint
+from tests.service.store.writer import SIZE, acknowledged_in, complaint
 
 KILLS = int(os.environ.get("BELATED_KILLS", "2"))
 SECONDS = 120
@@ -21,7 +21,9 @@ def test_a_killed_writer_loses_nothing(address: str, tmp_path: Path) -> None:
         acknowledged = first
         file.unlink(missing_ok=True)
         arguments = [address, "full", str(file), str(first), "1000000"]
-        with subprocess.Popen([sys.executable, "-m", "tests.service.writer", *arguments]) as writer:
+        with subprocess.Popen(
+            [sys.executable, "-m", "tests.service.store.writer", *arguments]
+        ) as writer:
             try:
                 wait_for_one(file, writer)
                 time.sleep(chance.uniform(0.0, 0.3))

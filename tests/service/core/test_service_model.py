@@ -27,8 +27,8 @@ from belated.service.core.requests import (
     TicketReport,
 )
 from belated.service.store import open_store
-from tests.service.service_model import Model
-from tests.service.thread_client import ThreadClient, thread_client
+from tests.service.core.service_model import Model
+from tests.service.core.thread_client import ThreadClient, thread_client
 
 STEPS = int(os.environ.get("BELATED_STEPS", "150"))
 EACH = 50

@@ -1,6 +1,6 @@
 """A process that writes batches to a store and acknowledges each in a file once it is written.
 
-python -m tests.service.writer ADDRESS DURABILITY ACKNOWLEDGED FIRST BATCHES
+python -m tests.service.store.writer ADDRESS DURABILITY ACKNOWLEDGED FIRST BATCHES
 """
 
 import os

@@ -19,9 +19,9 @@ from belated.service.run.worker_pool import supervise
 from belated.service.store import open_store
 from belated.service.web.metrics import SHARED
 from belated.service.web.views import problem_view
+from tests.service.core.thread_client import ThreadClient, thread_client
+from tests.service.run.test_killed_services import workers_of
 from tests.service.server import Server, serving
-from tests.service.test_killed_services import workers_of
-from tests.service.thread_client import ThreadClient, thread_client
 
 ASKS = 12
 

@@ -6,8 +6,9 @@ import signal
 import time
 from pathlib import Path
 
-from tests.service.crowd import Crowd
-from tests.service.killing import (
+from tests.service.postgres_server import OwnServer, empty_database
+from tests.service.run.crowd import Crowd
+from tests.service.run.killing import (
     CLIENTS,
     KILLS,
     POSTGRES_KILLS,
@@ -22,7 +23,6 @@ from tests.service.killing import (
     wait_for,
     wait_until_they_agree,
 )
-from tests.service.postgres_server import OwnServer, empty_database
 from tests.service.server import Server
 
 __all__ = ["start"]  # a fixture

@@ -67,7 +67,7 @@ def run_writer(store: Path, durability: str, batches: int, environment: dict[str
     """Write batches in a process of its own."""
     acknowledged = store.with_name(ACKNOWLEDGED)
     arguments = [str(store), durability, str(acknowledged), "0", str(batches)]
-    command = [sys.executable, "-m", "tests.service.writer", *arguments]
+    command = [sys.executable, "-m", "tests.service.store.writer", *arguments]
     subprocess.run(command, check=True, env=environment, capture_output=True, timeout=300)
 
 

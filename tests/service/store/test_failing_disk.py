@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from belated.service.store import open_store
-from tests.service.power_loss import built_recorder, recording
 from tests.service.server import serving
+from tests.service.store.power_loss import built_recorder, recording
 
 FAULTS = {"BELATED_FAIL_WRITE": "disk is full", "BELATED_FAIL_SYNC": "disk I/O error"}
 

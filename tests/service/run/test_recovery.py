@@ -9,10 +9,10 @@ from pathlib import Path
 from belated.service.core.replicas import FEWEST_EVENTS, PER_OPEN, Replicas
 from belated.service.core.requests import Ask, Tell, TicketReport
 from belated.service.store import open_store
-from tests.service.crowd import PROBLEM
-from tests.service.killing import seconds_to_answer
+from tests.service.core.thread_client import ThreadClient, fingerprints_in, thread_client
+from tests.service.run.crowd import PROBLEM
+from tests.service.run.killing import seconds_to_answer
 from tests.service.server import serving
-from tests.service.thread_client import ThreadClient, fingerprints_in, thread_client
 
 ROWS = int(os.environ.get("BELATED_ROWS", "5600"))
 LEARNER = os.environ.get("BELATED_LEARNER", "exp3")

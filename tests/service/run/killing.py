@@ -11,7 +11,7 @@ import pytest
 from belated.service.admin.offline import create
 from belated.service.store import open_store
 from tests.cli.commands import belated
-from tests.service.crowd import PROBLEM, SECONDS, Crowd
+from tests.service.run.crowd import PROBLEM, SECONDS, Crowd
 from tests.service.server import PLAIN, Server
 
 KILLS = int(os.environ.get("BELATED_KILLS", "1"))

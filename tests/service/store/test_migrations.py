@@ -19,8 +19,8 @@ from belated.service.core.requests import RunOnThread
 from belated.service.store import ApiKey, Decision, Note, Outcome, Store, open_store
 from belated.service.store.migrations import STEPS, migrate, schema_version
 from belated.service.store.schema import FACTS, METADATA
+from tests.service.core.thread_client import thread_client
 from tests.service.material import decision, open_tickets, told, whole_journal
-from tests.service.thread_client import thread_client
 
 UPGRADE = Path(__file__).with_name("upgrade")
 FIRST_RELEASE, IN_USE = UPGRADE / "version_1.sql", UPGRADE / "version_1_in_use.sql"

@@ -18,7 +18,7 @@ from belated.service.core.errors import UnavailableError
 from belated.service.core.requests import Ask, RunOnThread
 from belated.service.run.app import Settings, create_app
 from belated.service.store import Store, open_store
-from tests.service.thread_client import thread_client
+from tests.service.core.thread_client import thread_client
 
 KEYS = ("belated_first", "belated_second")
 BURST = 8

@@ -14,7 +14,7 @@ from sqlalchemy import text
 
 from belated.service.store import Store, StoreInUse, StoreUnavailable, open_store, sqlite_file
 from tests.service.material import decision, open_tickets, told, whole_journal
-from tests.service.power_loss import built_recorder, recording
+from tests.service.store.power_loss import built_recorder, recording
 
 HOLD = """
 import sys

@@ -20,16 +20,16 @@ from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Cancel, RunOnThread, SetStatus, Tell, TicketReport
 from belated.service.store import Decision, Note, Store, open_store
 from tests.cli.commands import complaint
-from tests.service.material import whole_journal
-from tests.service.named_learners import (
+from tests.cli.test_service_commands import done, read
+from tests.service.core.named_learners import (
     NamedConcealed,
     NamedExp3,
     NamedLearner,
     NamedPractical,
     NamedUcb1,
 )
-from tests.service.test_commands import done, read
-from tests.service.thread_client import ThreadClient, fingerprints_in, thread_client
+from tests.service.core.thread_client import ThreadClient, fingerprints_in, thread_client
+from tests.service.material import whole_journal
 
 ARMS = ["red", "green", "blue"]
 LOSSES = {"red": 0.6, "green": 0.4, "blue": 0.7, "grey": 0.2}

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.service.server import Server, serving
-from tests.service.test_keys import made_key
+from tests.service.web.test_keys import made_key
 
 REQUESTS = os.environ.get("BELATED_REQUESTS", "1")  # for each route
 CHECKS = [

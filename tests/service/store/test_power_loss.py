@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from belated.service.store import open_store
-from tests.service.power_loss import (
+from tests.service.store.power_loss import (
     ACKNOWLEDGED,
     Disk,
     built_recorder,
@@ -15,7 +15,7 @@ from tests.service.power_loss import (
     run_writer,
     steps_of,
 )
-from tests.service.writer import complaint
+from tests.service.store.writer import complaint
 
 CRASHES = int(os.environ.get("BELATED_CRASHES", "16"))
 BATCHES = int(os.environ.get("BELATED_CRASH_BATCHES", "200"))

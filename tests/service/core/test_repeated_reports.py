@@ -9,7 +9,7 @@ import pytest
 
 from belated.service.core.requests import RunOnThread, Tell, TicketReport
 from belated.service.store import open_store
-from tests.service.thread_client import ThreadClient, thread_client
+from tests.service.core.thread_client import ThreadClient, thread_client
 
 ARMS = ["red", "green", "blue"]
 ESTIMATES = ("losses", "sums", "counts")

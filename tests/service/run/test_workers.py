@@ -15,8 +15,8 @@ from belated.service.core.errors import RequestError
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Ask, Cancel, RunOnThread, Tell, TicketReport
 from belated.service.store import Store, open_store
-from tests.service.test_commit_thread import ARMS, LOSSES, refold
-from tests.service.thread_client import ThreadClient, fingerprints_in, thread_client
+from tests.service.core.test_commit_thread import ARMS, LOSSES, refold
+from tests.service.core.thread_client import ThreadClient, fingerprints_in, thread_client
 
 ROUNDS = int(os.environ.get("BELATED_WORKER_ROUNDS", "15"))  # of each worker
 GAMES: dict[str, dict[str, Any]] = {

@@ -24,8 +24,8 @@ from belated.service.core.errors import (
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Ask, Cancel, RunOnThread, Tell, TicketReport
 from belated.service.store import Store, StoreUnavailable, open_store
+from tests.service.core.thread_client import ThreadClient, fingerprints_in, thread_client
 from tests.service.material import whole_journal
-from tests.service.thread_client import ThreadClient, fingerprints_in, thread_client
 
 LOSSES = {"red": 0.2, "green": 0.5, "blue": 0.8}
 ARMS = list(LOSSES)
