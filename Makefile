@@ -5,8 +5,8 @@ JOBS ?= auto
 PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 COMPILED = BELATED_COMPILED=1 $(PYTEST)
 # The folders whose tests run kernels in their own process; `make check` runs them compiled.
-KERNELS := $(addprefix tests/,analysis asktell comparison compiled environments examples \
-  laws learners numerics play replay solvers stress studies sweep theory \
+KERNELS := $(addprefix tests/,analysis asktell benchmarks comparison compiled environments \
+  examples laws learners numerics play replay solvers stress studies sweep theory \
   cli/test_stress.py service/test_kills.py service/test_recovery.py)
 # The tests in a browser need playwright, which is large: only where there is a browser.
 BROWSER := $(if $(wildcard /usr/bin/chromium),$(shell echo ,browser))
