@@ -5,9 +5,10 @@ JOBS ?= auto
 PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 COMPILED = BELATED_COMPILED=1 $(PYTEST)
 # The folders whose tests run kernels in their own process; `make check` runs them compiled.
-KERNELS := $(addprefix tests/,analysis asktell comparison compiled environments examples \
-  laws learners numerics play replay solvers stress studies sweep theory \
-  cli/test_stress.py service/store/test_killed_writers.py service/run/test_recovery.py)
+KERNELS := $(addprefix tests/,analysis asktell benchmarks comparison compiled environments \
+  examples laws learners numerics play replay solvers stress studies sweep theory \
+  cli/test_stress.py service/store/test_killed_writers.py \
+  service/run/test_recovery.py)
 # The tests in a browser need playwright, which is large: only where there is a browser.
 BROWSER := $(if $(wildcard /usr/bin/chromium),$(shell echo ,browser))
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable

@@ -32,7 +32,7 @@ os.environ.setdefault("BELATED_CACHE_DIR", str(CACHE))
 os.environ.setdefault("MPLCONFIGDIR", str(CACHE / "matplotlib"))
 # The marks of all tests of a folder.
 FOLDERS = {
-    "benchmarks": ["check"],
+    "benchmarks": ["compiled"],
     "compiled": ["compiled", "core"],
     "mutants": ["check"],
     "numerics": ["compiled", "core"],

@@ -64,13 +64,13 @@ def export(problem: str, file: Path, db: str, server: str | None, key: str | Non
     """Write the journal of PROBLEM to FILE (.csv or .parquet), as `belated replay` reads it."""
     with one_line_errors(file):
         check_service_installed()
-        from belated.service.admin.export import LogRow, check_format, rows_of, write_log
+        from belated.service.admin.export import ExportRow, check_format, rows_of, write_log
 
         check_format(file)
         if server is not None:
             with connected(server, key) as client:
                 found = client.log(problem)
-            arms, rows = found["arms"], [LogRow(*each) for each in found["rows"]]
+            arms, rows = found["arms"], [ExportRow(*each) for each in found["rows"]]
         else:
             with opened_store(db) as store:
                 from belated.service.admin.offline import named

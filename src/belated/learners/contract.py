@@ -120,7 +120,7 @@ class Facts(NamedTuple):
     longest_wait: int = 0
 
 
-class RunSums(Protocol):
+class RunOutcome(Protocol):
     """What a certificate may use of a run that is over; a `Trace` has it."""
 
     @property
@@ -140,8 +140,8 @@ class RunSums(Protocol):
         """The learner's info in the last prediction."""
 
 
-class GameSums(Protocol):
-    """What a certificate may use of the game; an `Account` has it."""
+class GameOutcome(Protocol):
+    """What a certificate may use of the game; a `GameSums` has it."""
 
     @property
     def losses(self) -> Floats:
@@ -254,7 +254,7 @@ class Learner(ABC):
         """The right-hand side of the guarantee; None if there is none in numbers."""
         return None
 
-    def certificate(self, run: RunSums, game: GameSums) -> Certificate | None:
+    def certificate(self, run: RunOutcome, game: GameOutcome) -> Certificate | None:
         """What a run of this learner proves about its own regret; None if it proves nothing."""
         return None
 

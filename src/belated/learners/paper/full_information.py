@@ -18,10 +18,10 @@ from belated.compiled.jit import compiled, compiled_apart
 from belated.ftrl.rates import full_information_rates, grid_size, grid_weights, halvings
 from belated.learners.contract import (
     Certificate,
-    GameSums,
+    GameOutcome,
     PaperLearner,
     Prediction,
-    RunSums,
+    RunOutcome,
     Verbs,
 )
 from belated.learners.paper.full_information_certificate import against_arms
@@ -388,7 +388,7 @@ class FullInformation(PaperLearner):
         )
         return Prediction.blank(self.arms, rates=size, eta=size, info=info)
 
-    def certificate(self, run: RunSums, game: GameSums) -> Certificate | None:
+    def certificate(self, run: RunOutcome, game: GameOutcome) -> Certificate | None:
         """The bound of docs/errata.md at the best rate, if losses are told when they arrive.
 
         There is none for a game with so many values of rho_t^max that their table is left out.

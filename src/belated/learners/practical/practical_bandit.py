@@ -65,7 +65,7 @@ MOST_EXPLORATION = 0.5
 ROUND, EXPECTED, OVERALL = range(2, 5)  # the columns of a play after those of the fallback's
 
 
-class Options(NamedTuple):
+class PracticalBanditOptions(NamedTuple):
     """The learner's options; uses_bias is 1 if pending plays are imputed by their age."""
 
     rate: Floats
@@ -93,7 +93,7 @@ class PracticalBanditState(NamedTuple):
     trust: Trust
     exploration: Floats
     multiplier: FreshFloats
-    options: Options
+    options: PracticalBanditOptions
 
 
 class PracticalBanditInfo(NamedTuple):
@@ -318,7 +318,7 @@ class PracticalBandit(Learner):
             trust=full_trust(),
             exploration=np.full(1, MOST_EXPLORATION),
             multiplier=np.full(1, np.inf),
-            options=Options(*(np.full(1, float(option)) for option in given)),
+            options=PracticalBanditOptions(*(np.full(1, float(option)) for option in given)),
         )
         for i in range(self.arms):
             set_index(state, i)

@@ -20,10 +20,10 @@ from belated.checks import as_number
 from belated.compiled.jit import compiled, inlined
 from belated.learners.contract import (
     Certificate,
-    GameSums,
+    GameOutcome,
     Learner,
     Prediction,
-    RunSums,
+    RunOutcome,
     Verbs,
 )
 from belated.learners.practical.drift import (
@@ -80,7 +80,7 @@ EXACT = 2 * LANES  # numbers in an exact sum of lanes
 STEADY, MIXING = range(2)  # the two rates of a prediction
 
 
-class Options(NamedTuple):
+class PracticalExpertsOptions(NamedTuple):
     """The options: whether missing losses are imputed (1 or 0), c at first, ln pi of strategies."""
 
     imputes: Floats
@@ -106,7 +106,7 @@ class PracticalExpertsState(NamedTuple):
     steady: DriftAccount
     mixing: DriftAccount
     round: Counts
-    options: Options
+    options: PracticalExpertsOptions
 
 
 class PracticalExpertsInfo(NamedTuple):
@@ -314,7 +314,7 @@ class PracticalExperts(Learner):
             steady=opened(self.first_guess),
             mixing=opened(0.0, LEAST_MIXING_DRIFT),
             round=np.ones(1, dtype=np.int64),
-            options=Options(
+            options=PracticalExpertsOptions(
                 imputes=np.full(1, float(bool(self.imputes))),
                 bold=np.full(1, self.bold),
                 log_prior=self.log_prior,
@@ -353,14 +353,14 @@ class PracticalExperts(Learner):
         )
         return Prediction.blank(self.arms, eta=2, info=info)
 
-    def proof(self, run: RunSums, arms: Floats) -> PracticalCertificate:
+    def proof(self, run: RunOutcome, arms: Floats) -> PracticalCertificate:
         """Both parts of the certificate, from a run and what each expert has lost."""
         info, rates = run.info, run.eta
         steady = Player(info.steady, float(rates[STEADY]), even_prior(arms.size), self.first_guess)
         mixing = Player(info.mixing, float(rates[MIXING]), self.log_prior, 0.0)
         return closed(steady, mixing, arms, run.strategies, run.loss)
 
-    def certificate(self, run: RunSums, game: GameSums) -> Certificate:
+    def certificate(self, run: RunOutcome, game: GameOutcome) -> Certificate:
         """The bound (2') of docs/theory-practical.md, which is the same against every expert."""
         proof = self.proof(run, game.losses)
         return Certificate(np.full(game.losses.size, proof.bound), proof.holds)

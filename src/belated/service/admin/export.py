@@ -17,7 +17,7 @@ from belated.service.store import START, Decision, Event, Outcome, Store
 FORMATS = (".csv", ".parquet")
 
 
-class LogRow(NamedTuple):
+class ExportRow(NamedTuple):
     """A row of the exported log."""
 
     round: int
@@ -33,9 +33,9 @@ class LogRow(NamedTuple):
     event: int | None
 
 
-def rows_of(store: Store, problem: str) -> list[LogRow]:
+def rows_of(store: Store, problem: str) -> list[ExportRow]:
     """The rows of a problem's log, in the order of its rounds."""
-    rows: dict[tuple[str, str], LogRow] = {}
+    rows: dict[tuple[str, str], ExportRow] = {}
     round_ = 0
     for number, event in enumerate(journal_of(store, problem)):
         body = event.body
@@ -44,7 +44,7 @@ def rows_of(store: Store, problem: str) -> list[LogRow]:
             shares = body.weights if body.arm is None else {body.arm: body.probability}
             for arm, share in (shares or {}).items():
                 waiting = (None, None, None, "pending", body.ticket, body.at, None, None)
-                rows[body.ticket, arm] = LogRow(round_, arm, float(share or 0.0), *waiting)
+                rows[body.ticket, arm] = ExportRow(round_, arm, float(share or 0.0), *waiting)
         elif isinstance(body, Outcome):
             rows[body.ticket, body.arm] = rows[body.ticket, body.arm]._replace(
                 loss=body.loss,
@@ -59,7 +59,7 @@ def rows_of(store: Store, problem: str) -> list[LogRow]:
                 (arm, "added") for arm in body.payload["add"]
             ]:
                 happened = (None, None, round_, None, became, "", body.at, body.at, number)
-                rows[f"event {number}", arm] = LogRow(round_, arm, *happened)
+                rows[f"event {number}", arm] = ExportRow(round_, arm, *happened)
     return list(rows.values())
 
 
@@ -79,13 +79,13 @@ def check_format(path: Path) -> None:
         raise ValueError(f"{path.name} is neither {' nor '.join(FORMATS)}; it must be one of them")
 
 
-def write_log(rows: list[LogRow], path: Path) -> None:
+def write_log(rows: list[ExportRow], path: Path) -> None:
     """Write a log as CSV or Parquet, by the ending of the file's name."""
     check_format(path)
     if path.suffix.lower() == ".csv":
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            writer.writerow(LogRow._fields)
+            writer.writerow(ExportRow._fields)
             writer.writerows(rows)
         return
     try:
@@ -93,6 +93,6 @@ def write_log(rows: list[LogRow], path: Path) -> None:
         from pyarrow import parquet
     except ImportError:
         raise ValueError("Parquet needs pyarrow: pip install 'belated[parquet]'") from None
-    columns: list[Any] = list(zip(*rows, strict=True)) or [()] * len(LogRow._fields)
-    table = pyarrow.table(dict(zip(LogRow._fields, map(list, columns), strict=True)))
+    columns: list[Any] = list(zip(*rows, strict=True)) or [()] * len(ExportRow._fields)
+    table = pyarrow.table(dict(zip(ExportRow._fields, map(list, columns), strict=True)))
     parquet.write_table(table, path)

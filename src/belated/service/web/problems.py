@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse
 
 from belated.service.admin import change_arms as arm_changes
-from belated.service.admin.export import LogRow, rows_of
+from belated.service.admin.export import ExportRow, rows_of
 from belated.service.admin.offline import named
 from belated.service.core.errors import InvalidRequestError
 from belated.service.core.problems import checked_name, checked_spec, served
@@ -102,7 +102,7 @@ async def log(name: str, bridge: TheBridge, who: Caller) -> Any:
     who.needs("admin", known_name(name))
     problem = await bridge.read(lambda store: named(store, name))
     rows = await bridge.read(lambda store: rows_of(store, name))
-    return JSONResponse({"arms": problem.spec["arms"], "columns": LogRow._fields, "rows": rows})
+    return JSONResponse({"arms": problem.spec["arms"], "columns": ExportRow._fields, "rows": rows})
 
 
 @router.post("/{name}/pause", response_model=StatusBody, responses=CHANGING)
