@@ -7,7 +7,7 @@ import matplotlib as mpl
 import pytest
 from matplotlib.font_manager import FontEntry, fontManager
 
-from belated.report import style as look
+from belated.report import style
 
 FONTS = ("ours", "bold", "mono")
 HEAVY = dict.fromkeys(("font.weight", "axes.labelweight", "axes.titleweight"), "bold")
@@ -15,7 +15,7 @@ HEAVY = dict.fromkeys(("font.weight", "axes.labelweight", "axes.titleweight"), "
 
 def forget_fonts() -> None:
     """Let matplotlib and the look of the figures search for fonts anew."""
-    look.fonts.cache_clear()
+    style.available_fonts.cache_clear()
     fontManager._findfont_cached.cache_clear()
 
 
@@ -42,9 +42,9 @@ def font(
     """A machine without fonts of its own; and letters that are wider than those we use."""
     if request.param == "bold":
         for name, value in HEAVY.items():
-            monkeypatch.setitem(look.SETTINGS, name, value)
+            monkeypatch.setitem(style.SETTINGS, name, value)
     if request.param == "mono":
-        monkeypatch.setattr(look, "LATIN", ("DejaVu Sans Mono",))
+        monkeypatch.setattr(style, "LATIN_FONTS", ("DejaVu Sans Mono",))
     on_a_machine_with()
     return str(request.param)
 

@@ -19,13 +19,14 @@ from belated.comparison.compare import compare
 from belated.comparison.result import Comparison
 from belated.report import captions, figures
 from belated.report.arm_figures import MOST_DOTS
-from belated.report.arms import FEW_ARMS, MOST_ARMS, arms_of
-from belated.report.formatting import NONE
-from belated.report.labels import name_points
-from belated.report.style import BOUND, RATE_SHADES, SETTINGS, SHADES, blank, shades, styles
-from belated.report.svg import fragment, svg_text
-from tests.report.looking import check_all_is_legible
-from tests.report.made import UNUSUAL, environment, ordinary, unusual, with_regrets
+from belated.report.arms import FEW_ARMS, MOST_ARMS, summarise_arms
+from belated.report.drawing import new_figure
+from belated.report.formatting import EN_DASH
+from belated.report.point_labels import label_points
+from belated.report.style import BOUND_DASHES, RATE_SHADES, SETTINGS, SHADES, learner_styles, shades
+from belated.report.svg import svg_element, svg_text
+from tests.report.example_comparisons import UNUSUAL, environment, ordinary, unusual, with_regrets
+from tests.report.legibility import check_all_is_legible
 
 
 def texts(figure: Figure) -> list[str]:
@@ -166,7 +167,7 @@ def test_final_regret_is_ordered_and_exact() -> None:
 def test_the_plane_shows_arms_and_where_the_weight_went() -> None:
     """Circles stand at (missing, loss) of the arms, marks where the last weights put a learner."""
     comparison = ordinary()
-    arms = arms_of(comparison)
+    arms = summarise_arms(comparison)
     axes = figures.loss_delay_plane(comparison).axes[0]
     places = np.stack([arms.mean_missing, arms.losses / arms.rounds], axis=1)
     np.testing.assert_allclose(axes.collections[0].get_offsets(), places[arms.shown])
@@ -214,24 +215,24 @@ def test_rates_are_shown_where_they_are_learned() -> None:
 def test_rates_that_differ_between_games_are_ranges() -> None:
     """A rate has the values of all games; only what is equal in all of them is one."""
     few = with_rates_of([[0.1, 0.1, 0.2], [0.1, 0.1, 0.4]], weights=[0.1, 0.3, 0.6])
-    figure, caption = figures.rate_weights(few), captions.rate_weights(few).text
+    figure, caption = figures.rate_weights(few), captions.rate_weights_caption(few).text
     assert figure is not None
     written = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert written == [f"0.2{NONE}0.4: 60 %", "0.1: 40 %"]
-    assert f"on 0.2{NONE}0.4." in caption
+    assert written == [f"0.2{EN_DASH}0.4: 60 %", "0.1: 40 %"]
+    assert f"on 0.2{EN_DASH}0.4." in caption
     assert "from the lowest to the highest of all games" in caption
     apart = figures.rate_weights(
         with_rates_of([[0.1, 0.1, 0.1], [0.1, 0.12, 0.2]], [0.2, 0.3, 0.5])
     )
     assert apart is not None
     written = [text.get_text() for text in apart.axes[0].get_legend().get_texts()]
-    assert written == [f"0.1{NONE}0.2: 50 %", f"0.1{NONE}0.12: 30 %", "0.1: 20 %"]
+    assert written == [f"0.1{EN_DASH}0.2: 50 %", f"0.1{EN_DASH}0.12: 30 %", "0.1: 20 %"]
 
 
 def test_rates_that_hardly_differ_are_means() -> None:
     """What no reader would tell apart is one number."""
     close = with_rates_of([[0.1, 0.2001], [0.1, 0.2003]], weights=[0.4, 0.6])
-    caption = captions.rate_weights(close).text
+    caption = captions.rate_weights_caption(close).text
     assert "has 60 % on 0.2." in caption
     assert "the highest" not in caption
 
@@ -239,7 +240,7 @@ def test_rates_that_hardly_differ_are_means() -> None:
 def test_of_many_arms_those_that_matter_are_shown() -> None:
     """The best, the balanced comparator's first and the most weighed; the rest is counted."""
     comparison = unusual("many arms")
-    arms = arms_of(comparison)
+    arms = summarise_arms(comparison)
     assert arms.shown.size == MOST_ARMS
     assert arms.hidden == 300 - MOST_ARMS
     assert {arms.best, arms.favoured} <= set(arms.shown)
@@ -249,24 +250,24 @@ def test_of_many_arms_those_that_matter_are_shown() -> None:
     weights = arms.share(comparison.weights_over_time(0))
     np.testing.assert_allclose(weights.sum(axis=1), 1.0)
     assert any("292" in text for text in texts(figures.arm_weights(comparison)))
-    few = arms_of(compare(["uniform"], environment(20, FEW_ARMS), repetitions=1))
+    few = summarise_arms(compare(["uniform"], environment(20, FEW_ARMS), repetitions=1))
     assert few.hidden == 0
 
 
 def test_the_balanced_comparators_arm_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even if it is the worst, and no learner cares for it."""
-    worst = arms_of(unusual("many arms")).losses.argmax()
+    worst = summarise_arms(unusual("many arms")).losses.argmax()
     monkeypatch.setattr(Comparison, "balanced", property(lambda self: [np.eye(300)[worst]] * 2))
-    arms = arms_of(unusual("many arms"))
+    arms = summarise_arms(unusual("many arms"))
     assert arms.favoured == worst
     assert worst in arms.shown
 
 
 def test_names_stay_inside_and_off_each_other() -> None:
     """A name at the right edge is written to the left, and points at one place share one."""
-    axes = blank(3.0).add_subplot(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
+    axes = new_figure(3.0).add_subplot(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
     points = np.array([[0.97, 0.5], [0.1, 0.2], [0.11, 0.2], [0.1, 0.8]])
-    name_points(axes, points, ["a name at the edge", "left", "same", "free"], [])
+    label_points(axes, points, ["a name at the edge", "left", "same", "free"], [])
     places = {text.get_text(): (text.get_ha(), text.get_position()[0]) for text in axes.texts}
     assert set(places) == {"a name at the edge", "left and same", "free"}
     assert places["a name at the edge"] == ("right", pytest.approx(0.94))
@@ -286,10 +287,10 @@ def test_thousands_of_arms() -> None:
 
 def test_learners_differ_without_colour() -> None:
     """No two of a dozen have the same dashes and marker, and none the dashes of a bound."""
-    drawn = styles(unusual("many learners"))
+    drawn = learner_styles(unusual("many learners"))
     assert len({(str(style.dashes), style.marker) for style in drawn}) == len(drawn)
     assert len(set(drawn)) == len(drawn)
-    assert BOUND not in [style.dashes for style in drawn]
+    assert BOUND_DASHES not in [style.dashes for style in drawn]
 
 
 @pytest.mark.parametrize("ramp", [SHADES, RATE_SHADES])
@@ -342,7 +343,7 @@ def test_fragments_share_a_page() -> None:
     seen: set[str] = set()
     drawn = [figures.arm_weights(unusual("many arms")), figures.final_regret(ordinary())]
     for count, figure in enumerate(drawn):
-        text = fragment(figure, f"f{count}.", "what <it> shows")
+        text = svg_element(figure, f"f{count}.", "what <it> shows")
         root = ElementTree.fromstring(text)
         ids = [each.get("id") for each in root.iter() if each.get("id")]
         assert len(ids) == len(set(ids))

@@ -14,10 +14,10 @@ from belated.analysis.statistics import MeanEstimate
 from belated.comparison.result import Comparison
 from belated.report import page
 from belated.report.figures import FIGURES
-from belated.report.findings import Finding, finding, overall
-from belated.report.formatting import listed, number, percent, plus_minus, short, width
-from belated.report.page import document, notebook_view, write_report
-from tests.report.made import UNUSUAL, given, ordinary, unusual, with_regrets
+from belated.report.findings import Finding, finding, overall_headline
+from belated.report.formatting import display_width, listed, number, percent, plus_minus, shorten
+from belated.report.page import notebook_view, report_html, write_report
+from tests.report.example_comparisons import UNUSUAL, given, ordinary, unusual, with_regrets
 
 VOID = {"meta", "link", "br"}
 STEADY = [10.0, 11.0, 12.0, 13.0, 14.0, 15.0]
@@ -58,7 +58,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def both() -> Page:
     """A report of two comparisons."""
-    return Page(document([ordinary(), unusual("odd labels")]))
+    return Page(report_html([ordinary(), unusual("odd labels")]))
 
 
 def found(regrets: list[list[float]]) -> Finding:
@@ -156,21 +156,26 @@ def test_several_scenarios_are_counted() -> None:
     close = Finding("", "", (), ("a",), ("b",), False)
     equal = Finding("", "", (), ("a", "b"), (), False)
     lowest = "had the lowest regret in"
-    assert overall([sure["a"], sure["a"], sure["c"]]) == f"a {lowest} 2 of 3 scenarios"
-    assert overall([sure["a"], close, sure["c"]]) == f"a {lowest} 2 of 3 scenarios, clearly in 1"
-    assert overall([sure["a"], close]) == f"a {lowest} both scenarios, clearly in 1"
-    assert overall([close, sure["c"]]) == f"c {lowest} 1 of 2 scenarios"
-    assert overall([sure["a"], sure["c"]]) == f"a and c {lowest} 1 of 2 scenarios each"
-    assert overall([equal] * 3) == f"a and b {lowest} all 3 scenarios each, but not clearly"
+    assert overall_headline([sure["a"], sure["a"], sure["c"]]) == f"a {lowest} 2 of 3 scenarios"
+    assert (
+        overall_headline([sure["a"], close, sure["c"]])
+        == f"a {lowest} 2 of 3 scenarios, clearly in 1"
+    )
+    assert overall_headline([sure["a"], close]) == f"a {lowest} both scenarios, clearly in 1"
+    assert overall_headline([close, sure["c"]]) == f"c {lowest} 1 of 2 scenarios"
+    assert overall_headline([sure["a"], sure["c"]]) == f"a and c {lowest} 1 of 2 scenarios each"
+    assert (
+        overall_headline([equal] * 3) == f"a and b {lowest} all 3 scenarios each, but not clearly"
+    )
 
 
 def test_scenarios_may_have_any_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names that come twice are numbered, and none of them collides with the page's own ids."""
-    monkeypatch.setattr("belated.report.sections.fragment", lambda *given: "<svg></svg>")
+    monkeypatch.setattr("belated.report.sections.svg_element", lambda *given: "<svg></svg>")
     names = ("words", "words", "s1-words", "overview", "", "words-results")
     few = unusual("least of all")
     games = [replace(few, environment=replace(few.environment, name=name)) for name in names]
-    read = Page(document(games))
+    read = Page(report_html(games))
     ids = [attributes["id"] for _, attributes in read.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
     assert "words (1)" in read.text
@@ -180,8 +185,8 @@ def test_scenarios_may_have_any_name(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("case", UNUSUAL)
 def test_every_page_holds_together(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the comparison, the page is well-formed and shows no broken number."""
-    monkeypatch.setattr("belated.report.sections.fragment", lambda *given: "<svg></svg>")
-    read = Page(document([unusual(case)]))
+    monkeypatch.setattr("belated.report.sections.svg_element", lambda *given: "<svg></svg>")
+    read = Page(report_html([unusual(case)]))
     assert len(read.all("figure")) in (5, 6)
     assert not re.search(r"\bnan\b|\bNone\b|\binf\b", read.text)
 
@@ -213,7 +218,7 @@ def test_nothing_leaves_the_page(both: Page) -> None:
         assert tag not in ("script", "iframe", "object", "img")
         assert not attributes.keys() & {"src", "srcset", "action"}
         assert attributes.get("href", "#")[0] == "#" or attributes["href"] == "data:,"
-    text = document([ordinary()])
+    text = report_html([ordinary()])
     assert "http" not in text.replace('http-equiv="', "")
     assert "default-src 'none'" in text
 
@@ -230,7 +235,7 @@ def test_the_page_tells_how_it_was_made(both: Page) -> None:
     assert "belated compare late-best -r 6 --report 'a & b.html'" in both.text
     assert f"belated {__version__}" in both.text
     assert "For each learner 6 games (late-best); one game, 2 runs (<i>a name" in both.text
-    alone = Page(document([replace(ordinary(), command="")]))
+    alone = Page(report_html([replace(ordinary(), command="")]))
     assert finding(ordinary()).headline in alone.text
     assert "Made in Python" in alone.text
     assert not alone.all("nav")
@@ -254,8 +259,8 @@ def test_the_arms_and_bounds_are_accounted_for(both: Page) -> None:
 
 def test_one_game_played_often_is_no_sample_of_games(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without chance in the game, every wording says that only the learners' draws vary."""
-    monkeypatch.setattr("belated.report.sections.fragment", lambda *given: "<svg></svg>")
-    read = Page(document([given()]))
+    monkeypatch.setattr("belated.report.sections.svg_element", lambda *given: "<svg></svg>")
+    read = Page(report_html([given()]))
     assert "60 rounds, 2 arms, one game, 5 runs, seed 1" in read.text
     assert "For each learner one game, 5 runs." in read.text
     assert "Over 5 runs of one game, " in read.text
@@ -273,23 +278,23 @@ def test_one_game_played_often_is_no_sample_of_games(monkeypatch: pytest.MonkeyP
 def test_an_interrupted_comparison_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the facts and in how it was made; one that nobody interrupted does not."""
     monkeypatch.setattr("belated.report.sections.FIGURES", {})
-    read = Page(document([replace(ordinary(), asked=30)]))
+    read = Page(report_html([replace(ordinary(), asked=30)]))
     assert "3 arms, 6 of 30 games, interrupted, seed 1" in read.text
     assert "For each learner 6 of 30 games, interrupted." in read.text
-    runs = Page(document([replace(given(), asked=8)]))
+    runs = Page(report_html([replace(given(), asked=8)]))
     assert "one game, 5 of 8 runs, interrupted" in runs.text
     for asked in (0, 6):
-        assert "interrupted" not in Page(document([replace(ordinary(), asked=asked)])).text
+        assert "interrupted" not in Page(report_html([replace(ordinary(), asked=asked)])).text
 
 
 def test_a_sample_of_delays_is_called_one(both: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the account and in the caption, if there are rounds that were not looked at."""
     assert "sample" not in both.text
-    monkeypatch.setattr("belated.report.sections.fragment", lambda *given: "<svg></svg>")
+    monkeypatch.setattr("belated.report.sections.svg_element", lambda *given: "<svg></svg>")
     game_sums = tuple(
         replace(sums, delays=replace(sums.delays, sampled=250)) for sums in ordinary().game_sums
     )
-    read = Page(document([replace(ordinary(), game_sums=game_sums)]))
+    read = Page(report_html([replace(ordinary(), game_sums=game_sums)]))
     assert "delays from a sample of 250 of 600 rounds" in read.text
     assert "All this is from a sample of 250 of the 600 rounds." in read.text
 
@@ -302,13 +307,13 @@ def test_a_bound_that_is_not_proven_is_marked(both: Page, monkeypatch: pytest.Mo
     assert stated.value is not None
     assert proven.value is not None
     monkeypatch.setattr("belated.report.sections.FIGURES", {})
-    text = document([comparison])
+    text = report_html([comparison])
     assert f"<td>{number(stated.value)}†</td>" in text
     assert f"<td>{number(proven.value)}</td>" in text
     assert "† stated, not proven" in both.text
     assert f"<td>{stated.why}" not in text
     only = replace(comparison, contenders=comparison.contenders[1:2], traces=comparison.traces[1:2])
-    assert "† stated" not in Page(document([only])).text
+    assert "† stated" not in Page(report_html([only])).text
 
 
 def test_what_no_learner_can_promise_is_said_of_missing_losses(both: Page) -> None:
@@ -320,7 +325,7 @@ def test_what_no_learner_can_promise_is_said_of_missing_losses(both: Page) -> No
 
 def test_of_many_arms_the_page_says_how_many_are_not_shown() -> None:
     """In the account and in the captions."""
-    read = Page(document([unusual("many arms")]))
+    read = Page(report_html([unusual("many arms")]))
     assert "of 300 arms, 292 are not shown" in read.text
 
 
@@ -334,7 +339,7 @@ def test_the_report_appears_only_when_it_is_complete(
     def broken(comparisons: list[Comparison]) -> str:
         raise RuntimeError("half way")
 
-    monkeypatch.setattr(page, "document", broken)
+    monkeypatch.setattr(page, "report_html", broken)
     with pytest.raises(RuntimeError):
         write_report([ordinary()], path)
     assert path.read_text() == "old"
@@ -402,6 +407,6 @@ def test_words() -> None:
         "100 %",
         "\N{MINUS SIGN}9.4 %",
     ]
-    assert short("a label", 7) == "a label"
-    assert short("a label b", 8) == "a label…"
-    assert width(short("\u4e2d" * 40, 20)) <= 20
+    assert shorten("a label", 7) == "a label"
+    assert shorten("a label b", 8) == "a label…"
+    assert display_width(shorten("\u4e2d" * 40, 20)) <= 20

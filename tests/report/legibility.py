@@ -7,7 +7,7 @@ from matplotlib.backend_bases import RendererBase
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from belated.report.style import look
+from belated.report.style import figure_settings
 
 RIM = 0.03  # inches
 
@@ -21,7 +21,7 @@ def check_all_is_legible(figure: Figure, name: str = "") -> None:
         if text.get_visible() and text.get_text().strip() and upright:
             texts.append((text.get_text(), Text.get_window_extent(text, renderer).padded(-1.0)))
 
-    with look():
+    with figure_settings():
         with patch.object(Text, "draw", draw):
             figure.draw_without_rendering()
         drawn = figure.get_tightbbox()

@@ -8,10 +8,11 @@ from matplotlib.font_manager import FontEntry
 
 from belated.comparison.table import Table
 from belated.report import figures
-from belated.report.formatting import short, width
-from belated.report.measure import MOST, fitted, inches, wrapped
-from belated.report.style import blank, look
+from belated.report.drawing import new_figure
+from belated.report.formatting import display_width, shorten
+from belated.report.style import figure_settings
 from belated.report.svg import svg_text
+from belated.report.text_fitting import MAX_LETTERS, cut_to_width, text_width, wrap_to_width
 from benchmarks import figure as bench_figure
 from benchmarks.bench import Bench
 from benchmarks.catalogue import MEASURES
@@ -22,8 +23,8 @@ from studies.experiments import EXPERIMENTS, experiment_named
 from studies.published_figures import published_figure
 from studies.study import BEST_OF_EACH
 from studies.study_figures import study_figure
-from tests.report.looking import check_all_is_legible
-from tests.report.made import ODD, unusual
+from tests.report.example_comparisons import ODD, unusual
+from tests.report.legibility import check_all_is_legible
 from tests.studies.test_ablation_figures import TABLE
 from tests.studies.test_published import made
 
@@ -33,28 +34,28 @@ pytestmark = pytest.mark.usefixtures("font")
 
 def test_text_is_measured_as_it_is_drawn() -> None:
     """The width that is reckoned with is that of the picture, to a twentieth."""
-    figure = blank(1.0)
+    figure = new_figure(1.0)
     figure.set_dpi(400)
     for text in ("iiiillll....", "WWWWMMMM", "late best, 10 %", "under_score_and_$x_1$"):
         for size, weight in ((7.0, None), (9.5, "bold")):
-            with look():
+            with figure_settings():
                 written = figure.text(0.0, 0.5, text, fontsize=size, fontweight=weight)
                 drawn = written.get_window_extent().width / figure.dpi
-                assert inches(text, size, weight) == pytest.approx(drawn, rel=0.05), text
+                assert text_width(text, size, weight) == pytest.approx(drawn, rel=0.05), text
 
 
 @pytest.mark.parametrize("room", [0.1, 0.5, 1.0, 3.0])
 def test_text_is_fitted_into_its_room(room: float) -> None:
     """As much of it as there is room for, and no more; or broken between words."""
-    with look():
+    with figure_settings():
         for text in (*ODD, "W" * 300, "i" * 300):
-            cut = fitted(text, room, 8.0)
-            assert inches(cut, 8.0) <= room or cut == "…"
-            if cut.endswith("…") and len(cut) < MOST:
-                assert inches(short(text, width(cut) + 3), 8.0) > room
-        lines = wrapped("as many words as there are in a line", room, 8.0).split("\n")
+            cut = cut_to_width(text, room, 8.0)
+            assert text_width(cut, 8.0) <= room or cut == "…"
+            if cut.endswith("…") and len(cut) < MAX_LETTERS:
+                assert text_width(shorten(text, display_width(cut) + 3), 8.0) > room
+        lines = wrap_to_width("as many words as there are in a line", room, 8.0).split("\n")
         assert " ".join(lines) == "as many words as there are in a line"
-        assert all(inches(line, 8.0) <= room or " " not in line for line in lines)
+        assert all(text_width(line, 8.0) <= room or " " not in line for line in lines)
 
 
 @pytest.mark.parametrize("case", ["odd labels", "many learners"])
