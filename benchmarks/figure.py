@@ -10,17 +10,17 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
 from belated.comparison.table import check_writable
-from belated.report.measure import MARGIN, inches, wrapped
+from belated.report.drawing import Drawing
 from belated.report.style import (
     FAINT,
     INK,
-    NOTE,
+    NOTE_SIZE,
     PAPER,
-    SMALL,
-    Drawing,
-    in_this_look,
+    SMALL_SIZE,
     shades,
+    with_figure_settings,
 )
+from belated.report.text_fitting import MARGIN, text_width, wrap_to_width
 from benchmarks.bench import Bench
 from benchmarks.formatting import digits
 from benchmarks.measure import TIMES, Measured, Result
@@ -61,14 +61,14 @@ def check_figure(path: Path) -> None:
     check_writable(path)
 
 
-@in_this_look
+@with_figure_settings
 def save_figure(bench: Bench, path: Path) -> None:
     """Draw a benchmark into a file."""
     metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
     figure(bench).savefig(path, metadata=metadata)
 
 
-@in_this_look
+@with_figure_settings
 def figure(bench: Bench) -> Drawing:
     """How much faster than others we are, and what we cost beside simpler things."""
     panels = [
@@ -94,14 +94,14 @@ def draw_legend(drawing: Drawing, bench: Bench, entries: Sequence[Line2D]) -> No
     """Below the panels: what it was measured on, and what the signs mean."""
     quick = ", QUICK: not for quoting" if bench.effort.quick else ""
     note = f"{bench.machine['cpu']}, Python {bench.machine['python']}{quick}"
-    longest = max(inches(str(each.get_label()), SMALL) for each in entries)
+    longest = max(text_width(str(each.get_label()), SMALL_SIZE) for each in entries)
     legend = drawing.legend(
         handles=entries,
         loc="outside lower left",
         ncols=max(1, min(5, int((WIDTH - 2.0 * MARGIN) / (longest + SIGN)))),
         handletextpad=0.4,
-        title=wrapped(note, WIDTH - 4.0 * MARGIN, NOTE),
-        title_fontproperties={"size": NOTE},
+        title=wrap_to_width(note, WIDTH - 4.0 * MARGIN, NOTE_SIZE),
+        title_fontproperties={"size": NOTE_SIZE},
         alignment="left",
     )
     legend.get_title().set_color(FAINT)

@@ -5,18 +5,17 @@ from typing import NamedTuple
 import numpy as np
 
 from belated.comparison.table import Table
-from belated.report.measure import MARGIN, fitted, inches, wrapped
+from belated.report.drawing import Drawing, add_headline
 from belated.report.style import (
     COLOURS,
     FAINT,
     INK,
     PAPER,
-    SMALL,
-    TEXT,
-    Drawing,
-    headline,
-    in_this_look,
+    SMALL_SIZE,
+    TEXT_SIZE,
+    with_figure_settings,
 )
+from belated.report.text_fitting import MARGIN, cut_to_width, text_width, wrap_to_width
 
 WIDE, ROW, HEAD, FOOT, RIGHT = 6.4, 0.3, 0.5, 0.6, 0.55  # inches
 LABELS, LINE = 3.0, 0.14  # inches: the most for the names of parts, and a line of text
@@ -64,13 +63,15 @@ def parts_of(table: Table) -> dict[str, list[PartCost]]:
     }
 
 
-@in_this_look
+@with_figure_settings
 def parts_figure(learner: str, parts: list[PartCost]) -> Drawing:
     """A dot for each scenario and a bar for their mean; to the right, the part is missed."""
-    names = [fitted(NAMES.get(each.changed, each.changed), LABELS, SMALL) for each in parts]
-    left = max(inches(name, SMALL) for name in names) + 0.15
+    names = [
+        cut_to_width(NAMES.get(each.changed, each.changed), LABELS, SMALL_SIZE) for each in parts
+    ]
+    left = max(text_width(name, SMALL_SIZE) for name in names) + 0.15
     wide = WIDE - left - RIGHT
-    label = wrapped(MORE, WIDE - 2.0 * MARGIN, TEXT)
+    label = wrap_to_width(MORE, WIDE - 2.0 * MARGIN, TEXT_SIZE)
     foot = FOOT + LINE * label.count("\n")
     high = HEAD + ROW * len(parts) + foot
     figure = Drawing(figsize=(WIDE, high), facecolor=PAPER)
@@ -84,7 +85,7 @@ def parts_figure(learner: str, parts: list[PartCost]) -> Drawing:
         )  # fmt: skip
         axes.annotate(
             signed(part.mean), (1.0, row), xycoords=("axes fraction", "data"), xytext=(28, 0),
-            textcoords="offset points", ha="right", va="center", color=INK, fontsize=SMALL,
+            textcoords="offset points", ha="right", va="center", color=INK, fontsize=SMALL_SIZE,
         )  # fmt: skip
     axes.set_yticks(range(len(parts)), names)
     axes.set_ylim(len(parts) - 0.5, -0.5)
@@ -96,7 +97,7 @@ def parts_figure(learner: str, parts: list[PartCost]) -> Drawing:
         axes.spines[name].set_visible(False)
     axes.set_xlabel(label, loc="right")
     axes.xaxis.label.set_x((wide + RIGHT - MARGIN) / wide)
-    headline(figure, f"What each part of {learner} brings", high)
+    add_headline(figure, f"What each part of {learner} brings", high)
     return figure
 
 

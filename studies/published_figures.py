@@ -7,22 +7,30 @@ from matplotlib.ticker import NullFormatter
 
 from belated.analysis.statistics import estimate
 from belated.arrays import Floats
-from belated.report.measure import MOST, figure_of, room_from, settle, wrapped
+from belated.report.drawing import (
+    Drawing,
+    add_legend,
+    add_title,
+    format_thousands,
+    legend_label,
+    new_figure,
+)
 from belated.report.style import (
     COLOURS,
     DASHES,
     FAINT,
     INK,
     MARKERS,
-    NOTE,
-    Drawing,
+    NOTE_SIZE,
     Style,
-    blank,
-    count_axis,
-    in_this_look,
-    key,
-    named,
-    title,
+    with_figure_settings,
+)
+from belated.report.text_fitting import (
+    MAX_LETTERS,
+    figure_of,
+    lay_out,
+    width_to_edge,
+    wrap_to_width,
 )
 from studies.published import ExperimentResult
 
@@ -31,11 +39,11 @@ ROOM = 1.32  # for what was published, beside the largest mean delay
 NEAR_ZERO = 1e-6  # where a band ends that would go on below 0
 
 
-@in_this_look
+@with_figure_settings
 def published_figure(outcome: ExperimentResult) -> Drawing:
     """Ratios against the mean delay, or regret over time on logarithmic axes."""
     count = len(outcome.experiment.claims)
-    figure = blank(3.1)
+    figure = new_figure(3.1)
     axes = figure.add_subplot()
     styles = [Style(COLOURS[k], DASHES[k % len(DASHES)], MARKERS[k]) for k in range(count)]
     ratio = outcome.experiment.measure == "ratio"
@@ -43,8 +51,8 @@ def published_figure(outcome: ExperimentResult) -> Drawing:
     lines = [draw(axes, outcome, k, style) for k, style in enumerate(styles)]
     finish(axes, outcome)
     axes.grid(visible=True)
-    title(figure, outcome.experiment.name, outcome.experiment.title)
-    key(axes, lines)
+    add_title(figure, outcome.experiment.name, outcome.experiment.title)
+    add_legend(axes, lines)
     return figure
 
 
@@ -54,7 +62,9 @@ def _ratios(axes: Axes, outcome: ExperimentResult, learner: int, style: Style) -
     found, width = np.array([outcome.found(learner, n) for n in range(len(delays))]).T
     colour, dashes, marker = style
     axes.errorbar(delays, found, np.nan_to_num(width), color=colour, linestyle="none", capsize=2.0)
-    label = named(f"{claim.learner}: {found[-1]:.2f}, published {claim.published}", MOST)
+    label = legend_label(
+        f"{claim.learner}: {found[-1]:.2f}, published {claim.published}", MAX_LETTERS
+    )
     (line,) = axes.plot(
         delays, found, color=colour, linestyle=dashes, marker=marker, label=label, clip_on=False
     )
@@ -74,7 +84,7 @@ def _finish_ratios(axes: Axes, outcome: ExperimentResult) -> None:
         if value is not None:
             axes.plot([1.04 * last, 1.07 * last], [value, value], color=INK, linewidth=1.2)
             text = f"{name.partition(',')[0]} {value:g}"
-            axes.text(1.08 * last, value, text, fontsize=NOTE, va="center")
+            axes.text(1.08 * last, value, text, fontsize=NOTE_SIZE, va="center")
     axes.set_yscale("log")
     axes.set_yticks(RATIOS, [f"{ratio:g}" for ratio in RATIOS])
     axes.yaxis.set_minor_formatter(NullFormatter())
@@ -99,7 +109,9 @@ def _curve(axes: Axes, outcome: ExperimentResult, learner: int, style: Style) ->
         linestyle=style.dashes,
         marker=style.marker,
         markevery=0.12,
-        label=named(f"{claim.learner}: e = {outcome.found(learner)[0]:.2f}{published}", MOST),
+        label=legend_label(
+            f"{claim.learner}: e = {outcome.found(learner)[0]:.2f}{published}", MAX_LETTERS
+        ),
     )
     if claim.published in SHAPES:
         shape = SHAPES[claim.published](rounds / rounds[-1], curve.mean)
@@ -128,8 +140,8 @@ def _finish_curves(axes: Axes, outcome: ExperimentResult) -> None:
     axes.set_xlim(outcome.checkpoints[0], outcome.checkpoints[-1])
     means = outcome.regrets[-1].mean(axis=1)
     axes.set_ylim(0.6 * means.min(), 1.5 * means.max())
-    count_axis(axes.xaxis)
-    count_axis(axes.yaxis)
+    format_thousands(axes.xaxis)
+    format_thousands(axes.yaxis)
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_minor_formatter(NullFormatter())
     _note(axes, "e: regret grows as T^e over the last factor of ten; grey: the published shape")
@@ -137,5 +149,7 @@ def _finish_curves(axes: Axes, outcome: ExperimentResult) -> None:
 
 def _note(axes: Axes, text: str) -> None:
     """A remark above the plot, in as many lines as it needs."""
-    settle(figure_of(axes))
-    axes.set_title(wrapped(text, room_from(axes), NOTE), fontsize=NOTE, color=FAINT)
+    lay_out(figure_of(axes))
+    axes.set_title(
+        wrap_to_width(text, width_to_edge(axes), NOTE_SIZE), fontsize=NOTE_SIZE, color=FAINT
+    )

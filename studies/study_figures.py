@@ -8,9 +8,10 @@ from matplotlib.colors import LinearSegmentedColormap
 from numpy.typing import NDArray
 
 from belated.comparison.table import Table
-from belated.report.formatting import short
-from belated.report.measure import MARGIN, fitted, inches, wrapped
-from belated.report.style import FAINT, INK, NOTE, PAPER, Drawing, headline, in_this_look
+from belated.report.drawing import Drawing, add_headline
+from belated.report.formatting import shorten
+from belated.report.style import FAINT, INK, NOTE_SIZE, PAPER, with_figure_settings
+from belated.report.text_fitting import MARGIN, cut_to_width, text_width, wrap_to_width
 from studies.study import BEST_OF_EACH, standings
 
 ROW, COLUMN, LABELS = 0.205, 0.42, 3.0  # inches
@@ -22,21 +23,21 @@ CHANGING = "; *: chance is as good as any arm, and 0 stands for the best of each
 NAMES = {True: "experts", False: "bandits"}
 
 
-@in_this_look
+@with_figure_settings
 def study_figure(table: Table, experts: bool, title: str = "The study") -> Drawing:
     """Regret as a part of uniform play's, learners from the best mean to the worst."""
     learners = standings(table, experts).column("learner")
     places = list(dict.fromkeys(table.column("scenario")))
     changing = {row["scenario"] for row in table if row["against"] == BEST_OF_EACH}
     shares = _shares(table, learners, places)
-    marked = [short(place, LONGEST) + " *" * (place in changing) for place in places]
-    reach = 0.1 + max(inches(name, NOTE) for name in marked)
+    marked = [shorten(place, LONGEST) + " *" * (place in changing) for place in places]
+    reach = 0.1 + max(text_width(name, NOTE_SIZE) for name in marked)
     head, margin = (
         0.5 + reach * math.sin(math.radians(SLANT)),
         reach * math.cos(math.radians(SLANT)),
     )
     wide = LABELS + COLUMN * len(places) + margin
-    note = wrapped(SCALE + (CHANGING if changing else ""), wide - 2.0 * MARGIN, NOTE)
+    note = wrap_to_width(SCALE + (CHANGING if changing else ""), wide - 2.0 * MARGIN, NOTE_SIZE)
     foot = 0.17 + LINE * len(note.splitlines())
     high = head + ROW * len(learners) + foot + 0.05
     figure = Drawing(figsize=(wide, high), facecolor=PAPER)
@@ -56,15 +57,15 @@ def study_figure(table: Table, experts: bool, title: str = "The study") -> Drawi
             fontsize=6.0,
             color=INK if light else PAPER,
         )
-    names = [fitted(name, LABELS - 2.0 * MARGIN, NOTE) for name in learners]
-    axes.set_yticks(range(len(learners)), names, fontsize=NOTE)
-    axes.set_xticks(range(len(places)), marked, fontsize=NOTE, rotation=SLANT, ha="left")
+    names = [cut_to_width(name, LABELS - 2.0 * MARGIN, NOTE_SIZE) for name in learners]
+    axes.set_yticks(range(len(learners)), names, fontsize=NOTE_SIZE)
+    axes.set_xticks(range(len(places)), marked, fontsize=NOTE_SIZE, rotation=SLANT, ha="left")
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    headline(figure, f"{title}, {NAMES[experts]}: regret in percent of uniform play", high)
-    figure.text(MARGIN / wide, 0.08 / high, note, fontsize=NOTE, color=FAINT)
+    add_headline(figure, f"{title}, {NAMES[experts]}: regret in percent of uniform play", high)
+    figure.text(MARGIN / wide, 0.08 / high, note, fontsize=NOTE_SIZE, color=FAINT)
     return figure
 
 

@@ -1,4 +1,4 @@
-"""`python -m belated` is the command line."""
+"""Run the command line with `python -m belated`."""
 
 from belated.cli import main
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from belated.analysis.practical_certificate import practical_certificate, run_certificate
 
 from belated.analysis.game_sums import sum_up
 from belated.arrays import Counts, Floats
@@ -32,7 +33,7 @@ from belated.play.game import Game
 from belated.play.readable import rounds_of
 from belated.play.trace import Trace
 from belated.report.formatting import number
-from belated.report.sections import bounds
+from belated.report.sections import bounds_list
 from belated.types import BelatedWarning
 from tests.theory.games import DELAYS, LOSSES
 from tests.twins.practical_certificate import practical_certificate
@@ -121,7 +122,7 @@ def test_the_certificate_is_in_the_table_and_in_json() -> None:
 def test_the_report_says_it() -> None:
     """That nothing is proven beforehand, where the proof is, and the number."""
     result = compare(["practical-experts", "uniform"], late(), repetitions=1)
-    text = " ".join(html.unescape(re.sub("<[^>]*>", "", bounds(result))).split())
+    text = " ".join(html.unescape(re.sub("<[^>]*>", "", bounds_list(result))).split())
     certificate = result.certificate(0)
     assert certificate is not None
     said = (

@@ -14,7 +14,7 @@ from tests.browser.visits import (
     Visit,
     pytestmark,  # noqa: F401
 )
-from tests.report.made import ordinary, unusual
+from tests.report.example_comparisons import ordinary, unusual
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 

@@ -1,4 +1,4 @@
-"""The fonts that a machine may have: figures must be right with each of them."""
+"""Fixtures for the fonts of a machine: figures must be correct with each of them."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,21 +7,21 @@ import matplotlib as mpl
 import pytest
 from matplotlib.font_manager import FontEntry, fontManager
 
-from belated.report import style as look
+from belated.report import style
 
 FONTS = ("ours", "bold", "mono")
 HEAVY = dict.fromkeys(("font.weight", "axes.labelweight", "axes.titleweight"), "bold")
 
 
 def forget_fonts() -> None:
-    """Let matplotlib and the look of the figures search for fonts anew."""
-    look.fonts.cache_clear()
+    """Clear the font caches of matplotlib and of the figures' style."""
+    style.available_fonts.cache_clear()
     fontManager._findfont_cached.cache_clear()
 
 
 @pytest.fixture
 def on_a_machine_with(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """Let the machine have the fonts that come with matplotlib, these, and no others."""
+    """Return a function that leaves only matplotlib's own fonts and the given ones installed."""
 
     def install(*more: FontEntry) -> None:
         own = [each for each in fontManager.ttflist if _comes_with_matplotlib(each)]
@@ -39,19 +39,19 @@ def font(
     monkeypatch: pytest.MonkeyPatch,
     on_a_machine_with: Callable[..., None],
 ) -> str:
-    """A machine without fonts of its own; and letters that are wider than those we use."""
+    """Install only matplotlib's fonts, and draw in our font, in bold or in a monospaced font."""
     if request.param == "bold":
         for name, value in HEAVY.items():
-            monkeypatch.setitem(look.SETTINGS, name, value)
+            monkeypatch.setitem(style.SETTINGS, name, value)
     if request.param == "mono":
-        monkeypatch.setattr(look, "LATIN", ("DejaVu Sans Mono",))
+        monkeypatch.setattr(style, "LATIN_FONTS", ("DejaVu Sans Mono",))
     on_a_machine_with()
     return str(request.param)
 
 
 @pytest.fixture
 def false_arial() -> list[FontEntry]:
-    """Fonts that a machine may offer under names which figures once preferred, all of them wide."""
+    """Wide fonts under the names of common ones that must not replace the font of the figures."""
     file = str(Path(mpl.get_data_path()) / "fonts" / "ttf" / "DejaVuSansMono.ttf")
     return [FontEntry(fname=file, name=name) for name in ("Arial", "Liberation Sans")]
 

@@ -1,4 +1,4 @@
-"""Figures: they show the numbers of the comparison, survive any comparison, and disturb nobody."""
+"""Figures show the numbers of a comparison, work for unusual ones, and have no side effects."""
 
 import subprocess
 import sys
@@ -19,33 +19,34 @@ from belated.comparison.compare import compare
 from belated.comparison.result import Comparison
 from belated.report import captions, figures
 from belated.report.arm_figures import MOST_DOTS
-from belated.report.arms import FEW_ARMS, MOST_ARMS, arms_of
-from belated.report.formatting import NONE
-from belated.report.labels import name_points
-from belated.report.style import BOUND, RATE_SHADES, SETTINGS, SHADES, blank, shades, styles
-from belated.report.svg import fragment, svg_text
-from tests.report.looking import check_all_is_legible
-from tests.report.made import UNUSUAL, environment, ordinary, unusual, with_regrets
+from belated.report.arms import FEW_ARMS, MOST_ARMS, summarise_arms
+from belated.report.drawing import new_figure
+from belated.report.formatting import EN_DASH
+from belated.report.point_labels import label_points
+from belated.report.style import BOUND_DASHES, RATE_SHADES, SETTINGS, SHADES, learner_styles, shades
+from belated.report.svg import svg_element, svg_text
+from tests.report.example_comparisons import UNUSUAL, environment, ordinary, unusual, with_regrets
+from tests.report.legibility import check_all_is_legible
 
 
 def texts(figure: Figure) -> list[str]:
-    """Everything that is written in a figure."""
+    """All non-empty texts of a figure."""
     return [text.get_text() for text in figure.findobj(Text) if text.get_text()]  # type: ignore[attr-defined]
 
 
 def lightness(colour: object) -> float:
-    """How light a colour is on a black and white print."""
+    """The lightness of a colour when printed in grey."""
     return float(np.dot(to_rgb(colour), (0.2126, 0.7152, 0.0722)))  # type: ignore[arg-type]
 
 
 def with_bound(monkeypatch: pytest.MonkeyPatch, value: float | None, applies: bool = True) -> None:
-    """Let every learner have this bound."""
+    """Give every learner this bound."""
     bound = Bound("th:test", value, applies, "for a test")
     monkeypatch.setattr(Comparison, "bound", lambda self, contender: bound)
 
 
 def with_rates_of(rates: list[list[float]], weights: list[float]) -> Comparison:
-    """A learner with these rates in each of two games, and the same weights on them throughout."""
+    """One learner with rates[r] in game r and constant weights on its rates."""
     whole = ordinary()
     traces = tuple(
         replace(
@@ -65,8 +66,8 @@ def with_rates_of(rates: list[list[float]], weights: list[float]) -> Comparison:
 
 
 @pytest.mark.parametrize("case", UNUSUAL)
-def test_every_figure_survives(case: str) -> None:
-    """Whatever the comparison, all figures are drawn, all text is legible, no setting is left."""
+def test_every_figure_is_drawn_for_unusual_comparisons(case: str) -> None:
+    """All text is legible, and matplotlib's global settings are restored."""
     before = dict(mpl.rcParams)
     for name, draw in figures.FIGURES.items():
         figure = draw(unusual(case))
@@ -90,8 +91,8 @@ def test_regret_over_time_shows_means_and_bands() -> None:
         assert band.y1 == pytest.approx((curve.mean + curve.half_width).max())
 
 
-def test_a_bound_within_reach_is_a_dash_dotted_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is drawn at its value, and its theorem is named."""
+def test_a_near_bound_is_a_dash_dotted_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line is drawn at the bound's value, and its theorem is named."""
     highest = max(float(ordinary().regret(k).mean()) for k in range(4))
     with_bound(monkeypatch, 1.2 * highest)
     figure = figures.regret_over_time(ordinary())
@@ -103,8 +104,8 @@ def test_a_bound_within_reach_is_a_dash_dotted_line(monkeypatch: pytest.MonkeyPa
     assert any("th:test" in text for text in texts(figure))
 
 
-def test_a_bound_that_is_not_proven_is_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However near it is: it is written, with its dagger, and nothing is drawn at its value."""
+def test_an_unproven_bound_is_not_drawn_as_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if it is near, an unproven bound is only written, with a dagger."""
     value = 1.2 * max(float(ordinary().regret(k).mean()) for k in range(4))
     for applies, lines in ((True, 4), (False, 0)):
         with_bound(monkeypatch, value, applies)
@@ -117,8 +118,8 @@ def test_a_bound_that_is_not_proven_is_no_line(monkeypatch: pytest.MonkeyPatch) 
             assert any("†" in text for text in written) is not applies
 
 
-def test_a_bound_far_above_does_not_squash_the_plot(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is written with an arrow instead."""
+def test_a_distant_bound_does_not_change_the_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bound far beyond the regrets is written with an arrow instead."""
     with_bound(monkeypatch, None)
     limits = figures.regret_over_time(ordinary()).axes[0].get_ylim()
     with_bound(monkeypatch, 1e6)
@@ -131,10 +132,8 @@ def test_a_bound_far_above_does_not_squash_the_plot(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("applies", [True, False])
-def test_a_bound_that_is_not_proven_is_marked(
-    monkeypatch: pytest.MonkeyPatch, applies: bool
-) -> None:
-    """With a dagger and what it means, in both figures; a proven one without."""
+def test_an_unproven_bound_has_a_dagger(monkeypatch: pytest.MonkeyPatch, applies: bool) -> None:
+    """Both figures mark an unproven bound and explain the dagger; a proven bound has none."""
     with_bound(monkeypatch, 1e6, applies)
     mark = "" if applies else "†"
     over_time = texts(figures.regret_over_time(ordinary()))
@@ -145,15 +144,15 @@ def test_a_bound_that_is_not_proven_is_marked(
         assert any("† stated, not proven" in text for text in written) is not applies
 
 
-def test_without_a_bound_nothing_is_said_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No line, no note."""
+def test_figures_without_bounds_do_not_mention_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No text contains the word bound if no learner has one."""
     with_bound(monkeypatch, None)
     for draw in (figures.regret_over_time, figures.final_regret):
         assert not any("bound" in text for text in texts(draw(ordinary())))
 
 
 def test_final_regret_is_ordered_and_exact() -> None:
-    """The lowest regret comes first, each with its mean and interval."""
+    """Learners are in order of regret, each with its mean and interval."""
     values = [[30.0, 32.0, 34.0] * 2, [10.0, 11.0, 12.0] * 2, [20.0] * 6, [50.0, 70.0] * 3]
     figure = figures.final_regret(with_regrets(ordinary(), values))
     written = texts(figure)
@@ -163,10 +162,10 @@ def test_final_regret_is_ordered_and_exact() -> None:
     assert "20 ± 0" in written
 
 
-def test_the_plane_shows_arms_and_where_the_weight_went() -> None:
-    """Circles stand at (missing, loss) of the arms, marks where the last weights put a learner."""
+def test_the_plane_shows_arms_and_paths_of_learners() -> None:
+    """Circles are at (missing, loss) of the arms, and each path ends at the final average."""
     comparison = ordinary()
-    arms = arms_of(comparison)
+    arms = summarise_arms(comparison)
     axes = figures.loss_delay_plane(comparison).axes[0]
     places = np.stack([arms.mean_missing, arms.losses / arms.rounds], axis=1)
     np.testing.assert_allclose(axes.collections[0].get_offsets(), places[arms.shown])
@@ -178,8 +177,8 @@ def test_the_plane_shows_arms_and_where_the_weight_went() -> None:
         assert any(name in text for text in texts(axes.figure))
 
 
-def test_delays_show_quantiles_and_what_never_comes() -> None:
-    """The dot is the median; what lies among losses that never come is an arrow."""
+def test_delays_show_quantiles_and_losses_that_never_arrive() -> None:
+    """The dot is the median; an infinite quantile is an arrow at the edge."""
     axes = figures.delay_distributions(ordinary()).axes[0]
     dots = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
     assert dots == [40.0, 0.0, 2.0]
@@ -192,7 +191,7 @@ def test_delays_show_quantiles_and_what_never_comes() -> None:
 
 
 def test_arm_weights_add_up() -> None:
-    """In every panel the bands reach from nothing to everything, the best arm lowest."""
+    """In every panel the bands reach from 0 to 100 %, with the best arm lowest."""
     comparison = ordinary()
     figure = figures.arm_weights(comparison)
     for k in range(len(comparison.labels)):
@@ -203,8 +202,8 @@ def test_arm_weights_add_up() -> None:
         assert bands[0].y1 == pytest.approx(best)
 
 
-def test_rates_are_shown_where_they_are_learned() -> None:
-    """A panel for each learner that weighs rates which differ, and no figure without one."""
+def test_rates_are_shown_for_learners_with_several() -> None:
+    """Learners with different rates have a panel; without such a learner there is no figure."""
     figure = figures.rate_weights(ordinary())
     assert figure is not None
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["full-information"]
@@ -212,34 +211,34 @@ def test_rates_are_shown_where_they_are_learned() -> None:
 
 
 def test_rates_that_differ_between_games_are_ranges() -> None:
-    """A rate has the values of all games; only what is equal in all of them is one."""
+    """A rate is the range of its values in all games; rates equal in every game are merged."""
     few = with_rates_of([[0.1, 0.1, 0.2], [0.1, 0.1, 0.4]], weights=[0.1, 0.3, 0.6])
-    figure, caption = figures.rate_weights(few), captions.rate_weights(few).text
+    figure, caption = figures.rate_weights(few), captions.rate_weights_caption(few).text
     assert figure is not None
     written = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert written == [f"0.2{NONE}0.4: 60 %", "0.1: 40 %"]
-    assert f"on 0.2{NONE}0.4." in caption
+    assert written == [f"0.2{EN_DASH}0.4: 60 %", "0.1: 40 %"]
+    assert f"on 0.2{EN_DASH}0.4." in caption
     assert "from the lowest to the highest of all games" in caption
     apart = figures.rate_weights(
         with_rates_of([[0.1, 0.1, 0.1], [0.1, 0.12, 0.2]], [0.2, 0.3, 0.5])
     )
     assert apart is not None
     written = [text.get_text() for text in apart.axes[0].get_legend().get_texts()]
-    assert written == [f"0.1{NONE}0.2: 50 %", f"0.1{NONE}0.12: 30 %", "0.1: 20 %"]
+    assert written == [f"0.1{EN_DASH}0.2: 50 %", f"0.1{EN_DASH}0.12: 30 %", "0.1: 20 %"]
 
 
-def test_rates_that_hardly_differ_are_means() -> None:
-    """What no reader would tell apart is one number."""
+def test_rates_that_hardly_differ_are_one_number() -> None:
+    """Differences beyond the second digit are not shown as a range."""
     close = with_rates_of([[0.1, 0.2001], [0.1, 0.2003]], weights=[0.4, 0.6])
-    caption = captions.rate_weights(close).text
+    caption = captions.rate_weights_caption(close).text
     assert "has 60 % on 0.2." in caption
     assert "the highest" not in caption
 
 
-def test_of_many_arms_those_that_matter_are_shown() -> None:
-    """The best, the balanced comparator's first and the most weighed; the rest is counted."""
+def test_the_most_important_of_many_arms_are_shown() -> None:
+    """The best arm, the comparator's and those of largest weight are shown; others are counted."""
     comparison = unusual("many arms")
-    arms = arms_of(comparison)
+    arms = summarise_arms(comparison)
     assert arms.shown.size == MOST_ARMS
     assert arms.hidden == 300 - MOST_ARMS
     assert {arms.best, arms.favoured} <= set(arms.shown)
@@ -249,32 +248,32 @@ def test_of_many_arms_those_that_matter_are_shown() -> None:
     weights = arms.share(comparison.weights_over_time(0))
     np.testing.assert_allclose(weights.sum(axis=1), 1.0)
     assert any("292" in text for text in texts(figures.arm_weights(comparison)))
-    few = arms_of(compare(["uniform"], environment(20, FEW_ARMS), repetitions=1))
+    few = summarise_arms(compare(["uniform"], environment(20, FEW_ARMS), repetitions=1))
     assert few.hidden == 0
 
 
 def test_the_balanced_comparators_arm_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even if it is the worst, and no learner cares for it."""
-    worst = arms_of(unusual("many arms")).losses.argmax()
+    """It is shown even if it is the worst arm and no learner gives it weight."""
+    worst = summarise_arms(unusual("many arms")).losses.argmax()
     monkeypatch.setattr(Comparison, "balanced", property(lambda self: [np.eye(300)[worst]] * 2))
-    arms = arms_of(unusual("many arms"))
+    arms = summarise_arms(unusual("many arms"))
     assert arms.favoured == worst
     assert worst in arms.shown
 
 
-def test_names_stay_inside_and_off_each_other() -> None:
-    """A name at the right edge is written to the left, and points at one place share one."""
-    axes = blank(3.0).add_subplot(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
+def test_labels_of_points_stay_inside_and_apart() -> None:
+    """A label at the right edge goes to the left, and close points share a label."""
+    axes = new_figure(3.0).add_subplot(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
     points = np.array([[0.97, 0.5], [0.1, 0.2], [0.11, 0.2], [0.1, 0.8]])
-    name_points(axes, points, ["a name at the edge", "left", "same", "free"], [])
+    label_points(axes, points, ["a name at the edge", "left", "same", "free"], [])
     places = {text.get_text(): (text.get_ha(), text.get_position()[0]) for text in axes.texts}
     assert set(places) == {"a name at the edge", "left and same", "free"}
     assert places["a name at the edge"] == ("right", pytest.approx(0.94))
     assert places["free"] == ("left", pytest.approx(0.13))
 
 
-def test_thousands_of_arms() -> None:
-    """Every figure of them is drawn, and none of them draws thousands of things."""
+def test_figures_of_thousands_of_arms_stay_small() -> None:
+    """Every figure is drawn, and no line of it has thousands of points."""
     comparison = compare(["uniform"], environment(10, 5_000), repetitions=1)
     for draw in figures.FIGURES.values():
         figure = draw(comparison)
@@ -285,22 +284,22 @@ def test_thousands_of_arms() -> None:
 
 
 def test_learners_differ_without_colour() -> None:
-    """No two of a dozen have the same dashes and marker, and none the dashes of a bound."""
-    drawn = styles(unusual("many learners"))
+    """Twelve learners differ in dashes or marker, and none has the dashes of a bound."""
+    drawn = learner_styles(unusual("many learners"))
     assert len({(str(style.dashes), style.marker) for style in drawn}) == len(drawn)
     assert len(set(drawn)) == len(drawn)
-    assert BOUND not in [style.dashes for style in drawn]
+    assert BOUND_DASHES not in [style.dashes for style in drawn]
 
 
 @pytest.mark.parametrize("ramp", [SHADES, RATE_SHADES])
 def test_shades_differ_without_colour(ramp: tuple[str, ...]) -> None:
-    """From dark to light, each step seen in grey."""
+    """Shades go from dark to light in steps that are visible in grey."""
     steps = np.diff([lightness(colour) for colour in shades(FEW_ARMS, ramp)])
     assert (steps > 0.02).all()
 
 
 def test_pyplot_knows_nothing_of_our_figures() -> None:
-    """Whoever uses it finds no figure that is not theirs."""
+    """Plotting a comparison adds no figure to pyplot."""
     from matplotlib import pyplot
 
     ordinary().plot()
@@ -308,15 +307,15 @@ def test_pyplot_knows_nothing_of_our_figures() -> None:
 
 
 def test_a_users_settings_do_not_matter() -> None:
-    """The same figure under any style."""
+    """A user's matplotlib settings do not change a figure."""
     few = unusual("least of all")
     plain = svg_text(figures.regret_over_time(few))
     with mpl.rc_context({"font.size": 30.0, "axes.facecolor": "black", "text.parse_math": True}):
         assert svg_text(figures.regret_over_time(few)) == plain
 
 
-def test_threads_draw_what_one_would() -> None:
-    """Figures drawn at the same time are the same."""
+def test_threads_draw_the_same_figures() -> None:
+    """Figures drawn by several threads at once equal those drawn one by one."""
     comparisons = [unusual(case) for case in ("one learner", "one round", "least of all")]
 
     def drawn(comparison: Comparison) -> str:
@@ -328,7 +327,7 @@ def test_threads_draw_what_one_would() -> None:
 
 
 def test_labels_are_written_as_they_are() -> None:
-    """Dollars, tags and underscores are no commands."""
+    """Dollar signs, tags and underscores appear literally."""
     written = " ".join(texts(figures.delay_distributions(unusual("odd labels"))))
     for label in ("costs $5 or $6", "under_score_and_$x_1$", "<script>alert('&amp;'"):
         assert label in written
@@ -337,12 +336,12 @@ def test_labels_are_written_as_they_are() -> None:
     assert " _hidden" in [text.get_text() for text in legend.get_texts()]
 
 
-def test_fragments_share_a_page() -> None:
-    """Their ids differ, everything they refer to is their own, and they carry no styles."""
+def test_svg_elements_can_share_a_page() -> None:
+    """Their ids differ, they refer only to their own ids, and they contain no style element."""
     seen: set[str] = set()
     drawn = [figures.arm_weights(unusual("many arms")), figures.final_regret(ordinary())]
     for count, figure in enumerate(drawn):
-        text = fragment(figure, f"f{count}.", "what <it> shows")
+        text = svg_element(figure, f"f{count}.", "what <it> shows")
         root = ElementTree.fromstring(text)
         ids = [each.get("id") for each in root.iter() if each.get("id")]
         assert len(ids) == len(set(ids))
@@ -360,7 +359,7 @@ def test_fragments_share_a_page() -> None:
 
 
 def test_figures_are_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In both formats, in a folder that is made for them, with the command inside, always alike."""
+    """Files in both formats contain the command, and saving again gives equal bytes."""
     drawn = {"final-regret": figures.final_regret, "rate-weights": figures.rate_weights}
     monkeypatch.setattr(figures, "FIGURES", drawn)
     monkeypatch.setitem(SETTINGS, "savefig.dpi", 50)
@@ -385,7 +384,7 @@ def test_figures_are_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_bad_requests_are_refused(tmp_path: Path) -> None:
-    """An unknown format and a folder that is a file, before anything is written."""
+    """An unknown format and a file in place of the folder raise before anything is written."""
     with pytest.raises(ValueError, match="format is 'gif'; it must be one of png, svg, pdf"):
         figures.save_figures([ordinary()], tmp_path / "folder", ["png", "gif"])
     assert not (tmp_path / "folder").exists()
@@ -395,13 +394,13 @@ def test_bad_requests_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_figure_shows_itself_in_a_notebook() -> None:
-    """Comparison.plot gives a figure that is SVG without pyplot."""
+    """The figure of Comparison.plot has an SVG representation without pyplot."""
     figure = unusual("least of all").plot()
     assert "<svg" in figure._repr_svg_()  # type: ignore[attr-defined]
 
 
-def test_without_matplotlib_one_sentence() -> None:
-    """What to install, and the table in a notebook all the same."""
+def test_without_matplotlib_one_sentence_says_what_to_install() -> None:
+    """Plot and report raise this sentence; a notebook still shows the table."""
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
         "from belated.environments.scenarios import scenario\n"

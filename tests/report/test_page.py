@@ -1,4 +1,4 @@
-"""The page: it says what the numbers say, holds together, and lets nothing in or out."""
+"""The HTML report: its sentences match the numbers, it is well-formed, and it is self-contained."""
 
 import re
 from collections import Counter
@@ -14,17 +14,17 @@ from belated.analysis.statistics import MeanEstimate
 from belated.comparison.result import Comparison
 from belated.report import page
 from belated.report.figures import FIGURES
-from belated.report.findings import Finding, finding, overall
-from belated.report.formatting import listed, number, percent, plus_minus, short, width
-from belated.report.page import document, notebook_view, write_report
-from tests.report.made import UNUSUAL, given, ordinary, unusual, with_regrets
+from belated.report.findings import Finding, finding, overall_headline
+from belated.report.formatting import display_width, listed, number, percent, plus_minus, shorten
+from belated.report.page import notebook_view, report_html, write_report
+from tests.report.example_comparisons import UNUSUAL, given, ordinary, unusual, with_regrets
 
 VOID = {"meta", "link", "br"}
 STEADY = [10.0, 11.0, 12.0, 13.0, 14.0, 15.0]
 
 
 class Page(HTMLParser):
-    """Reads a page; fails if an element is not closed where it should be."""
+    """A parsed page; parsing fails if elements are not closed in order."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -51,23 +51,23 @@ class Page(HTMLParser):
             self.text += data.replace("\N{NO-BREAK SPACE}", " ")
 
     def all(self, tag: str) -> list[dict[str, str]]:
-        """The attributes of all elements of a kind."""
+        """The attributes of all elements with this tag."""
         return [attributes for name, attributes in self.elements if name == tag]
 
 
 @pytest.fixture(scope="module")
 def both() -> Page:
     """A report of two comparisons."""
-    return Page(document([ordinary(), unusual("odd labels")]))
+    return Page(report_html([ordinary(), unusual("odd labels")]))
 
 
 def found(regrets: list[list[float]]) -> Finding:
-    """The finding if the four learners of the ordinary comparison had these regrets."""
+    """The finding of the ordinary comparison with these regrets of its four learners."""
     return finding(with_regrets(ordinary(), regrets))
 
 
 def test_a_clear_winner_is_named_with_the_difference() -> None:
-    """The difference is taken game by game, so its interval may be far smaller than each alone."""
+    """Differences are paired by game, so their interval can be narrower than that of a mean."""
     shifted = [value + 2.0 for value in STEADY]
     far = [value + 50.0 for value in STEADY]
     result = found([shifted, STEADY, far, far])
@@ -81,8 +81,8 @@ def test_a_clear_winner_is_named_with_the_difference() -> None:
     assert "It was told less than full-information." in result.details
 
 
-def test_a_difference_within_chance_is_no_victory() -> None:
-    """A learner whose paired difference may be zero is named as one."""
+def test_a_difference_that_may_be_chance_has_no_clear_winner() -> None:
+    """A learner whose interval of paired differences contains zero is named as a rival."""
     noisy = [value + noise for value, noise in zip(STEADY, [3, -3, 3, -3, 3, -2], strict=True)]
     far = [value + 50.0 for value in STEADY]
     result = found([noisy, STEADY, far, far])
@@ -92,8 +92,8 @@ def test_a_difference_within_chance_is_no_victory() -> None:
     assert "zero lies within this 95 % confidence interval" in result.details[0]
 
 
-def test_who_is_surely_worse_is_no_rival_of_a_better_mean() -> None:
-    """The second by mean moves with the first and is surely behind; the third may be its equal."""
+def test_a_rival_need_not_be_second() -> None:
+    """The second varies with the first and is clearly worse; the third varies alone."""
     noisy = [value + 1.0 + noise for value, noise in zip(STEADY, [9, -9] * 3, strict=True)]
     result = found([STEADY, [value + 0.5 for value in STEADY], noisy, [90.0] * 6])
     assert result.brief == (
@@ -104,8 +104,8 @@ def test_who_is_surely_worse_is_no_rival_of_a_better_mean() -> None:
     assert said in result.details[0]
 
 
-def test_learners_of_the_same_regret_win_together() -> None:
-    """Both are named, and the next is compared with them."""
+def test_learners_with_equal_regret_are_both_best() -> None:
+    """Both are named, and the next learner is compared with them."""
     result = found([STEADY, STEADY, [value + 3.0 for value in STEADY], [90.0] * 6])
     assert result.best == ("concealed", "concealed (repaired)")
     assert result.brief == (
@@ -115,8 +115,8 @@ def test_learners_of_the_same_regret_win_together() -> None:
     assert not result.clear
 
 
-def test_who_is_told_less_is_judged_apart() -> None:
-    """If the most informed wins, the best of the others is named, uniform play aside."""
+def test_learners_with_less_feedback_are_ranked_apart() -> None:
+    """If a learner with full feedback wins, the best of the others is named, except uniform."""
     result = found([[value + 9.0 for value in STEADY], [90.0] * 6, STEADY, [1.0 + 20.0] * 6])
     assert result.best == ("full-information",)
     said = "Of those told nothing but the losses of their choices, concealed had the lowest: "
@@ -124,53 +124,58 @@ def test_who_is_told_less_is_judged_apart() -> None:
 
 
 def test_equal_regrets_have_no_winner() -> None:
-    """Equal but for rounding is equal."""
+    """Regrets that differ only by rounding count as equal."""
     result = found([STEADY, [value + 1e-13 for value in STEADY], STEADY, STEADY])
     assert result.headline == "All learners had the same regret on late-best: 12.5 ± 2.0"
     assert len(result.best) == 4
 
 
 def test_a_regret_below_zero_is_explained() -> None:
-    """It is no mistake."""
+    """A sentence says that the learner did better than any single arm."""
     result = found([[-value for value in STEADY], STEADY, STEADY, STEADY])
     assert "\N{MINUS SIGN}12.5 ± 2.0" in result.headline
     assert any("better than any single arm" in detail for detail in result.details)
 
 
-def test_one_game_proves_nothing() -> None:
-    """There is a lowest regret but no interval, and that is said."""
+def test_one_game_has_no_interval() -> None:
+    """The page says that nothing can be concluded about chance."""
     result = finding(unusual("one repetition"))
     assert "nothing can be said about chance" in result.details[0]
     assert "±" not in result.headline
     assert "nan" not in result.headline
 
 
-def test_one_learner_has_nobody_to_beat() -> None:
-    """Its regret is the headline."""
+def test_one_learner_is_not_compared() -> None:
+    """The headline is the regret of the only learner."""
     assert finding(unusual("one learner")).headline.startswith("concealed had a regret of ")
 
 
 def test_several_scenarios_are_counted() -> None:
-    """Who is first most often, by its mean, and how often nobody can doubt it."""
+    """The headline counts how often a learner is best, and how often clearly."""
     sure = {name: Finding("", "", (), (name,), (), True) for name in "ac"}
     close = Finding("", "", (), ("a",), ("b",), False)
     equal = Finding("", "", (), ("a", "b"), (), False)
     lowest = "had the lowest regret in"
-    assert overall([sure["a"], sure["a"], sure["c"]]) == f"a {lowest} 2 of 3 scenarios"
-    assert overall([sure["a"], close, sure["c"]]) == f"a {lowest} 2 of 3 scenarios, clearly in 1"
-    assert overall([sure["a"], close]) == f"a {lowest} both scenarios, clearly in 1"
-    assert overall([close, sure["c"]]) == f"c {lowest} 1 of 2 scenarios"
-    assert overall([sure["a"], sure["c"]]) == f"a and c {lowest} 1 of 2 scenarios each"
-    assert overall([equal] * 3) == f"a and b {lowest} all 3 scenarios each, but not clearly"
+    assert overall_headline([sure["a"], sure["a"], sure["c"]]) == f"a {lowest} 2 of 3 scenarios"
+    assert (
+        overall_headline([sure["a"], close, sure["c"]])
+        == f"a {lowest} 2 of 3 scenarios, clearly in 1"
+    )
+    assert overall_headline([sure["a"], close]) == f"a {lowest} both scenarios, clearly in 1"
+    assert overall_headline([close, sure["c"]]) == f"c {lowest} 1 of 2 scenarios"
+    assert overall_headline([sure["a"], sure["c"]]) == f"a and c {lowest} 1 of 2 scenarios each"
+    assert (
+        overall_headline([equal] * 3) == f"a and b {lowest} all 3 scenarios each, but not clearly"
+    )
 
 
 def test_scenarios_may_have_any_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names that come twice are numbered, and none of them collides with the page's own ids."""
-    monkeypatch.setattr("belated.report.sections.fragment", lambda *given: "<svg></svg>")
+    """Repeated names are numbered, and no name collides with an id of the page."""
+    monkeypatch.setattr("belated.report.sections.svg_element", lambda *given: "<svg></svg>")
     names = ("words", "words", "s1-words", "overview", "", "words-results")
     few = unusual("least of all")
     games = [replace(few, environment=replace(few.environment, name=name)) for name in names]
-    read = Page(document(games))
+    read = Page(report_html(games))
     ids = [attributes["id"] for _, attributes in read.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
     assert "words (1)" in read.text
@@ -178,16 +183,18 @@ def test_scenarios_may_have_any_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("case", UNUSUAL)
-def test_every_page_holds_together(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the comparison, the page is well-formed and shows no broken number."""
-    monkeypatch.setattr("belated.report.sections.fragment", lambda *given: "<svg></svg>")
-    read = Page(document([unusual(case)]))
+def test_pages_of_unusual_comparisons_are_well_formed(
+    case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every element is closed, and no number is shown as nan, inf or None."""
+    monkeypatch.setattr("belated.report.sections.svg_element", lambda *given: "<svg></svg>")
+    read = Page(report_html([unusual(case)]))
     assert len(read.all("figure")) in (5, 6)
     assert not re.search(r"\bnan\b|\bNone\b|\binf\b", read.text)
 
 
-def test_ids_are_unique_and_links_lead_somewhere(both: Page) -> None:
-    """Two sections with the same figures do not mix."""
+def test_ids_are_unique_and_links_have_targets(both: Page) -> None:
+    """Sections with the same kinds of figures have different ids."""
     ids = [attributes["id"] for _, attributes in both.elements if "id" in attributes]
     assert not [name for name, count in Counter(ids).items() if count > 1]
     for tag, attributes in both.elements:
@@ -197,7 +204,7 @@ def test_ids_are_unique_and_links_lead_somewhere(both: Page) -> None:
 
 
 def test_figures_and_tables_are_accessible(both: Page) -> None:
-    """Every figure says what it shows, every table head what it heads, the page its language."""
+    """Figures have descriptions, table headings a scope, and the page a language."""
     pictures = [each for each in both.all("svg") if each.get("role") == "img"]
     assert len(pictures) == 2 * len(FIGURES)
     assert all(len(each["aria-label"]) > 40 for each in pictures)
@@ -207,37 +214,37 @@ def test_figures_and_tables_are_accessible(both: Page) -> None:
     assert len(both.all("h1")) == 1
 
 
-def test_nothing_leaves_the_page(both: Page) -> None:
-    """No script, no address, and a policy that would forbid it."""
+def test_the_page_loads_nothing(both: Page) -> None:
+    """It has no script and no address, and its content policy forbids both."""
     for tag, attributes in both.elements:
         assert tag not in ("script", "iframe", "object", "img")
         assert not attributes.keys() & {"src", "srcset", "action"}
         assert attributes.get("href", "#")[0] == "#" or attributes["href"] == "data:,"
-    text = document([ordinary()])
+    text = report_html([ordinary()])
     assert "http" not in text.replace('http-equiv="', "")
     assert "default-src 'none'" in text
 
 
-def test_labels_are_shown_and_never_obeyed(both: Page) -> None:
-    """A label that is a script appears as text."""
+def test_labels_are_escaped(both: Page) -> None:
+    """A label that contains a script appears as text."""
     assert "<script>alert('&amp;')</script>" in both.text
     assert "a <b>learner</b> & co_with_$ a <b>learner" in both.text
     assert "costs $5 or $6" in both.text
 
 
 def test_the_page_tells_how_it_was_made(both: Page) -> None:
-    """Command, version, seed, repetitions; and for one comparison the finding as its headline."""
+    """It states command, version, seed and repetitions; one finding becomes the headline."""
     assert "belated compare late-best -r 6 --report 'a & b.html'" in both.text
     assert f"belated {__version__}" in both.text
     assert "For each learner 6 games (late-best); one game, 2 runs (<i>a name" in both.text
-    alone = Page(document([replace(ordinary(), command="")]))
+    alone = Page(report_html([replace(ordinary(), command="")]))
     assert finding(ordinary()).headline in alone.text
     assert "Made in Python" in alone.text
     assert not alone.all("nav")
 
 
-def test_the_arms_and_bounds_are_accounted_for(both: Page) -> None:
-    """Every arm with its sums, every learner with its theorem and why it holds or not."""
+def test_the_page_contains_arms_and_bounds(both: Page) -> None:
+    """Every arm has its sums, and every learner its bound with the reason."""
     comparison = ordinary()
     losses = np.mean([sums.losses for sums in comparison.game_sums], axis=0)
     missing = np.mean([sums.missing_losses for sums in comparison.game_sums], axis=0)
@@ -252,10 +259,10 @@ def test_the_arms_and_bounds_are_accounted_for(both: Page) -> None:
     assert number(certificate) in both.text
 
 
-def test_one_game_played_often_is_no_sample_of_games(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without chance in the game, every wording says that only the learners' draws vary."""
-    monkeypatch.setattr("belated.report.sections.fragment", lambda *given: "<svg></svg>")
-    read = Page(document([given()]))
+def test_runs_of_one_game_are_not_called_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without randomness in the game, all texts say that only the learners' draws vary."""
+    monkeypatch.setattr("belated.report.sections.svg_element", lambda *given: "<svg></svg>")
+    read = Page(report_html([given()]))
     assert "60 rounds, 2 arms, one game, 5 runs, seed 1" in read.text
     assert "For each learner one game, 5 runs." in read.text
     assert "Over 5 runs of one game, " in read.text
@@ -271,70 +278,72 @@ def test_one_game_played_often_is_no_sample_of_games(monkeypatch: pytest.MonkeyP
 
 
 def test_an_interrupted_comparison_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the facts and in how it was made; one that nobody interrupted does not."""
+    """Both places that count repetitions say so; a complete comparison does not."""
     monkeypatch.setattr("belated.report.sections.FIGURES", {})
-    read = Page(document([replace(ordinary(), asked=30)]))
+    read = Page(report_html([replace(ordinary(), asked=30)]))
     assert "3 arms, 6 of 30 games, interrupted, seed 1" in read.text
     assert "For each learner 6 of 30 games, interrupted." in read.text
-    runs = Page(document([replace(given(), asked=8)]))
+    runs = Page(report_html([replace(given(), asked=8)]))
     assert "one game, 5 of 8 runs, interrupted" in runs.text
     for asked in (0, 6):
-        assert "interrupted" not in Page(document([replace(ordinary(), asked=asked)])).text
+        assert "interrupted" not in Page(report_html([replace(ordinary(), asked=asked)])).text
 
 
-def test_a_sample_of_delays_is_called_one(both: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the account and in the caption, if there are rounds that were not looked at."""
+def test_delays_of_some_rounds_are_called_a_sample(
+    both: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table of arms and the caption say so if not all rounds were examined."""
     assert "sample" not in both.text
-    monkeypatch.setattr("belated.report.sections.fragment", lambda *given: "<svg></svg>")
+    monkeypatch.setattr("belated.report.sections.svg_element", lambda *given: "<svg></svg>")
     game_sums = tuple(
         replace(sums, delays=replace(sums.delays, sampled=250)) for sums in ordinary().game_sums
     )
-    read = Page(document([replace(ordinary(), game_sums=game_sums)]))
+    read = Page(report_html([replace(ordinary(), game_sums=game_sums)]))
     assert "delays from a sample of 250 of 600 rounds" in read.text
     assert "All this is from a sample of 250 of the 600 rounds." in read.text
 
 
-def test_a_bound_that_is_not_proven_is_marked(both: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a dagger that the caption explains; why is said below the table, not in it."""
+def test_an_unproven_bound_has_a_dagger(both: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The caption explains the dagger; the reason is below the table, not in it."""
     comparison = ordinary()
     stated, proven = comparison.bound(0), comparison.bound(1)
     assert (stated.applies, proven.applies) == (False, True)
     assert stated.value is not None
     assert proven.value is not None
     monkeypatch.setattr("belated.report.sections.FIGURES", {})
-    text = document([comparison])
+    text = report_html([comparison])
     assert f"<td>{number(stated.value)}†</td>" in text
     assert f"<td>{number(proven.value)}</td>" in text
     assert "† stated, not proven" in both.text
     assert f"<td>{stated.why}" not in text
     only = replace(comparison, contenders=comparison.contenders[1:2], traces=comparison.traces[1:2])
-    assert "† stated" not in Page(document([only])).text
+    assert "† stated" not in Page(report_html([only])).text
 
 
-def test_what_no_learner_can_promise_is_said_of_missing_losses(both: Page) -> None:
-    """The mean missing count is how long every loss would take."""
+def test_lower_bounds_are_for_the_mean_number_of_missing_losses(both: Page) -> None:
+    """The lower bounds use the mean number of missing losses as a constant delay."""
     missing = [sums.mean_missing for sums in ordinary().game_sums]
     delay = round(float(np.mean(missing)))
     assert f"if every loss took about {delay} rounds: the losses of all arms" in both.text
 
 
-def test_of_many_arms_the_page_says_how_many_are_not_shown() -> None:
-    """In the account and in the captions."""
-    read = Page(document([unusual("many arms")]))
+def test_the_page_counts_the_arms_that_are_not_shown() -> None:
+    """The table of 300 arms says how many it leaves out."""
+    read = Page(report_html([unusual("many arms")]))
     assert "of 300 arms, 292 are not shown" in read.text
 
 
 def test_the_report_appears_only_when_it_is_complete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A failure leaves the old report as it was, and nothing beside it."""
+    """A failure leaves the old report unchanged and no other file."""
     path = tmp_path / "report.html"
     path.write_text("old")
 
     def broken(comparisons: list[Comparison]) -> str:
         raise RuntimeError("half way")
 
-    monkeypatch.setattr(page, "document", broken)
+    monkeypatch.setattr(page, "report_html", broken)
     with pytest.raises(RuntimeError):
         write_report([ordinary()], path)
     assert path.read_text() == "old"
@@ -342,7 +351,7 @@ def test_the_report_appears_only_when_it_is_complete(
 
 
 def test_the_same_comparison_gives_the_same_report(tmp_path: Path) -> None:
-    """Byte for byte, through the comparison's own method too."""
+    """Files are equal byte for byte, also through Comparison.report."""
     first = write_report([ordinary()], tmp_path / "a.html")
     second = ordinary().report(str(tmp_path / "b.html"))
     assert first == tmp_path / "a.html"
@@ -351,7 +360,7 @@ def test_the_same_comparison_gives_the_same_report(tmp_path: Path) -> None:
 
 
 def test_bad_requests_are_refused(tmp_path: Path) -> None:
-    """No comparison, no such folder, no such kind of file: one sentence each."""
+    """No comparison, a missing folder and a wrong suffix each raise one sentence."""
     with pytest.raises(ValueError, match="there are 0 comparisons; a report needs at least 1"):
         write_report([], tmp_path / "report.html")
     with pytest.raises(ValueError, match="cannot be written; its folder does not exist"):
@@ -362,7 +371,7 @@ def test_bad_requests_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_notebook_shows_table_and_figure() -> None:
-    """And two of them in one notebook do not share ids."""
+    """Views of two comparisons have no ids in common."""
     first, second = notebook_view(ordinary()), ordinary()._repr_html_()
     assert first == second
     other = Page(notebook_view(unusual("one learner")))
@@ -385,14 +394,14 @@ def test_a_notebook_shows_table_and_figure() -> None:
         (7.25, float("nan"), "7.25"),
     ],
 )
-def test_numbers_have_the_digits_they_deserve(mean: float, half: float, shown: str) -> None:
-    """Two digits of the interval, and the mean to the same place."""
+def test_means_have_the_digits_of_their_intervals(mean: float, half: float, shown: str) -> None:
+    """Intervals have two digits, and the mean as many decimals."""
     values = (np.float64(mean), np.float64(half / 2.0), np.float64(half))
     assert plus_minus(MeanEstimate(*values)) == shown  # type: ignore[arg-type]
 
 
-def test_words() -> None:
-    """Lists, shares and cut-off names as people write them."""
+def test_lists_percentages_and_cut_names() -> None:
+    """Names are joined with "and", small shares keep digits, and long names are cut."""
     assert listed(["a", "b", "c"]) == "a, b and c"
     assert [percent(share) for share in (0.0, 1e-6, 0.0123, 0.5, 1.0, -0.094)] == [
         "0 %",
@@ -402,6 +411,6 @@ def test_words() -> None:
         "100 %",
         "\N{MINUS SIGN}9.4 %",
     ]
-    assert short("a label", 7) == "a label"
-    assert short("a label b", 8) == "a label…"
-    assert width(short("\u4e2d" * 40, 20)) <= 20
+    assert shorten("a label", 7) == "a label"
+    assert shorten("a label b", 8) == "a label…"
+    assert display_width(shorten("\u4e2d" * 40, 20)) <= 20

@@ -1,4 +1,17 @@
-"""The command line. A command is imported when it is used, and heavy modules by its work only."""
+"""The command line `belated`: one group whose commands are imported only when they are used.
+
+This keeps `belated --help` fast. Within a command, heavy modules such as numba are imported only
+when its work begins. The modules and their commands:
+
+- `compare`: compare learners on scenarios or data files, and list the scenarios
+- `sweep`: compare learners for all combinations of options
+- `stress`: search losses and delays that are hard for a learner
+- `replay`: replay a log of losses and delays
+- `learners`: list the learners, and compile them in advance (`warmup`)
+- `serve`, `problems`, `keys`: run the decision service, and manage its problems and keys
+- `store_tools`: export, migrate and verify the service's database
+- `service_options`, `console`: options, error messages, tables and progress that commands share
+"""
 
 import importlib
 
@@ -6,7 +19,7 @@ import click
 
 from belated import __version__
 
-HOMES = {
+MODULES = {  # the module that defines each command
     "compare": "compare",
     "export": "store_tools",
     "keys": "keys",
@@ -24,29 +37,32 @@ HOMES = {
 
 
 class Commands(click.Group):
-    """The commands by name, each found in its module."""
+    """A group that lists all commands by name but imports a command's module only on use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All names, in the order of the alphabet."""
-        return sorted(HOMES)
+        """Return the names of all commands in alphabetical order."""
+        return sorted(MODULES)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is meant; of a wrong name click looks for others that are like it."""
-        if args[0] not in HOMES:
-            for name in HOMES:
-                self.add_command(self.found(name))
+        """Find the command to run.
+
+        For an unknown name all commands are imported first, so that click can suggest similar ones.
+        """
+        if args[0] not in MODULES:
+            for name in MODULES:
+                self.add_command(self.load(name))
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of this name."""
-        return self.found(cmd_name) if cmd_name in HOMES else None
+        """Return the command with this name, or None if there is none."""
+        return self.load(cmd_name) if cmd_name in MODULES else None
 
-    def found(self, name: str) -> click.Command:
-        """The command in its module."""
-        home = importlib.import_module(f"{__name__}.{HOMES[name]}")
-        command: click.Command = getattr(home, name)
+    def load(self, name: str) -> click.Command:
+        """Import the module of a command and return the command."""
+        module = importlib.import_module(f"{__name__}.{MODULES[name]}")
+        command: click.Command = getattr(module, name)
         return command
 
 

@@ -1,4 +1,4 @@
-"""The figures of the arms: loss against delay, and how the delays are distributed."""
+"""Two figures of the arms: loss against missing losses, and the distributions of delays."""
 
 from typing import Any
 
@@ -9,62 +9,67 @@ from matplotlib.patheffects import withStroke
 
 from belated.arrays import Floats
 from belated.comparison.result import Comparison
-from belated.report.arms import Arms, arms_of
+from belated.report.arms import ArmSummary, summarise_arms
+from belated.report.drawing import (
+    Drawing,
+    add_legend,
+    add_title,
+    legend_label,
+    new_figure,
+    set_delay_scale,
+)
 from belated.report.formatting import percent
-from belated.report.labels import name_points
-from belated.report.measure import MARGIN, fitted, settle, wrapped
+from belated.report.point_labels import label_points
 from belated.report.style import (
     FAINT,
+    FIGURE_WIDTH,
     INK,
-    NOTE,
+    NOTE_SIZE,
     PAPER,
-    SMALL,
-    WIDTH,
-    Drawing,
+    SMALL_SIZE,
     Style,
-    blank,
-    in_this_look,
-    key,
-    late_axis,
-    named,
+    learner_styles,
     shades,
-    styles,
-    title,
+    with_figure_settings,
 )
+from belated.report.text_fitting import MARGIN, cut_to_width, lay_out, wrap_to_width
 
-LEGEND = "dot: median;  box: half of the losses;  line: 8 in 10;  tick: 99 in 100"
-LABELS = 1.6  # inches for the names of arms beside their delays
-MOST_DOTS = 500
-MOST_STEPS = 40
-EVEN = 10.0  # up to so many missing losses, an even scale will do
+DELAY_LEGEND = "dot: median;  box: half of the losses;  line: 8 in 10;  tick: 99 in 100"
+ARM_NAME_WIDTH = 1.6  # inches
+MOST_DOTS = 500  # for arms without a label
+MOST_STEPS = 40  # of the path of a learner
+MAX_LINEAR = 10.0  # missing losses: up to this number the axis is linear
 
 
-@in_this_look
+@with_figure_settings
 def loss_delay_plane(comparison: Comparison) -> Drawing:
-    """The arms by missing losses and loss, and the way of each learner's weight among them."""
-    arms = arms_of(comparison)
-    figure = blank(3.6)
+    """Draw each arm at its missing losses and its loss, and the paths of the learners' averages.
+
+    A learner is drawn at the averages of all arms under its weights.
+    """
+    arms = summarise_arms(comparison)
+    figure = new_figure(3.6)
     axes = figure.add_subplot()
     loss = arms.losses / arms.rounds
     most = float(arms.mean_missing.max())
-    if most > EVEN:
-        late_axis(axes, most)
+    if most > MAX_LINEAR:
+        set_delay_scale(axes, most)
     else:
         axes.set_xlim(-0.06 * (most or 1.0), 1.15 * (most or 1.0))
     _draw_arms(axes, arms, loss)
     entries = [
-        _draw_way(axes, comparison, k, style, np.stack([arms.mean_missing, loss]))
-        for k, style in enumerate(styles(comparison))
+        _draw_path(axes, comparison, k, style, np.stack([arms.mean_missing, loss]))
+        for k, style in enumerate(learner_styles(comparison))
     ]
     entries.append(_draw_balanced(axes, arms, loss))
     axes.margins(y=0.14)
     axes.autoscale_view()
     axes.set(xlabel="losses missing, mean of all rounds", ylabel="loss per round")
     axes.grid(visible=True, axis="both")
-    title(figure, comparison.environment.name, "arms, and where the weight went")
-    key(axes, entries)
-    settle(figure)
-    name_points(
+    add_title(figure, comparison.environment.name, "arms, and where the weight went")
+    add_legend(axes, entries)
+    lay_out(figure)
+    label_points(
         axes,
         np.stack([arms.mean_missing, loss], axis=1)[arms.shown],
         [arms.labels[i] for i in arms.shown],
@@ -73,7 +78,7 @@ def loss_delay_plane(comparison: Comparison) -> Drawing:
     return figure
 
 
-def _draw_arms(axes: Axes, arms: Arms, loss: Floats) -> None:
+def _draw_arms(axes: Axes, arms: ArmSummary, loss: Floats) -> None:
     others = np.setdiff1d(np.arange(len(arms.labels)), arms.shown)
     dots = others[:: -(-others.size // MOST_DOTS) or 1]
     axes.plot(arms.mean_missing[dots], loss[dots], ".", color="#c9c9c4", markersize=3.0)
@@ -88,8 +93,8 @@ def _draw_arms(axes: Axes, arms: Arms, loss: Floats) -> None:
     )
 
 
-def _draw_way(axes: Axes, comparison: Comparison, k: int, style: Style, places: Floats) -> Line2D:
-    """From where a learner's weight began to where it ended, the mean of all games."""
+def _draw_path(axes: Axes, comparison: Comparison, k: int, style: Style, places: Floats) -> Line2D:
+    """Draw the weighted average of `places` under a learner's mean weights, from start to end."""
     way = comparison.weights_over_time(k) @ places.T
     kept = np.unique(np.linspace(0, len(way) - 1, MOST_STEPS).round().astype(int))
     (line,) = axes.plot(
@@ -103,12 +108,12 @@ def _draw_way(axes: Axes, comparison: Comparison, k: int, style: Style, places: 
         markeredgecolor=PAPER,
         markeredgewidth=0.8,
         zorder=3.0,
-        label=named(comparison.labels[k]),
+        label=legend_label(comparison.labels[k]),
     )
     return line
 
 
-def _draw_balanced(axes: Axes, arms: Arms, loss: Floats) -> Line2D:
+def _draw_balanced(axes: Axes, arms: ArmSummary, loss: Floats) -> Line2D:
     (mark,) = axes.plot(
         arms.balanced @ arms.mean_missing,
         arms.balanced @ loss,
@@ -124,41 +129,41 @@ def _draw_balanced(axes: Axes, arms: Arms, loss: Floats) -> Line2D:
     return mark
 
 
-@in_this_look
+@with_figure_settings
 def delay_distributions(comparison: Comparison) -> Drawing:
-    """The delays of each arm shown: median, half of them, four of five, 99 %, and never."""
-    arms = arms_of(comparison)
-    figure = blank(1.25 + 0.34 * arms.shown.size)
+    """Draw quantiles of the delays of each arm shown, and the share of losses that never arrive."""
+    arms = summarise_arms(comparison)
+    figure = new_figure(1.25 + 0.34 * arms.shown.size)
     axes = figure.add_subplot()
     finite = arms.quantiles[:, arms.shown]
     most = float(finite[np.isfinite(finite)].max(initial=1.0))
-    late_axis(axes, most)
+    set_delay_scale(axes, most)
     for row, (i, colour) in enumerate(zip(arms.shown, shades(arms.shown.size), strict=True)):
         _draw_delays(axes, row, arms.quantiles[:, i], colour)
         if arms.never[i] > 0.0:
-            _beside(axes, row, percent(arms.never[i]), INK)
+            _write_right_of_row(axes, row, percent(arms.never[i]), INK)
     if (arms.never[arms.shown] > 0.0).any():
-        _beside(axes, -0.8, "never", FAINT)
-    names = [fitted(arms.labels[i], LABELS, SMALL, most=22) for i in arms.shown]
+        _write_right_of_row(axes, -0.8, "never", FAINT)
+    names = [cut_to_width(arms.labels[i], ARM_NAME_WIDTH, SMALL_SIZE, most=22) for i in arms.shown]
     axes.set_yticks(range(arms.shown.size), names)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.set(ylim=(arms.shown.size - 0.4, -0.6), xlabel="delay in rounds")
     axes.grid(visible=True, axis="x")
-    meaning = wrapped(LEGEND, WIDTH - 2.0 * MARGIN, NOTE)
-    figure.supxlabel(meaning, fontsize=NOTE, color=FAINT)
-    title(figure, comparison.environment.name, "delays by arm")
+    meaning = wrap_to_width(DELAY_LEGEND, FIGURE_WIDTH - 2.0 * MARGIN, NOTE_SIZE)
+    figure.supxlabel(meaning, fontsize=NOTE_SIZE, color=FAINT)
+    add_title(figure, comparison.environment.name, "delays by arm")
     return figure
 
 
-def _beside(axes: Axes, row: float, text: str, colour: str) -> None:
-    """Text to the right of a row."""
+def _write_right_of_row(axes: Axes, row: float, text: str, colour: str) -> None:
+    """Write text to the right of a row."""
     place = axes.get_yaxis_transform()
-    axes.text(1.025, row, text, transform=place, va="center", fontsize=SMALL, color=colour)
+    axes.text(1.025, row, text, transform=place, va="center", fontsize=SMALL_SIZE, color=colour)
 
 
 def _draw_delays(axes: Axes, row: int, quantiles: Floats, colour: Any) -> None:
-    """One arm; what lies among the losses that never come is an arrow at the right edge."""
+    """Draw the quantiles of one arm; infinite ones become an arrow at the right edge."""
     edge = axes.get_xlim()[1]
     low, quarter, median, three_quarters, high, latest = np.minimum(quantiles, edge)
     axes.plot([low, high], [row, row], color=INK, linewidth=1.0)

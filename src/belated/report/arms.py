@@ -1,4 +1,4 @@
-"""The arms of a comparison: their account over all games, and which of them to show."""
+"""The arms of a comparison: their sums averaged over the games, and which arms to show."""
 
 from dataclasses import dataclass
 
@@ -7,18 +7,19 @@ import numpy as np
 from belated.analysis.game_sums import LEVELS
 from belated.arrays import Counts, Floats
 from belated.comparison.result import Comparison
-from belated.report.formatting import arm_named
+from belated.report.formatting import arm_name
 
-FEW_ARMS = 12  # are all shown
-MOST_ARMS = 8
+FEW_ARMS = 12  # up to this number, all arms are shown
+MOST_ARMS = 8  # of more arms, only this number is shown
 
 
 @dataclass(frozen=True)
-class Arms:
-    """The mean account of the games; arrays have an entry for each arm.
+class ArmSummary:
+    """Losses, delays and missing losses of each arm, averaged over the games of a comparison.
 
-    `shown` are the arms that matter, best first: all if they are few, else the best one, the one
-    the balanced comparator likes most, and those that the learners weigh most.
+    Arrays have an entry for each arm. `shown` are the indices of the arms that a report shows, in
+    the order of their losses: all arms if they are few, else the best one, the one with the
+    largest weight in the balanced comparator, and those with the largest weights of the learners.
     """
 
     labels: tuple[str, ...]
@@ -27,35 +28,35 @@ class Arms:
     missing_losses: Floats
     mean_missing: Floats
     most_missing: Counts
-    sampled: int  # how many rounds the delays are from
-    mean_delay: Floats  # of the losses that come
-    never: Floats
-    quantiles: Floats  # (level, arm), the median of the games
+    sampled: int  # number of rounds whose delays were examined
+    mean_delay: Floats  # of the losses that arrive
+    never: Floats  # share of the losses that never arrive
+    quantiles: Floats  # of the delays: (level, arm), the median over the games
     balanced: Floats
     shown: Counts
 
     @property
     def hidden(self) -> int:
-        """How many arms are not shown."""
+        """The number of arms that are not shown."""
         return len(self.labels) - self.shown.size
 
     @property
     def best(self) -> int:
-        """The arm of the smallest mean loss."""
+        """The index of the arm with the smallest mean loss."""
         return int(self.losses.argmin())
 
     @property
     def favoured(self) -> int:
-        """The arm with the largest weight in the balanced comparator."""
+        """The index of the arm with the largest weight in the balanced comparator."""
         return int(self.balanced.argmax())
 
     def quantile(self, level: float) -> Floats:
-        """A quantile of the delays, infinite where it falls among losses that never come."""
+        """Return a quantile of each arm's delays, infinite if that loss never arrives."""
         quantile: Floats = self.quantiles[LEVELS.index(level)]
         return quantile
 
     def share(self, weights: Floats) -> Floats:
-        """The weights (last axis) of the arms shown, and of all others if there are others."""
+        """Reduce weights (last axis: arms) to the arms shown plus, if any are hidden, their sum."""
         kept = weights[..., self.shown]
         if not self.hidden:
             return kept
@@ -63,13 +64,13 @@ class Arms:
         return np.concatenate([kept, others[..., None]], axis=-1)
 
 
-def arms_of(comparison: Comparison) -> Arms:
-    """The arms of a comparison."""
+def summarise_arms(comparison: Comparison) -> ArmSummary:
+    """Average the sums of each arm over all games, and choose the arms to show."""
     game_sums = comparison.game_sums
     losses = np.mean([each.losses for each in game_sums], axis=0)
     balanced = np.mean(comparison.balanced, axis=0)
-    return Arms(
-        labels=tuple(map(arm_named, game_sums[0].labels)),
+    return ArmSummary(
+        labels=tuple(map(arm_name, game_sums[0].labels)),
         rounds=game_sums[0].rounds,
         losses=losses,
         missing_losses=np.mean([each.missing_losses for each in game_sums], axis=0),
@@ -85,11 +86,12 @@ def arms_of(comparison: Comparison) -> Arms:
             method="inverted_cdf",
         ),
         balanced=balanced,
-        shown=_shown(comparison, losses, int(balanced.argmax())),
+        shown=_choose_arms(comparison, losses, int(balanced.argmax())),
     )
 
 
-def _shown(comparison: Comparison, losses: Floats, favoured: int) -> Counts:
+def _choose_arms(comparison: Comparison, losses: Floats, favoured: int) -> Counts:
+    """Return the indices of the arms to show, smallest loss first."""
     if losses.size <= FEW_ARMS:
         return np.argsort(losses, kind="stable")
     weights = np.max(

@@ -1,4 +1,4 @@
-"""What to see in each figure, in plain words, and the same for those who cannot see it."""
+"""The captions of the figures, and descriptions of the figures for screen readers."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -8,56 +8,56 @@ import numpy as np
 from belated.analysis.statistics import estimate
 from belated.comparison.result import Comparison
 from belated.report.arm_figures import MOST_DOTS
-from belated.report.arms import arms_of
+from belated.report.arms import summarise_arms
 from belated.report.formatting import clean, counted, listed, number, percent, plus_minus
-from belated.report.repetitions import DRAWS_ONLY, games_of
-from belated.report.weights import learned_rates, rate_text, vary, with_rates
+from belated.report.repetitions import DRAWS_ONLY, repetitions_of
+from belated.report.weight_figures import learned_rates, learners_with_rates, rate_text, rates_vary
 
-MOST_NAMED = 8
+MOST_NAMED = 8  # learners in one sentence
 
 
 class Caption(NamedTuple):
-    """The text below a figure, and the description that stands for it."""
+    """The text below a figure, and the description for readers who cannot see the figure."""
 
     text: str
     description: str
 
 
-def _by_learner(comparison: Comparison, say: Callable[[int], str]) -> str:
-    """The learners, lowest regret first, each with what is to be said of it."""
+def _each_learner(comparison: Comparison, say: Callable[[int], str]) -> str:
+    """List the learners, lowest regret first, each followed by `say` of its index."""
     order = np.argsort([comparison.regret(k).mean() for k in range(len(comparison.labels))])
     parts = [f"{clean(comparison.labels[k])} {say(int(k))}" for k in order[:MOST_NAMED]]
     rest = len(order) - len(parts)
     return listed([*parts, counted(rest, "more learner")] if rest else parts)
 
 
-def regret_over_time(comparison: Comparison) -> Caption:
-    """How regret grows, and who still loses in the second half."""
-    games = games_of(comparison)
-    bands = ", with bands of 95 % confidence" if games.several else ""
+def regret_over_time_caption(comparison: Comparison) -> Caption:
+    """Explain the curves, and state how much each regret grew in the second half."""
+    repetitions = repetitions_of(comparison)
+    bands = ", with bands of 95 % confidence" if repetitions.several else ""
     half = int(np.searchsorted(comparison.checkpoints, comparison.environment.rounds / 2))
 
     def grown(k: int) -> str:
         mean = comparison.regret_over_time(k).mean
         return number(float(mean[-1] - mean[half]))
 
-    late = _by_learner(comparison, grown)
-    end = _by_learner(comparison, lambda k: number(float(comparison.regret(k).mean())))
+    late = _each_learner(comparison, grown)
+    end = _each_learner(comparison, lambda k: number(float(comparison.regret(k).mean())))
     return Caption(
         "How much more each learner has lost than the arm that was best until then: "
-        f"{games.averaged}{bands}. A line that flattens has learned; one that stays straight "
-        f"has not. In the second half alone the regret grew by: {late}.",
+        f"{repetitions.mean_text}{bands}. A line that flattens has learned; one that stays "
+        f"straight has not. In the second half alone the regret grew by: {late}.",
         f"Line chart of regret over {comparison.environment.rounds:,} rounds. At the end: {end}.",
     )
 
 
-def final_regret(comparison: Comparison) -> Caption:
-    """How to read the intervals."""
-    end = _by_learner(comparison, lambda k: plus_minus(estimate(comparison.regret(k))))
-    games = games_of(comparison)
-    if not games.several:
-        text = f"The mark is the regret of the only {games.unit}."
-    elif games.random:
+def final_regret_caption(comparison: Comparison) -> Caption:
+    """Explain the ticks, marks and intervals of the final regrets."""
+    end = _each_learner(comparison, lambda k: plus_minus(estimate(comparison.regret(k))))
+    repetitions = repetitions_of(comparison)
+    if not repetitions.several:
+        text = f"The mark is the regret of the only {repetitions.unit}."
+    elif repetitions.random:
         text = (
             "Each tick is a game, the mark is their mean and its bar the 95 % confidence interval. "
             "The games are the same for all learners, so two of them may differ clearly although "
@@ -74,9 +74,9 @@ def final_regret(comparison: Comparison) -> Caption:
     )
 
 
-def loss_delay_plane(comparison: Comparison) -> Caption:
-    """Where the arms are, and what is between the best and the prompt ones."""
-    arms = arms_of(comparison)
+def loss_delay_plane_caption(comparison: Comparison) -> Caption:
+    """Explain the circles and paths, and state where the best arm and the comparator are."""
+    arms = summarise_arms(comparison)
     best, favoured = arms.best, arms.favoured
     text = (
         "Low is good, left is prompt. Each circle is an arm; each line leads from where a "
@@ -97,11 +97,11 @@ def loss_delay_plane(comparison: Comparison) -> Caption:
     return Caption(text, f"Scatter plot of the arms: {listed(places)}.")
 
 
-def delays(comparison: Comparison) -> Caption:
-    """Who is late, and who never comes."""
-    arms = arms_of(comparison)
+def delays_caption(comparison: Comparison) -> Caption:
+    """Explain the boxes, and state the share of losses that never arrive."""
+    arms = summarise_arms(comparison)
     medians = arms.quantile(0.5)
-    said = [f"{arms.labels[i]} {_rounds(medians[i])}" for i in arms.shown]
+    said = [f"{arms.labels[i]} {_rounds_text(medians[i])}" for i in arms.shown]
     never = float(arms.never.max())
     text = (
         "After how many rounds a loss is known, for each arm, the best one first: half of the "
@@ -120,15 +120,15 @@ def delays(comparison: Comparison) -> Caption:
     return Caption(text, f"Box plot of the delays. Medians: {listed(said)}.")
 
 
-def _rounds(delay: float) -> str:
+def _rounds_text(delay: float) -> str:
     return counted(int(delay), "round") if np.isfinite(delay) else "never"
 
 
-def arm_weights(comparison: Comparison) -> Caption:
-    """Who ended where."""
-    arms = arms_of(comparison)
+def arm_weights_caption(comparison: Comparison) -> Caption:
+    """Explain the areas, and state each learner's final weight on the best arm."""
+    arms = summarise_arms(comparison)
     best = arms.best
-    last = _by_learner(
+    last = _each_learner(
         comparison, lambda k: percent(float(comparison.weights_over_time(k)[-1, best]))
     )
     text = (
@@ -141,16 +141,16 @@ def arm_weights(comparison: Comparison) -> Caption:
     return Caption(text, f"Stacked areas over time. Final weight on {arms.labels[best]}: {last}.")
 
 
-def rate_weights(comparison: Comparison) -> Caption:
-    """Which rates were learned."""
+def rate_weights_caption(comparison: Comparison) -> Caption:
+    """Explain the areas, and state the rate with the largest final weight of each learner."""
     found, spread = [], ""
-    for k in with_rates(comparison):
+    for k in learners_with_rates(comparison):
         rates, weights = learned_rates(comparison, k)
         j = int(weights[-1].argmax())
         label, share = clean(comparison.labels[k]), percent(float(weights[-1, j]))
         found.append(f"{label} has {share} on {rate_text(rates[:, j])}")
-        if any(map(vary, rates.T)):
-            spread = f", from the lowest to the highest of all {games_of(comparison).unit}s"
+        if any(map(rates_vary, rates.T)):
+            spread = f", from the lowest to the highest of all {repetitions_of(comparison).unit}s"
     ended = listed(found)
     return Caption(
         "These learners do not choose a learning rate: they weigh several and learn which is "
@@ -161,10 +161,10 @@ def rate_weights(comparison: Comparison) -> Caption:
 
 
 CAPTIONS: dict[str, Callable[[Comparison], Caption]] = {
-    "regret-over-time": regret_over_time,
-    "final-regret": final_regret,
-    "loss-delay-plane": loss_delay_plane,
-    "delays": delays,
-    "arm-weights": arm_weights,
-    "rate-weights": rate_weights,
+    "regret-over-time": regret_over_time_caption,
+    "final-regret": final_regret_caption,
+    "loss-delay-plane": loss_delay_plane_caption,
+    "delays": delays_caption,
+    "arm-weights": arm_weights_caption,
+    "rate-weights": rate_weights_caption,
 }

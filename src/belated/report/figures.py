@@ -1,16 +1,19 @@
-"""All figures of a comparison, and files of them."""
+"""The list of all figures of a comparison, and functions that save figures to files."""
 
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from belated.report.style import figure_settings  # first: it says that matplotlib is missing
+
+# isort: split
 from belated.comparison.result import Comparison
 from belated.report.arm_figures import delay_distributions, loss_delay_plane
+from belated.report.drawing import Drawing
 from belated.report.formatting import clean
-from belated.report.regret import final_regret, regret_over_time
-from belated.report.style import Drawing, look
-from belated.report.weights import arm_weights, rate_weights
+from belated.report.regret_figures import final_regret, regret_over_time
+from belated.report.weight_figures import arm_weights, rate_weights
 
 __all__ = [
     "FIGURES",
@@ -39,7 +42,7 @@ FORMATS = ("png", "svg", "pdf")
 def save_figures(
     comparisons: Sequence[Comparison], folder: str | Path, formats: Sequence[str] = ("png", "svg")
 ) -> list[Path]:
-    """Write every figure of every comparison into a folder, which is made if need be."""
+    """Save every figure of every comparison in a folder, which is created if it does not exist."""
     for each in formats:
         if each not in FORMATS:
             raise ValueError(f"format is {each!r}; it must be one of {', '.join(FORMATS)}")
@@ -60,7 +63,7 @@ def save_figures(
 
 
 def stems(comparisons: Sequence[Comparison]) -> list[str]:
-    """A short name for each comparison that files and links can bear, no two alike."""
+    """Return a unique name for each comparison, of lower-case letters, digits and hyphens."""
     found: list[str] = []
     for comparison in comparisons:
         plain = re.sub(r"[^a-z0-9]+", "-", comparison.environment.name.lower()).strip("-")[:60]
@@ -74,13 +77,16 @@ def stems(comparisons: Sequence[Comparison]) -> list[str]:
 
 
 def save_figure(figure: Drawing, path: Path, command: str) -> Path:
-    """Write one file, which appears only when it is complete, with the command inside."""
+    """Save a figure to a file, with the command that made it in the metadata.
+
+    An interrupted save leaves no incomplete file at `path`.
+    """
     partial = path.with_name(path.name + ".part")
     about = "Subject" if path.suffix == ".pdf" else "Description"
     metadata: dict[str, Any] = {"Title": path.stem, about: clean(command)}
     if path.suffix != ".png":
         metadata["CreationDate" if path.suffix == ".pdf" else "Date"] = None
-    with look():
+    with figure_settings():
         figure.savefig(partial, format=path.suffix[1:], metadata=metadata)
     partial.replace(path)
     return path

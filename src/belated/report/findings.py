@@ -1,4 +1,4 @@
-"""What a comparison found, in sentences: who regretted least, by how much, and how surely."""
+"""The result of a comparison in sentences: the lowest regret, by how much, and how certain."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,25 +8,25 @@ import numpy as np
 
 from belated.analysis.statistics import MeanEstimate, estimate
 from belated.comparison.result import Comparison
-from belated.report.formatting import NOISE, clean, listed, percent, plus_minus
-from belated.report.repetitions import games_of
+from belated.report.formatting import ROUNDING, clean, listed, percent, plus_minus
+from belated.report.repetitions import repetitions_of
 from belated.types import Setting
 
-TOLD = {
+FEEDBACK_SENTENCES = {
     Setting.CONCEALED: "nothing but the losses of their choices",
     Setting.PARTIALLY_CONCEALED: "the losses of their choices and how many were missing",
     Setting.FULL_INFORMATION: "all losses",
 }
-LEARNED = tuple(TOLD)  # from the least told to the most
+SETTINGS_BY_FEEDBACK = tuple(FEEDBACK_SENTENCES)  # from the least feedback to the most
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one comparison in a sentence, and what should be said besides.
+    """The result of one comparison: a headline sentence, and further sentences as details.
 
-    `brief` is the headline where the scenario has been named. `best` names the learner of the
-    lowest mean regret, or several if they have the same; `rivals` those that cannot be told apart
-    from it. It is clear if one learner is surely better than all others.
+    `brief` is the headline without the name of the scenario. `best` are the learners with the
+    lowest mean regret, `rivals` those whose difference to it may be due to chance. `clear` says
+    whether one learner is better than all others at the 95 % level.
     """
 
     headline: str
@@ -37,11 +37,12 @@ class Finding:
     clear: bool
 
 
-class Standing:
-    """The contenders by mean regret, and the differences to the first, game by game.
+class Ranking:
+    """The contenders in the order of their mean regret, compared with the first game by game.
 
-    `level` are the first and those of the same regret, `rivals` others that cannot be told apart
-    from it: not always the next ones, since a pair that moves together differs more surely.
+    `tied` are the first contender and those with equal regret. `rivals` are those whose difference
+    to the first may be due to chance. These need not follow the first in the order: the interval
+    of a difference is narrow if two regrets vary together, and wide if they do not.
     """
 
     def __init__(self, comparison: Comparison) -> None:
@@ -52,50 +53,62 @@ class Standing:
         self.settings = [traces[0].learner.setting for traces in comparison.traces]
         self.order = sorted(range(count), key=lambda k: float(self.regrets[k].mean))
         self.first = self.order[0]
-        self.games = games_of(comparison)
-        self.level = [k for k in self.order if self.equal(k)]
-        self.rivals = [k for k in self.order if not self.equal(k) and not self.surely(k)]
+        self.repetitions = repetitions_of(comparison)
+        self.tied = [k for k in self.order if self.equals_first(k)]
+        self.rivals = [
+            k for k in self.order if not self.equals_first(k) and not self.surely_behind(k)
+        ]
 
     def behind(self, k: int) -> MeanEstimate:
-        """How much more contender k regretted than the first, in the same games."""
+        """Estimate how much larger the regret of contender k is than that of the first."""
         return estimate(self.values[k] - self.values[self.first])
 
-    def equal(self, k: int) -> bool:
-        """Whether k and the first have the same regret but for rounding."""
+    def equals_first(self, k: int) -> bool:
+        """Return whether contender k and the first have equal regrets, up to rounding."""
         scale = np.abs([self.values[k], self.values[self.first]]).max(initial=1.0)
-        return bool(np.abs(self.values[k] - self.values[self.first]).max() <= NOISE * scale)
+        return bool(np.abs(self.values[k] - self.values[self.first]).max() <= ROUNDING * scale)
 
-    def surely(self, k: int) -> bool:
-        """Whether zero is outside the 95 % interval of the difference; one game has no interval."""
+    def surely_behind(self, k: int) -> bool:
+        """Return whether the 95 % interval of the difference to the first excludes zero.
+
+        A single game has no interval; then any positive difference counts.
+        """
         behind = self.behind(k)
         return bool(behind.mean > np.nan_to_num(behind.half_width))
 
     @property
     def runner_up(self) -> int:
-        """The first contender of another regret, if not all have the same."""
-        return next(k for k in self.order if k not in self.level)
+        """The first contender in the order that is not tied; there must be one."""
+        return next(k for k in self.order if k not in self.tied)
 
-    def named(self, contenders: Sequence[int]) -> str:
-        """Their names, if they are few."""
-        return some([self.labels[k] for k in contenders])
+    def names(self, contenders: Sequence[int]) -> str:
+        """Join the labels of contenders, or the first few of them."""
+        return first_names([self.labels[k] for k in contenders])
 
 
 def finding(comparison: Comparison) -> Finding:
-    """The finding of a comparison."""
-    standing = Standing(comparison)
-    details = [_certainty(standing), _below_zero(standing), *_told(standing, comparison)]
+    """Describe the result of one comparison."""
+    ranking = Ranking(comparison)
+    details = [
+        _certainty_sentence(ranking),
+        _negative_regret_sentence(ranking),
+        *_feedback_sentences(ranking, comparison),
+    ]
     return Finding(
-        headline=_headline(standing, f" on {clean(comparison.environment.name)}"),
-        brief=_headline(standing, ""),
+        headline=_headline(ranking, f" on {clean(comparison.environment.name)}"),
+        brief=_headline(ranking, ""),
         details=tuple(text for text in details if text),
-        best=tuple(standing.labels[k] for k in standing.level),
-        rivals=tuple(standing.labels[k] for k in standing.rivals),
-        clear=standing.games.several and len(standing.level) == 1 and not standing.rivals,
+        best=tuple(ranking.labels[k] for k in ranking.tied),
+        rivals=tuple(ranking.labels[k] for k in ranking.rivals),
+        clear=ranking.repetitions.several and len(ranking.tied) == 1 and not ranking.rivals,
     )
 
 
-def overall(findings: Sequence[Finding]) -> str:
-    """The finding of several comparisons: who was first most often, and how often clearly."""
+def overall_headline(findings: Sequence[Finding]) -> str:
+    """Say which learner had the lowest regret most often, and how often that was clear.
+
+    For a single finding this is its own headline.
+    """
     if len(findings) == 1:
         return findings[0].headline
     wins = Counter(label for each in findings for label in each.best)
@@ -106,76 +119,79 @@ def overall(findings: Sequence[Finding]) -> str:
     if wins[most] == len(findings):
         among = "both" if len(findings) == 2 else f"all {len(findings)}"
     each = " each" if len(first) > 1 else ""
-    said = f"{some(first)} had the lowest regret in {among} scenarios{each}"
+    said = f"{first_names(first)} had the lowest regret in {among} scenarios{each}"
     if clear[most] == wins[most]:
         return said
     return f"{said}, clearly in {clear[most]}" if clear[most] else f"{said}, but not clearly"
 
 
-def some(names: Sequence[str], most: int = 3) -> str:
-    """The first few names, and how many more there are."""
+def first_names(names: Sequence[str], most: int = 3) -> str:
+    """Join up to `most` names; of more, join the first and count the others."""
     if len(names) <= most:
         return listed(names)
     return listed([*names[: most - 1], f"{len(names) - most + 1} others"])
 
 
-def _headline(standing: Standing, where: str) -> str:
-    regret = plus_minus(standing.regrets[standing.first])
-    if len(standing.order) == 1:
-        return f"{standing.labels[0]} had a regret of {regret}{where}"
-    if len(standing.level) == len(standing.order):
+def _headline(ranking: Ranking, where: str) -> str:
+    regret = plus_minus(ranking.regrets[ranking.first])
+    if len(ranking.order) == 1:
+        return f"{ranking.labels[0]} had a regret of {regret}{where}"
+    if len(ranking.tied) == len(ranking.order):
         return f"All learners had the same regret{where}: {regret}"
-    said = f"{standing.named(standing.level)} had the lowest regret{where}: {regret}"
-    if standing.rivals:
-        it = "it" if len(standing.level) == 1 else "them"
-        return f"{said}; {standing.named(standing.rivals)} cannot be told apart from {it}"
-    less = plus_minus(standing.behind(standing.runner_up))
-    return f"{said}, {less} less than {standing.labels[standing.runner_up]}"
+    said = f"{ranking.names(ranking.tied)} had the lowest regret{where}: {regret}"
+    if ranking.rivals:
+        it = "it" if len(ranking.tied) == 1 else "them"
+        return f"{said}; {ranking.names(ranking.rivals)} cannot be told apart from {it}"
+    less = plus_minus(ranking.behind(ranking.runner_up))
+    return f"{said}, {less} less than {ranking.labels[ranking.runner_up]}"
 
 
-def _certainty(standing: Standing) -> str:
-    games = standing.games
-    if not games.several:
-        return f"Only one {games.unit} was played, so nothing can be said about chance."
-    if len(standing.level) == len(standing.order):
+def _certainty_sentence(ranking: Ranking) -> str:
+    repetitions = ranking.repetitions
+    if not repetitions.several:
+        return f"Only one {repetitions.unit} was played, so nothing can be said about chance."
+    if len(ranking.tied) == len(ranking.order):
         return ""
-    if standing.rivals:
-        rival = standing.rivals[0]
-        pair = f"{standing.labels[standing.first]} and {standing.labels[rival]}"
+    if ranking.rivals:
+        rival = ranking.rivals[0]
+        pair = f"{ranking.labels[ranking.first]} and {ranking.labels[rival]}"
         return (
-            f"{games.over} {pair} differ by {plus_minus(standing.behind(rival))}: "
-            f"zero lies within this {games.interval}."
+            f"{repetitions.over_text} {pair} differ by {plus_minus(ranking.behind(rival))}: "
+            f"zero lies within this {repetitions.interval_text}."
         )
-    second = standing.runner_up
-    share = float(standing.behind(second).mean / np.abs(standing.regrets[second].mean))
-    relative = f" ({percent(share)})" if standing.regrets[standing.first].mean > 0.0 else ""
+    second = ranking.runner_up
+    share = float(ranking.behind(second).mean / np.abs(ranking.regrets[second].mean))
+    relative = f" ({percent(share)})" if ranking.regrets[ranking.first].mean > 0.0 else ""
     return (
-        f"{games.over} the difference{relative} is clear: zero lies outside its {games.interval}."
+        f"{repetitions.over_text} the difference{relative} is clear: zero lies outside its "
+        f"{repetitions.interval_text}."
     )
 
 
-def _below_zero(standing: Standing) -> str:
-    lowest = standing.regrets[standing.first]
-    if not float(lowest.mean) < -NOISE:
+def _negative_regret_sentence(ranking: Ranking) -> str:
+    lowest = ranking.regrets[ranking.first]
+    if not float(lowest.mean) < -ROUNDING:
         return ""
     return "A regret below zero is possible: it did better than any single arm."
 
 
-def _told(standing: Standing, comparison: Comparison) -> list[str]:
-    """Who knew more than the first, and who was best of those that knew less."""
-    mine = LEARNED.index(standing.settings[standing.first])
-    alone = len(standing.level) == 1 and not standing.rivals
-    subject = "It" if alone else standing.labels[standing.first]
-    more = [k for k in standing.order if LEARNED.index(standing.settings[k]) > mine]
+def _feedback_sentences(ranking: Ranking, comparison: Comparison) -> list[str]:
+    """Name the learners with more feedback than the first, and the best of those with less."""
+    mine = SETTINGS_BY_FEEDBACK.index(ranking.settings[ranking.first])
+    alone = len(ranking.tied) == 1 and not ranking.rivals
+    subject = "It" if alone else ranking.labels[ranking.first]
+    more = [k for k in ranking.order if SETTINGS_BY_FEEDBACK.index(ranking.settings[k]) > mine]
     sentences = []
     if more:
-        knew = some([standing.labels[k] for k in more])
+        knew = first_names([ranking.labels[k] for k in more])
         sentences.append(f"{subject} was told less than {knew}.")
-    for setting in reversed(LEARNED[:mine]):
-        group = [k for k in standing.order if standing.settings[k] is setting]
+    for setting in reversed(SETTINGS_BY_FEEDBACK[:mine]):
+        group = [k for k in ranking.order if ranking.settings[k] is setting]
         group = [k for k in group if comparison.contenders[k].name != "uniform"]
         if group:
-            regret = plus_minus(standing.regrets[group[0]])
-            best = standing.labels[group[0]]
-            sentences.append(f"Of those told {TOLD[setting]}, {best} had the lowest: {regret}.")
+            regret = plus_minus(ranking.regrets[group[0]])
+            best = ranking.labels[group[0]]
+            sentences.append(
+                f"Of those told {FEEDBACK_SENTENCES[setting]}, {best} had the lowest: {regret}."
+            )
     return sentences

@@ -1,4 +1,4 @@
-"""Small pieces of HTML. Text is escaped here and nowhere else."""
+"""Elements of HTML. This is the only module that escapes text."""
 
 import html
 import re
@@ -8,12 +8,12 @@ from belated.report.formatting import clean
 
 
 def escaped(text: str) -> str:
-    """Text as HTML shows it, in one line."""
+    """Escape text for HTML and put it on one line."""
     return html.escape(clean(text))
 
 
-def sentence(text: str) -> str:
-    """Escaped text whose numbers and hyphenated names stay in one line."""
+def prose(text: str) -> str:
+    """Escape text and forbid line breaks inside "1 ± 2", "5 %" and names with hyphens."""
     words = [
         f'<span class="whole">{word}</span>' if "-" in word and len(word) < 30 else word
         for word in escaped(text).split(" ")
@@ -22,7 +22,11 @@ def sentence(text: str) -> str:
 
 
 def element(name: str, content: str = "", **attributes: str) -> str:
-    """An element around HTML; an attribute's trailing underscore is dropped."""
+    """Return an element with HTML as its content.
+
+    In the names of attributes, underscores become hyphens and one at the end is dropped, so
+    `class_` means class.
+    """
     given = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escaped(value)}"'
         for key, value in attributes.items()
@@ -31,15 +35,15 @@ def element(name: str, content: str = "", **attributes: str) -> str:
 
 
 def paragraph(*sentences: str, class_: str = "") -> str:
-    """Plain sentences as a paragraph; nothing if there are none."""
-    text = " ".join(sentence for sentence in sentences if sentence)
+    """Return a paragraph of unescaped sentences, or an empty string if there are none."""
+    text = " ".join(each for each in sentences if each)
     if not text:
         return ""
-    return element("p", sentence(text), **({"class_": class_} if class_ else {}))
+    return element("p", prose(text), **({"class_": class_} if class_ else {}))
 
 
 def table(id_: str, caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of HTML cells, the first of each row its head; it scrolls by itself if it is wide."""
+    """Return a table of HTML cells that scrolls if it is too wide; first cells are row headings."""
     head = "".join(element("th", text, scope="col") for text in heads)
     body = "".join(
         element(
@@ -49,7 +53,7 @@ def table(id_: str, caption: str, heads: Sequence[str], rows: Sequence[Sequence[
         for row in rows
     )
     inner = (
-        element("caption", element("span", sentence(caption)), id=id_)
+        element("caption", element("span", prose(caption)), id=id_)
         + element("thead", element("tr", head))
         + element("tbody", body)
     )
@@ -64,5 +68,5 @@ def table(id_: str, caption: str, heads: Sequence[str], rows: Sequence[Sequence[
 
 
 def definitions(pairs: Sequence[tuple[str, str]]) -> str:
-    """Terms and what is to be said of them, both HTML."""
+    """Return a definition list of pairs (term, definition), both HTML."""
     return element("dl", "".join(element("dt", term) + element("dd", said) for term, said in pairs))

@@ -1,4 +1,4 @@
-"""The report: one page of HTML that says what was found, shows it, and needs no other file."""
+"""The HTML report on one or several comparisons: one page that needs no other file."""
 
 import hashlib
 from collections.abc import Sequence
@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from belated import __version__
 from belated.analysis.statistics import estimate
 from belated.comparison.result import Comparison
-from belated.report.findings import Finding, finding, overall
-from belated.report.formatting import NONE, RHO, UNPROVEN, clean, listed, plus_minus
-from belated.report.markup import definitions, element, escaped, paragraph, sentence, table
-from belated.report.repetitions import DRAWS_ONLY, Games, games_of
+from belated.report.findings import Finding, finding, overall_headline
+from belated.report.formatting import DAGGER, EN_DASH, RHO, clean, listed, plus_minus
+from belated.report.markup import definitions, element, escaped, paragraph, prose, table
+from belated.report.repetitions import DRAWS_ONLY, Repetitions, repetitions_of
 
 if TYPE_CHECKING:
-    from belated.report.sections import Place
+    from belated.report.sections import SectionHeading
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-WORDS = (
+CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+GLOSSARY = (
     ("Regret", "What a learner lost in expectation, less what the best single arm lost in the "
      "same game."),
     ("Missing", "A loss is missing from the round after it was made until it is known. It "
@@ -28,17 +28,20 @@ WORDS = (
     ("Balanced comparator", "The mixture of arms for which loss plus the cost of learning it under "
      "delay is least: a fairer goal than the best arm where that is known very late."),
     ("Bound", "What a theorem says of the regret in these very games, its constants included. "
-     f"With {UNPROVEN} it is stated, but not proven to hold here: see What is proven."),
+     f"With {DAGGER} it is stated, but not proven to hold here: see What is proven."),
 )  # fmt: skip
 
 
 def write_report(comparisons: Sequence[Comparison], path: str | Path) -> Path:
-    """Write the report of one or several comparisons; the file appears only when it is complete."""
+    """Write the HTML report on one or several comparisons to a file.
+
+    An interrupted call leaves no incomplete file at `path`.
+    """
     path = Path(path)
     check_report(path)
     if not comparisons:
         raise ValueError("there are 0 comparisons; a report needs at least 1")
-    text = document(comparisons)
+    text = report_html(comparisons)
     partial = path.with_name(path.name + ".part")
     partial.write_text(text, encoding="utf-8")
     partial.replace(path)
@@ -46,49 +49,49 @@ def write_report(comparisons: Sequence[Comparison], path: str | Path) -> Path:
 
 
 def check_report(path: Path) -> None:
-    """Refuse a file that no report can be written to, before any work is done for it."""
+    """Raise ValueError if no report can be written to this path; call it before long work."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{path.name} ends in {path.suffix!r}; a report must end in .html")
     if not path.absolute().parent.is_dir():
         raise ValueError(f"{path} cannot be written; its folder does not exist")
 
 
-def document(comparisons: Sequence[Comparison]) -> str:
-    """The whole page; the same comparisons give the same page."""
+def report_html(comparisons: Sequence[Comparison]) -> str:
+    """Return the HTML page on these comparisons; equal comparisons give an equal page."""
     from belated.report.figures import stems
-    from belated.report.sections import Place, section
+    from belated.report.sections import SectionHeading, comparison_section
 
     findings = [finding(each) for each in comparisons]
-    names = zip(stems(comparisons), titles(comparisons), strict=True)
-    places = [Place(f"s{n}-{stem}", title) for n, (stem, title) in enumerate(names, 1)]
+    names = zip(stems(comparisons), section_titles(comparisons), strict=True)
+    headings = [SectionHeading(f"s{n}-{stem}", title) for n, (stem, title) in enumerate(names, 1)]
     several = len(comparisons) > 1
     parts = [
-        section(comparison, place, found if several else None)
-        for comparison, place, found in zip(comparisons, places, findings, strict=True)
+        comparison_section(comparison, heading, found if several else None)
+        for comparison, heading, found in zip(comparisons, headings, findings, strict=True)
     ]
-    headline = overall(findings)
+    headline = overall_headline(findings)
     main = "".join(
         [
-            _overview(comparisons, findings, places) if several else "",
+            _overview(comparisons, findings, headings) if several else "",
             *parts,
             element("section", element("h2", "The words") + _glossary(comparisons), id="words"),
             element(
                 "section",
-                element("h2", "How it was made") + _made(comparisons, places),
+                element("h2", "How it was made") + _how_made(comparisons, headings),
                 id="made",
             ),
         ]
     )
     body = (
-        _header(headline, findings)
+        _page_header(headline, findings)
         + element("main", main)
         + element("footer", f"Made by belated {__version__}. This page needs no other file.")
     )
-    return f'<!doctype html>\n<html lang="en">{_head(headline)}<body>{body}</body></html>\n'
+    return f'<!doctype html>\n<html lang="en">{_html_head(headline)}<body>{body}</body></html>\n'
 
 
-def titles(comparisons: Sequence[Comparison]) -> list[str]:
-    """The scenarios by name, numbered where a name comes twice."""
+def section_titles(comparisons: Sequence[Comparison]) -> list[str]:
+    """Return the names of the scenarios, with numbers if a name occurs more than once."""
     names = [clean(each.environment.name) for each in comparisons]
     return [
         name if names.count(name) == 1 else f"{name} ({names[: n + 1].count(name)})"
@@ -96,43 +99,45 @@ def titles(comparisons: Sequence[Comparison]) -> list[str]:
     ]
 
 
-def _head(headline: str) -> str:
+def _html_head(headline: str) -> str:
     style = files("belated.report").joinpath("page.css").read_text(encoding="utf-8")
     return (
         '<head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_POLICY}">'
         f'<meta name="generator" content="belated {__version__}">'
         f'<link rel="icon" href="data:,"><title>{escaped(headline)}</title>'
         f"<style>{style}</style></head>"
     )
 
 
-def _header(headline: str, findings: Sequence[Finding]) -> str:
+def _page_header(headline: str, findings: Sequence[Finding]) -> str:
     details = findings[0].details if len(findings) == 1 else ()
     return element(
         "header",
         paragraph("Learning from late feedback: a comparison", class_="kicker")
-        + element("h1", sentence(headline))
+        + element("h1", prose(headline))
         + paragraph(*details, class_="lead"),
     )
 
 
 def _overview(
-    comparisons: Sequence[Comparison], findings: Sequence[Finding], places: Sequence["Place"]
+    comparisons: Sequence[Comparison],
+    findings: Sequence[Finding],
+    headings: Sequence["SectionHeading"],
 ) -> str:
-    """The contents, each with its finding, and every regret in one table."""
+    """Return the table of contents with each finding, and one table of all regrets."""
     items = "".join(
         element(
             "li",
-            element("a", sentence(place.title), href=f"#{place.stem}")
-            + element("small", sentence(f": {found.brief}")),
+            element("a", prose(heading.title), href=f"#{heading.stem}")
+            + element("small", prose(f": {found.brief}")),
         )
-        for found, place in zip(findings, places, strict=True)
+        for found, heading in zip(findings, headings, strict=True)
     )
     labels = list(dict.fromkeys(clean(label) for each in comparisons for label in each.labels))
     rows = []
-    for each, found, place in zip(comparisons, findings, places, strict=True):
+    for each, found, heading in zip(comparisons, findings, headings, strict=True):
         regrets = {
             clean(label): plus_minus(estimate(each.regret(k)))
             for k, label in enumerate(each.labels)
@@ -140,10 +145,10 @@ def _overview(
         cells = [
             element("strong", regrets[label])
             if label in (*found.best, *found.rivals)
-            else regrets.get(label, NONE)
+            else regrets.get(label, EN_DASH)
             for label in labels
         ]
-        rows.append([escaped(place.title), *cells])
+        rows.append([escaped(heading.title), *cells])
     caption = (
         "Regret of every learner in every scenario; the lowest and what cannot be told apart from "
         "it in bold"
@@ -154,7 +159,7 @@ def _overview(
 
 
 def _glossary(comparisons: Sequence[Comparison]) -> str:
-    played = [games_of(each) for each in comparisons]
+    played = [repetitions_of(each) for each in comparisons]
     unit = "games" if any(each.random for each in played) else "runs"
     intervals = f"95 % confidence intervals of a mean over the {unit} played."
     if not all(each.random for each in played):
@@ -162,19 +167,19 @@ def _glossary(comparisons: Sequence[Comparison]) -> str:
             f" Where all runs are of one game, they cover {DRAWS_ONLY} and say nothing of other "
             "games."
         )
-    words = [*WORDS, ("± and bands", intervals)]
+    words = [*GLOSSARY, ("± and bands", intervals)]
     return definitions([(term, escaped(said)) for term, said in words])
 
 
-def _made(comparisons: Sequence[Comparison], places: Sequence["Place"]) -> str:
-    """What to type to get the same."""
+def _how_made(comparisons: Sequence[Comparison], headings: Sequence["SectionHeading"]) -> str:
+    """Return the command, version, seed and repetitions that reproduce the report."""
     commands = list(dict.fromkeys(clean(each.command) for each in comparisons if each.command))
     if commands:
         said = "".join(element("pre", element("code", escaped(each))) for each in commands)
     else:
         said = escaped("Made in Python, by belated's compare, without a command.")
     seeds = listed([str(seed) for seed in dict.fromkeys(each.seed for each in comparisons)])
-    played = [games_of(each) for each in comparisons]
+    played = [repetitions_of(each) for each in comparisons]
     random = any(each.random for each in played)
     same = "the same games to every learner" if random else "the same draws to the learners"
     return definitions(
@@ -182,22 +187,27 @@ def _made(comparisons: Sequence[Comparison], places: Sequence["Place"]) -> str:
             ("Command", said),
             ("Version", escaped(f"belated {__version__}")),
             ("Seed", escaped(f"{seeds}; the same seed gives {same}.")),
-            ("Repetitions", escaped(_repetitions(played, places))),
+            ("Repetitions", escaped(_repetitions_sentence(played, headings))),
         ]
     )
 
 
-def _repetitions(played: Sequence[Games], places: Sequence["Place"]) -> str:
-    """How many for each learner, by scenario if they differ."""
-    said = [each.said for each in played]
+def _repetitions_sentence(
+    played: Sequence[Repetitions], headings: Sequence["SectionHeading"]
+) -> str:
+    """State the number of repetitions, for each scenario if they differ."""
+    said = [each.count_text for each in played]
     if len(set(said)) == 1:
         return f"For each learner {said[0]}."
-    pairs = zip(said, places, strict=True)
-    return f"For each learner {'; '.join(f'{each} ({place.title})' for each, place in pairs)}."
+    pairs = zip(said, headings, strict=True)
+    return f"For each learner {'; '.join(f'{each} ({heading.title})' for each, heading in pairs)}."
 
 
 def notebook_view(comparison: Comparison) -> str:
-    """The table and the regret over time, for a notebook; the table alone without matplotlib."""
+    """Return the results and the figure of regret over time as HTML for a notebook.
+
+    Without matplotlib it contains the results only.
+    """
     results = comparison.table().without("why")._repr_html_()
     try:
         from belated.report import figures
@@ -206,7 +216,7 @@ def notebook_view(comparison: Comparison) -> str:
     from belated.report import captions, svg
 
     digest = hashlib.sha256(results.encode()).hexdigest()[:12]
-    described = captions.regret_over_time(comparison).description
-    picture = svg.fragment(figures.regret_over_time(comparison), f"belated-{digest}-", described)
+    described = captions.regret_over_time_caption(comparison).description
+    picture = svg.svg_element(figures.regret_over_time(comparison), f"belated-{digest}-", described)
     style = "max-width: 40rem; background: white; padding: 0.5rem"
     return results + element("div", picture, style=style)

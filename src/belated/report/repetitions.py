@@ -1,4 +1,4 @@
-"""What was repeated, in words: games of their own, or the one game that there is."""
+"""How a report words the repetitions of a comparison: different games, or runs of one game."""
 
 from dataclasses import dataclass
 
@@ -9,11 +9,12 @@ DRAWS_ONLY = "the learners' own draws only"
 
 
 @dataclass(frozen=True)
-class Games:
-    """The repetitions of a comparison.
+class Repetitions:
+    """The number and kind of the repetitions of a comparison.
 
-    Without chance in the environment all of them are the same game, and only what the learners
-    draw differs: they are runs of it. `asked` is how many were wanted, 0 if nobody knows.
+    In a random environment each repetition is a game of its own. In one without randomness all
+    repetitions are runs of the same game and differ only by the learners' random choices. `asked`
+    is the number of repetitions requested, 0 if it is unknown.
     """
 
     count: int
@@ -22,43 +23,43 @@ class Games:
 
     @property
     def unit(self) -> str:
-        """What one repetition is."""
+        """The noun for one repetition: "game" or "run"."""
         return "game" if self.random else "run"
 
     @property
     def several(self) -> bool:
-        """Whether there is more than one, and so an interval."""
+        """Whether there are at least two repetitions, which a confidence interval needs."""
         return self.count > 1
 
     @property
-    def said(self) -> str:
-        """How many there are, of how many."""
+    def count_text(self) -> str:
+        """The number of repetitions in words, and the number requested if some are lacking."""
         number = counted(self.count, self.unit)
         if self.count < self.asked:
             number = f"{self.count:,} of {counted(self.asked, self.unit)}, interrupted"
         return number if self.random else f"one game, {number}"
 
     @property
-    def averaged(self) -> str:
-        """What a number is that stands for all of them."""
+    def mean_text(self) -> str:
+        """What a number for all repetitions is: a mean, or the value of the only one."""
         if not self.several:
             return f"one {self.unit}"
         return f"the mean of {self.count:,} {self.unit}s" + ("" if self.random else " of one game")
 
     @property
-    def over(self) -> str:
-        """Where differences were found."""
+    def over_text(self) -> str:
+        """The beginning of a sentence about differences between learners."""
         if self.random:
             return f"Over {self.count:,} games, the same for all learners,"
         return f"Over {self.count:,} runs of one game,"
 
     @property
-    def interval(self) -> str:
-        """The interval of a mean, and what it leaves out."""
+    def interval_text(self) -> str:
+        """The name of the confidence interval, and which randomness it covers."""
         interval = "95 % confidence interval"
         return interval if self.random else f"{interval}, which covers {DRAWS_ONLY}"
 
 
-def games_of(comparison: Comparison) -> Games:
-    """The repetitions of a comparison."""
-    return Games(len(comparison.repetitions), comparison.asked, comparison.environment.random)
+def repetitions_of(comparison: Comparison) -> Repetitions:
+    """Return the number and kind of the repetitions of a comparison."""
+    return Repetitions(len(comparison.repetitions), comparison.asked, comparison.environment.random)

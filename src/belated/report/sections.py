@@ -1,111 +1,116 @@
-"""The section of a report that tells of one comparison: results, figures, arms, bounds."""
+"""The section of a report about one comparison: results, figures, arms and bounds."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from belated.comparison.result import Comparison
-from belated.report.arms import Arms, arms_of
+from belated.report.arms import ArmSummary, summarise_arms
 from belated.report.captions import CAPTIONS
 from belated.report.figures import FIGURES
-from belated.report.findings import Finding, Standing
+from belated.report.findings import Finding, Ranking
 from belated.report.formatting import (
-    NONE,
+    DAGGER_NOTE,
+    EN_DASH,
     RHO,
-    UNPROVEN_NOTE,
+    any_unproven,
     bound_text,
     counted,
     number,
     percent,
     plus_minus,
-    unproven,
 )
-from belated.report.markup import definitions, element, escaped, paragraph, sentence, table
-from belated.report.repetitions import Games, games_of
-from belated.report.style import Style, styles
-from belated.report.svg import fragment
+from belated.report.markup import definitions, element, escaped, paragraph, prose, table
+from belated.report.repetitions import Repetitions, repetitions_of
+from belated.report.style import Style, learner_styles
+from belated.report.svg import svg_element
 from belated.types import Setting
 
-TOLD_BRIEFLY = {
+FEEDBACK = {
     Setting.CONCEALED: "own losses",
     Setting.PARTIALLY_CONCEALED: "own losses, missing counts",
     Setting.FULL_INFORMATION: "all losses",
 }
-RESULTS = (
+RESULT_COLUMNS = (
     "learner", "regret", "more than the first", "is told", "against balanced", "bound",
     "regret / bound", "loss per round", "µs per round",
 )  # fmt: skip
-ARMS = (
+ARM_COLUMNS = (
     "arm", "loss per round", "L<sub>T</sub>", f"L<sub>T</sub><sup>{RHO}</sup>", "missing, mean",
     "missing, most", "delay, mean", "delay, median", "delay, 9 in 10", "never known",
     "balanced comparator",
 )  # fmt: skip
 
 
-class Place(NamedTuple):
-    """Where a section stands: what its ids begin with, and its title."""
+class SectionHeading(NamedTuple):
+    """The title of a section, and the stem with which its ids begin."""
 
     stem: str
     title: str
 
 
-def section(comparison: Comparison, place: Place, found: Finding | None) -> str:
-    """All about one comparison; without its finding if that is the page's own headline."""
-    stem, environment = place.stem, comparison.environment
-    games = games_of(comparison)
+def comparison_section(
+    comparison: Comparison, heading: SectionHeading, found: Finding | None
+) -> str:
+    """Return the section about one comparison.
+
+    `found` is None if the page's own headline already states the finding.
+    """
+    stem, environment = heading.stem, comparison.environment
+    repetitions = repetitions_of(comparison)
     facts = (
         counted(environment.rounds, "round"),
         counted(environment.arms, "arm"),
-        games.said,
+        repetitions.count_text,
         f"seed {comparison.seed}",
     )
     parts = [
-        element("h2", escaped(place.title)),
+        element("h2", escaped(heading.title)),
         paragraph(", ".join(facts), class_="facts"),
         paragraph(environment.shows),
         paragraph(f"{found.brief}.", *found.details, class_="lead") if found else "",
-        results(comparison, stem),
+        results_table(comparison, stem),
         element("h3", "Figures"),
-        element("div", "".join(figures(comparison, stem)), class_="figures"),
+        element("div", "".join(figure_elements(comparison, stem)), class_="figures"),
         element("h3", "The arms"),
-        account(arms_of(comparison), games, stem),
+        arms_table(summarise_arms(comparison), repetitions, stem),
         element("h3", "What is proven"),
-        bounds(comparison),
+        bounds_list(comparison),
     ]
     return element("section", "".join(parts), id=stem)
 
 
-def results(comparison: Comparison, stem: str) -> str:
-    """A row for each learner, the lowest regret first."""
-    standing, drawn = Standing(comparison), styles(comparison)
+def results_table(comparison: Comparison, stem: str) -> str:
+    """Return the table of the learners, the lowest regret first."""
+    ranking, drawn = Ranking(comparison), learner_styles(comparison)
     records = list(comparison.table())
-    stated = [comparison.bound(k) for k in standing.order]
+    stated = [comparison.bound(k) for k in ranking.order]
     rows = []
-    for k, bound in zip(standing.order, stated, strict=True):
+    for k, bound in zip(ranking.order, stated, strict=True):
         record = records[k]
-        behind = NONE if k == standing.first else plus_minus(standing.behind(k))
+        behind = EN_DASH if k == ranking.first else plus_minus(ranking.behind(k))
         share = record["regret / bound"]
         rows.append(
             [
-                _named(drawn[k], comparison.labels[k]),
-                element("strong", plus_minus(standing.regrets[k])),
+                _learner_name(drawn[k], comparison.labels[k]),
+                element("strong", plus_minus(ranking.regrets[k])),
                 behind,
-                TOLD_BRIEFLY[standing.settings[k]],
+                FEEDBACK[ranking.settings[k]],
                 number(record["against balanced"]),
                 bound_text(bound),
-                NONE if share is None else percent(share),
+                EN_DASH if share is None else percent(share),
                 number(record["loss per round"]),
                 f"{record['us per round']:,.1f}",
             ]
         )
-    unit = standing.games.unit
+    unit = ranking.repetitions.unit
     caption = f"Learners by regret, mean of all {unit}s ± half of the 95 % confidence interval"
-    if unproven(stated):
-        caption += f"; {UNPROVEN_NOTE}"
-    return table(f"{stem}-results", caption, RESULTS, rows)
+    if any_unproven(stated):
+        caption += f"; {DAGGER_NOTE}"
+    return table(f"{stem}-results", caption, RESULT_COLUMNS, rows)
 
 
-def _named(style: Style, label: str) -> str:
-    """A learner's name, with the line that it has in the figures."""
+def _learner_name(style: Style, label: str) -> str:
+    """Return a learner's name beside a sample of its line in the figures."""
     dashes = "" if style.dashes == "-" else " ".join(f"{1.7 * part:g}" for part in style.dashes[1])
     stroke = element(
         "path", d="M3 5H31", stroke=style.colour, stroke_width="2.2", stroke_dasharray=dashes
@@ -114,22 +119,22 @@ def _named(style: Style, label: str) -> str:
     return element("span", line + element("span", escaped(label)), class_="named")
 
 
-def figures(comparison: Comparison, stem: str) -> Iterator[str]:
-    """Every figure that there is something to draw in, with its caption."""
+def figure_elements(comparison: Comparison, stem: str) -> Iterator[str]:
+    """Yield each figure that the comparison has, with its caption."""
     for count, (name, draw) in enumerate(FIGURES.items()):
         figure = draw(comparison)
         if figure is not None:
             caption = CAPTIONS[name](comparison)
-            picture = fragment(figure, f"{stem}.{count}.", caption.description)
+            picture = svg_element(figure, f"{stem}.{count}.", caption.description)
             yield element(
                 "figure",
-                picture + element("figcaption", sentence(caption.text)),
+                picture + element("figcaption", prose(caption.text)),
                 id=f"{stem}-{name}",
             )
 
 
-def account(arms: Arms, games: Games, stem: str) -> str:
-    """The account of the arms shown."""
+def arms_table(arms: ArmSummary, repetitions: Repetitions, stem: str) -> str:
+    """Return the table of losses, missing losses and delays of the arms shown."""
     medians, nines = arms.quantile(0.5), arms.quantile(0.9)
     rows = [
         [
@@ -139,33 +144,33 @@ def account(arms: Arms, games: Games, stem: str) -> str:
             number(arms.missing_losses[i]),
             number(arms.mean_missing[i]),
             f"{arms.most_missing[i]:,}",
-            number(arms.mean_delay[i]) if arms.never[i] < 1.0 else NONE,
-            _delay(medians[i]),
-            _delay(nines[i]),
+            number(arms.mean_delay[i]) if arms.never[i] < 1.0 else EN_DASH,
+            _format_delay(medians[i]),
+            _format_delay(nines[i]),
             percent(arms.never[i]),
             percent(arms.balanced[i]),
         ]
         for i in arms.shown
     ]
-    mean = ", mean of all games" if games.random else ""
+    mean = ", mean of all games" if repetitions.random else ""
     caption = f"The account of the arms{mean}, the best arm first"
     if arms.sampled < arms.rounds:
         caption += f"; delays from a sample of {arms.sampled:,} of {arms.rounds:,} rounds"
     if arms.hidden:
         caption += f"; of {len(arms.labels):,} arms, {arms.hidden:,} are not shown"
-    return table(f"{stem}-arms", caption, ARMS, rows)
+    return table(f"{stem}-arms", caption, ARM_COLUMNS, rows)
 
 
-def bounds(comparison: Comparison) -> str:
-    """What each learner's theorem says here and why, and what no learner can promise."""
+def bounds_list(comparison: Comparison) -> str:
+    """Return the regret bound of each learner with its reason, and the lower bounds."""
     pairs = [
-        (escaped(label), sentence(_promise(comparison, k)))
+        (escaped(label), prose(_bound_sentences(comparison, k)))
         for k, label in enumerate(comparison.labels)
     ]
     pairs += [
         (
             escaped(f"No learner ({row['for']})"),
-            sentence(
+            prose(
                 f"can promise less than the order of {number(row['order of regret'])} if every "
                 f"loss took about {counted(row['delay'], 'round')}: {row['when']}; {row['origin']}."
             ),
@@ -175,7 +180,7 @@ def bounds(comparison: Comparison) -> str:
     return definitions(pairs)
 
 
-def _promise(comparison: Comparison, k: int) -> str:
+def _bound_sentences(comparison: Comparison, k: int) -> str:
     bound, certificate = comparison.bound(k), comparison.certificate(k)
     if bound.value is None:
         beforehand = "" if certificate is None else " beforehand"
@@ -188,5 +193,5 @@ def _promise(comparison: Comparison, k: int) -> str:
     return said
 
 
-def _delay(value: float) -> str:
+def _format_delay(value: float) -> str:
     return "never" if value == float("inf") else number(value)

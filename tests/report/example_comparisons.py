@@ -1,4 +1,4 @@
-"""Comparisons to report on: small games, and the cases that break careless figures."""
+"""Small comparisons for the tests of reports, and unusual ones that are hard to draw."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ ODD = (
 def environment(
     rounds: int, arms: int, labels: Sequence[str] = (), never: float = 0.0
 ) -> Environment:
-    """Uniform losses and delays up to 5, some of them never."""
+    """Uniform losses with delays up to 5; a share `never` of the losses never arrives."""
     random = np.random.default_rng(arms)
     delays = random.integers(0, 6, (rounds, arms))
     delays[random.random((rounds, arms)) < never] = NEVER
@@ -41,7 +41,7 @@ def environment(
 
 
 def late_best(rounds: int = 600) -> Environment:
-    """The best arm late, a good one prompt."""
+    """An environment where the best arm's losses are late and a good arm's are immediate."""
     labels = ("late best", "prompt good", "prompt bad")
     delays = PerArm([40, 0, 2])
     return Environment("late-best", Bernoulli([0.1, 0.4, 0.8]), delays, rounds, labels, "It shows.")
@@ -49,19 +49,19 @@ def late_best(rounds: int = 600) -> Environment:
 
 @functools.cache
 def given() -> Comparison:
-    """One game of two arms without chance in it, played five times."""
+    """Five runs of one game without randomness, with two arms."""
     return compare(LEARNERS, environment(60, 2), repetitions=5)
 
 
 @functools.cache
 def ordinary() -> Comparison:
-    """Four learners, six games, three arms."""
+    """Four learners in six games with three arms."""
     found = compare(LEARNERS, late_best(), repetitions=6)
     return replace(found, command="belated compare late-best -r 6 --report 'a & b.html'")
 
 
 def odd_labels() -> Comparison:
-    """Names that are markup, mathematics, endless or empty; and some losses never come."""
+    """Names that are HTML, TeX, very long or empty, and losses that never arrive."""
     found = compare(LEARNERS, environment(200, len(ODD), ODD, never=0.05), repetitions=2)
     names = (
         Contender("a <b>learner</b> & co_with_$ " * 6),
@@ -87,12 +87,12 @@ UNUSUAL: dict[str, Callable[[], Comparison]] = {
 
 @functools.cache
 def unusual(case: str) -> Comparison:
-    """A comparison that figures and pages must survive."""
+    """One of the unusual comparisons, by its name in `UNUSUAL`."""
     return UNUSUAL[case]()
 
 
 def with_regrets(comparison: Comparison, regrets: Sequence[Sequence[float]]) -> Comparison:
-    """The comparison with other learners' outcomes: regrets[k][r] of contender k in game r."""
+    """Change the final regret of contender k in game r to regrets[k][r]."""
     traces = tuple(
         tuple(
             replace(trace, loss_at=np.r_[trace.loss_at[:-1], sums.losses.min() + regret])

@@ -1,4 +1,4 @@
-"""What an eye would see at once: text that is cut off, and text that is written over other text."""
+"""A check for text that is cut off at the edge of a figure or overlaps other text."""
 
 from itertools import combinations
 from unittest.mock import patch
@@ -7,21 +7,22 @@ from matplotlib.backend_bases import RendererBase
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from belated.report.style import look
+from belated.report.style import figure_settings
 
-RIM = 0.03  # inches
+RIM = 0.03  # inches of tolerance at the edges
 
 
 def check_all_is_legible(figure: Figure, name: str = "") -> None:
-    """All that is drawn lies within the figure, and no two texts have more than a rim in common."""
+    """Assert that everything lies inside the figure and that no two texts overlap."""
     texts = []
 
     def draw(text: Text, renderer: RendererBase) -> None:
-        upright = text.get_rotation() % 90.0 == 0.0  # of others the box says little
+        # slanted text is left out, because its box is much larger than its letters
+        upright = text.get_rotation() % 90.0 == 0.0
         if text.get_visible() and text.get_text().strip() and upright:
             texts.append((text.get_text(), Text.get_window_extent(text, renderer).padded(-1.0)))
 
-    with look():
+    with figure_settings():
         with patch.object(Text, "draw", draw):
             figure.draw_without_rendering()
         drawn = figure.get_tightbbox()

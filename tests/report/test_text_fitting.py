@@ -1,4 +1,4 @@
-"""Text is measured in the font that is there, and every figure holds all of its text."""
+"""Text is measured in the font it is drawn in, and all text of every figure fits."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,10 +8,11 @@ from matplotlib.font_manager import FontEntry
 
 from belated.comparison.table import Table
 from belated.report import figures
-from belated.report.formatting import short, width
-from belated.report.measure import MOST, fitted, inches, wrapped
-from belated.report.style import blank, look
+from belated.report.drawing import new_figure
+from belated.report.formatting import display_width, shorten
+from belated.report.style import figure_settings
 from belated.report.svg import svg_text
+from belated.report.text_fitting import MAX_LETTERS, cut_to_width, text_width, wrap_to_width
 from benchmarks import figure as bench_figure
 from benchmarks.bench import Bench
 from benchmarks.catalogue import MEASURES
@@ -22,8 +23,8 @@ from studies.experiments import EXPERIMENTS, experiment_named
 from studies.published_figures import published_figure
 from studies.study import BEST_OF_EACH
 from studies.study_figures import study_figure
-from tests.report.looking import check_all_is_legible
-from tests.report.made import ODD, unusual
+from tests.report.example_comparisons import ODD, unusual
+from tests.report.legibility import check_all_is_legible
 from tests.studies.test_ablation_figures import TABLE
 from tests.studies.test_published import made
 
@@ -32,34 +33,34 @@ pytestmark = pytest.mark.usefixtures("font")
 
 
 def test_text_is_measured_as_it_is_drawn() -> None:
-    """The width that is reckoned with is that of the picture, to a twentieth."""
-    figure = blank(1.0)
+    """The measured width is that of the drawn text, up to 5 %."""
+    figure = new_figure(1.0)
     figure.set_dpi(400)
     for text in ("iiiillll....", "WWWWMMMM", "late best, 10 %", "under_score_and_$x_1$"):
         for size, weight in ((7.0, None), (9.5, "bold")):
-            with look():
+            with figure_settings():
                 written = figure.text(0.0, 0.5, text, fontsize=size, fontweight=weight)
                 drawn = written.get_window_extent().width / figure.dpi
-                assert inches(text, size, weight) == pytest.approx(drawn, rel=0.05), text
+                assert text_width(text, size, weight) == pytest.approx(drawn, rel=0.05), text
 
 
 @pytest.mark.parametrize("room", [0.1, 0.5, 1.0, 3.0])
-def test_text_is_fitted_into_its_room(room: float) -> None:
-    """As much of it as there is room for, and no more; or broken between words."""
-    with look():
+def test_text_is_cut_or_wrapped_to_a_width(room: float) -> None:
+    """Cut text is as long as possible; wrapped lines keep every word."""
+    with figure_settings():
         for text in (*ODD, "W" * 300, "i" * 300):
-            cut = fitted(text, room, 8.0)
-            assert inches(cut, 8.0) <= room or cut == "…"
-            if cut.endswith("…") and len(cut) < MOST:
-                assert inches(short(text, width(cut) + 3), 8.0) > room
-        lines = wrapped("as many words as there are in a line", room, 8.0).split("\n")
+            cut = cut_to_width(text, room, 8.0)
+            assert text_width(cut, 8.0) <= room or cut == "…"
+            if cut.endswith("…") and len(cut) < MAX_LETTERS:
+                assert text_width(shorten(text, display_width(cut) + 3), 8.0) > room
+        lines = wrap_to_width("as many words as there are in a line", room, 8.0).split("\n")
         assert " ".join(lines) == "as many words as there are in a line"
-        assert all(inches(line, 8.0) <= room or " " not in line for line in lines)
+        assert all(text_width(line, 8.0) <= room or " " not in line for line in lines)
 
 
 @pytest.mark.parametrize("case", ["odd labels", "many learners"])
-def test_comparisons(case: str) -> None:
-    """Each figure of a comparison with long names, and of one with many."""
+def test_figures_of_comparisons_fit(case: str) -> None:
+    """Long names and many learners fit into every figure of a comparison."""
     for name, draw in figures.FIGURES.items():
         figure = draw(unusual(case))
         if figure is not None:
@@ -67,8 +68,8 @@ def test_comparisons(case: str) -> None:
 
 
 @pytest.mark.parametrize("experts", [True, False])
-def test_the_study(experts: bool) -> None:
-    """Long names of learners and scenarios, and the longest of notes."""
+def test_the_figure_of_the_study_fits(experts: bool) -> None:
+    """Long names of learners and scenarios fit, and so does the longest note."""
     whole = [{**row, "against": BEST_OF_EACH} for row in TABLE]
     long = [
         {**row, "scenario": f"{row['scenario']}:gap=0.02,delay=500,arms=12,rounds=2000"}
@@ -80,8 +81,8 @@ def test_the_study(experts: bool) -> None:
             check_all_is_legible(study_figure(table, experts, "The study of held-out scenarios"))
 
 
-def test_parts() -> None:
-    """The figure of what each part of a learner brings."""
+def test_the_figure_of_parts_fits() -> None:
+    """Long names of learners and of their parts fit."""
     for learner, parts in parts_of(TABLE).items():
         check_all_is_legible(parts_figure(learner, parts))
         unknown = [part._replace(changed=f"{part.changed} {ODD[3]}") for part in parts]
@@ -89,14 +90,14 @@ def test_parts() -> None:
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_published_experiments(name: str) -> None:
-    """With what was published beside what is found."""
+def test_the_figures_of_published_experiments_fit(name: str) -> None:
+    """Published numbers fit beside the measured ones."""
     outcome = made(experiment_named(name), lambda t: 7.0 * t**0.5)
     check_all_is_legible(published_figure(outcome))
 
 
-def test_benchmarks() -> None:
-    """Every measure, for every number of arms, and a machine with a long name."""
+def test_the_figure_of_the_benchmarks_fits() -> None:
+    """Every measure with every number of arms fits, and a processor with a long name."""
     bench = Bench(Effort(quick=True))
     bench.machine["cpu"] = "Some Processor(R) of the Platinum Kind 8481C CPU @ 2.70GHz, 16 cores"
     for measure in MEASURES:
@@ -110,7 +111,7 @@ def test_benchmarks() -> None:
 def test_the_fonts_of_a_machine_do_not_matter(
     on_a_machine_with: Callable[..., None], false_arial: list[FontEntry]
 ) -> None:
-    """With others installed, and with none, the same figure to the last byte."""
+    """Other installed fonts do not change a byte of a figure."""
     few = unusual("least of all")
     alone = svg_text(figures.regret_over_time(few))
     on_a_machine_with(*false_arial)
