@@ -15,6 +15,7 @@ from belated.learners.contract import PaperLearner
 from belated.learners.driver import driver_for
 from belated.learners.paper.full_information import FullInformation
 from belated.learners.registry import registered
+from belated.learners.states import leaves
 from belated.play import engine
 from belated.play import readable as play
 from belated.play.calendar import TURN
@@ -53,13 +54,28 @@ def random_game(seed: int, rounds: int, arms: int, longest: int) -> tuple[Floats
     return random.random((rounds, arms)), delays
 
 
+# Fields of a learner's info that keep parts of earlier rounds, or tell how the solver went about it.
+WORKING_SPACE = {
+    "work", "passes", "rows", "sums", "levels", "offsets", "carried", "distance", "factors",
+    "first", "indices", "losses",
+}  # fmt: skip
+
+
 def assert_equal(one: Trace, other: Trace) -> None:
     """Every recorded number of two runs."""
     for field in fields(Trace):
-        if field.name not in ("learner", "seconds"):
-            np.testing.assert_allclose(
-                getattr(one, field.name), getattr(other, field.name), rtol=1e-10, atol=1e-12
-            )
+        if field.name not in ("learner", "seconds", "info"):
+            assert_close(getattr(one, field.name), getattr(other, field.name))
+    if one.info is not None:
+        first, second = leaves(one.info), leaves(other.info)
+        assert first.keys() == second.keys()
+        for name, array in first.items():
+            if name not in WORKING_SPACE:
+                assert_close(array, second[name], name)
+
+
+def assert_close(one: object, other: object, name: str = "") -> None:
+    np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12, err_msg=name)  # type: ignore[arg-type]
 
 
 @pytest.mark.core("text")
