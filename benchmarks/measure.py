@@ -9,7 +9,7 @@ from benchmarks.timing import Spread
 
 Value = TypeVar("Value")
 
-TIMES, SECONDS, PASSES, ERROR, ANSWER = "x", "s", "passes", "relative error", "yes or no"
+TIMES, SECONDS, PASSES, ANSWER = "x", "s", "passes", "yes or no"
 
 
 @dataclass(frozen=True)

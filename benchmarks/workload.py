@@ -4,7 +4,6 @@ Bernoulli losses with means spread over the arms, and for each arm a delay of it
 rounds, constant in time. Drawing the game is never timed.
 """
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,9 +13,11 @@ from belated.environments.delays import Constant, PerArm
 from belated.environments.environment import DelayProcess, Environment
 from belated.environments.losses import Bernoulli
 from belated.learners.contract import Learner
+from belated.learners.needs import needed_options
 from belated.learners.registry import registered
 from belated.play.engine import EngineRun
 from belated.play.game import Game, Stretch
+from belated.types import Need
 from benchmarks.timing import Contestant
 
 HORIZON = 100_000  # nine rates
@@ -44,18 +45,16 @@ def game_of(arms: int, rounds: int = HORIZON, delay: int | None = None) -> Game:
 def learner_of(name: str, arms: int, max_missing: int = MAX_MISSING) -> Learner:
     """A registered learner that knows what it may know of the game."""
     kind = registered()[name]
-    known = {
-        "horizon": HORIZON,
-        "max_missing": max_missing,
-        "total_delay": HORIZON * max_missing,
-        "max_delay": MAX_MISSING - 1,
-        "mean_delay": 0.5 * MAX_MISSING,
-        "delay_law": tuple((x + 1) / MAX_MISSING for x in range(MAX_MISSING)),
-        "tail_index": 0.5,
+    facts: dict[Need, Any] = {
+        Need.HORIZON: HORIZON,
+        Need.MAX_MISSING: max_missing,
+        Need.TOTAL_DELAY: HORIZON * max_missing,
+        Need.MAX_DELAY: MAX_MISSING - 1,
+        Need.MEAN_DELAY: 0.5 * MAX_MISSING,
+        Need.DELAY_LAW: tuple((x + 1) / MAX_MISSING for x in range(MAX_MISSING)),
+        Need.TAIL_INDEX: 0.5,
     }
-    fields = {field.name for field in dataclasses.fields(kind)}
-    options: dict[str, Any] = {name: value for name, value in known.items() if name in fields}
-    return kind(arms=arms, **options)
+    return kind(arms=arms, **needed_options(kind, facts.__getitem__))
 
 
 def engine_run(learner: Learner, game: Game) -> EngineRun:

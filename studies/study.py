@@ -18,6 +18,7 @@ from belated.comparison.table import Table
 from belated.environments.environment import Environment
 from belated.environments.scenarios import scenario, scenarios
 from belated.learners.contract import Learner
+from belated.learners.needs import needed_options, needs_at_start
 from belated.learners.registry import registered
 from belated.types import Covers, Need, Setting
 
@@ -70,18 +71,18 @@ class StudyLearner:
         return ", ".join(parts)
 
 
-def entrants() -> list[StudyLearner]:
+def study_learners() -> list[StudyLearner]:
     """All learners of the study."""
     return [each for kind in registered().values() for each in ways_of(kind)]
 
 
 def ways_of(kind: type[Learner]) -> Iterator[StudyLearner]:
     """One learner as it is, guessing, padded, and waiting for a whole window."""
-    asks = [need for need in kind.needs if need in GUESSES]
+    asks = needs_at_start(kind)
     knows = TOLD if asks else NOTHING
     yield StudyLearner(Contender(kind.name), kind, knows)
     if asks:
-        guessed = {need.value: GUESSES[need] for need in asks}
+        guessed = needed_options(kind, GUESSES.__getitem__)
         yield StudyLearner(Contender(kind.name, guessed), kind, GUESSED)
     if kind.covers is Covers.SHARED and kind.deliveries[0] == "own":
         yield StudyLearner(Contender(kind.name, {"delivery": "padded"}), kind, knows)

@@ -344,7 +344,7 @@ def test_openings_are_of_many_kinds() -> None:
         ({"learner": "concealed", "longest_delay": -1}, "^longest_delay is -1; it must be a whole"),
         ({"learner": "concealed", "longest_delay": 0.5}, "^longest_delay is 0.5; it must be"),
         ({"learner": "concealed", "longest_delay": 10**30}, "whole number from 0 to 100000$"),
-        ({"learner": "concealed", "against": "concealed"}, "is named twice"),
+        ({"learner": "concealed", "against": "concealed"}, "two learners are called 'concealed'"),
         ({"learner": "concealed", "arms": 1}, "^arms is 1; it must be a whole number from 2"),
         ({"learner": "concealed", "rounds": 0}, "^rounds is 0; it must be"),
         ({"learner": "concealed", "steps": 0}, "^steps is 0; it must be"),

@@ -21,7 +21,7 @@ SCATTER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio
 
 
 @dataclass(frozen=True)
-class Delays:
+class DelayStatistics:
     """The delays of each arm, from the rounds sampled; a loss not known by the end never comes.
 
     Quantiles are infinite where they fall among those.
@@ -56,8 +56,8 @@ class GameSums:
     arm_dependent: bool  # whether any round has different delays for its arms
     caps: Counts | None
     charged: Floats | None
-    delays: Delays
-    delays_together: Mapping[Delivery, Delays]  # padded and in order, as those of a single arm
+    delays: DelayStatistics
+    delays_together: Mapping[Delivery, DelayStatistics]  # padded and in order, as of one arm
     checkpoints: Counts
     losses_at: Floats  # L_t after each checkpoint
 
@@ -81,7 +81,7 @@ class GameSums:
         """The longest delay that ends within the game."""
         return self.waits["own"].max_delay
 
-    def told(self, delivery: Delivery, window: int | None = None) -> tuple[Waits, Delays]:
+    def told(self, delivery: Delivery, window: int | None = None) -> tuple[Waits, DelayStatistics]:
         """The waits and delays of a learner that is told its losses in this way."""
         if window is not None:
             delay = window if window < self.rounds else NEVER
@@ -184,11 +184,11 @@ class _Sums:
         )
 
 
-def _delays(sampled: Counts, rounds: int) -> Delays:
+def _delays(sampled: Counts, rounds: int) -> DelayStatistics:
     never = sampled == NEVER
     waits = np.where(never, np.inf, sampled)
     total = np.where(never, 0, sampled).sum(axis=0)
-    return Delays(
+    return DelayStatistics(
         sampled=len(sampled),
         mean=total / np.maximum((~never).sum(axis=0), 1),
         never=never.mean(axis=0),

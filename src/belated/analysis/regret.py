@@ -19,11 +19,6 @@ NEARLY_BEST = 1.02  # half a step from the least value, a grid is off by half a 
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
-def regret_against_arms(q: Floats, losses: Floats) -> Floats:
-    """The regret of the predictions q_t against each arm: sum_t <q_t - e_i, l_t>."""
-    return regrets(float((q * losses).sum()), losses.sum(axis=0))
-
-
 def regrets(total_loss: float, losses: Floats) -> Floats:
     """The regret of a total loss against each arm, given the total losses L_T of the arms."""
     return total_loss - losses

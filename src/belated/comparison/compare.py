@@ -14,7 +14,7 @@ import numpy as np
 
 from belated.analysis.game_sums import GameSums, sum_up
 from belated.checks import as_count
-from belated.comparison.contenders import Contender, contenders
+from belated.comparison.contenders import Contender, LearnerSpec, contenders
 from belated.comparison.result import Comparison
 from belated.environments.environment import Environment, branch
 from belated.environments.environment_specs import environment_named
@@ -31,7 +31,7 @@ GAME, DRAWS = 0, 1
 
 
 def compare(
-    learners: Sequence[str | Contender | PlayableLearner],
+    learners: Sequence[LearnerSpec],
     environment: Environment | str | os.PathLike[str],
     repetitions: int = 10,
     seed: int = 1,

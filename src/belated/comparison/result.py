@@ -16,6 +16,7 @@ from belated.analysis.run_certificates import broken, certified
 from belated.analysis.statistics import MeanEstimate, estimate
 from belated.arrays import Floats
 from belated.comparison.contenders import Contender
+from belated.comparison.drawing import drawing_part
 from belated.comparison.table import Table
 from belated.environments.environment import Environment
 from belated.play.trace import Trace
@@ -41,6 +42,11 @@ class Comparison:
     traces: tuple[tuple[Trace, ...], ...]
     command: str = ""
     asked: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether all repetitions that were asked for are here."""
+        return len(self.repetitions) >= self.asked
 
     @property
     def labels(self) -> list[str]:
@@ -231,20 +237,16 @@ class Comparison:
 
     def plot(self) -> "Figure":
         """Regret over time with confidence bands, as a matplotlib figure."""
-        from belated.report.figures import regret_over_time
-
-        return regret_over_time(self)
+        figure: Figure = drawing_part("plot")(self)
+        return figure
 
     def report(self, path: str | Path) -> Path:
         """One HTML page with every table and figure, which needs no other file."""
-        from belated.report.page import write_report
-
-        return write_report([self], path)
+        written: Path = drawing_part("report")([self], path)
+        return written
 
     def __str__(self) -> str:
         return str(self.table().without("why"))
 
     def _repr_html_(self) -> str:
-        from belated.report.page import notebook_view
-
-        return notebook_view(self)
+        return str(drawing_part("notebook")(self))

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from belated.checks import as_count, as_number
-from belated.comparison.contenders import Contender, contenders
+from belated.comparison.contenders import Contender, LearnerSpec, contenders
 from belated.comparison.table import Table
-from belated.learners.driver import PlayableLearner
 from belated.stress.annealing import GameSearch
 from belated.stress.hard_games import HardGame
 from belated.stress.objectives import (
@@ -22,7 +21,6 @@ from belated.stress.objectives import (
 from belated.stress.restart_runner import Progress, RestartRunner
 
 Aim = Literal["bound", "certificate", "regret"]
-LearnerSpec = str | Contender | PlayableLearner
 
 MOST_ARMS, MOST_ROUNDS = 10_000, 100_000
 RESTARTS = 20
