@@ -36,14 +36,14 @@ def delays_of(arms: int) -> list[int]:
 
 
 def game_of(arms: int, rounds: int = HORIZON, delay: int | None = None) -> Game:
-    """The game; with a delay given it is that of every arm."""
+    """The game; if a delay is given, every arm has it."""
     delays: DelayProcess = PerArm(delays_of(arms)) if delay is None else Constant(delay)
     environment = Environment("benchmark", Bernoulli(means_of(arms)), delays, rounds)
     return Game(environment, np.random.SeedSequence(SEED))
 
 
 def learner_of(name: str, arms: int, max_missing: int = MAX_MISSING) -> Learner:
-    """A registered learner that knows what it may know of the game."""
+    """A registered learner that is told what it needs to know of the game."""
     kind = registered()[name]
     facts: dict[Need, Any] = {
         Need.HORIZON: HORIZON,
@@ -63,9 +63,9 @@ def engine_run(learner: Learner, game: Game) -> EngineRun:
 
 
 def long_stretches(game: Game, rounds: int) -> Iterator[Stretch]:
-    """The game in stretches of as many rounds, longer than those that games are delivered in.
+    """The game in stretches of `rounds` rounds, longer than those that games are read in.
 
-    What the engine does once for a stretch is then nothing beside what it does in each round.
+    The work of the engine once per stretch is then negligible beside that of its rounds.
     """
     waiting: list[Stretch] = []
     for stretch in game.stretches():
@@ -98,7 +98,7 @@ def part_of(stretch: Stretch, start: int, end: int) -> Stretch:
 
 
 class Players:
-    """Learners that walk through one game side by side, a batch of rounds at a time."""
+    """Learners that play one game side by side, a batch of rounds at a time."""
 
     def __init__(self, names: list[str], arms: int, batch: int) -> None:
         game = game_of(arms)
@@ -107,7 +107,7 @@ class Players:
         self._stretches = long_stretches(game, batch)
 
     def skip(self, rounds: int) -> None:
-        """Let everybody play the first rounds, untimed."""
+        """Let all learners play the first rounds, untimed."""
         for _ in range(-(-rounds // self.batch)):
             self.draw()
             for run in self.runs.values():
@@ -118,6 +118,6 @@ class Players:
         self._stretch = next(self._stretches)
 
     def contestant(self, name: str) -> Contestant:
-        """One of the learners, who plays the batch that was drawn last."""
+        """One of the learners as a contestant that plays the batch drawn last."""
         run = self.runs[name]
         return Contestant(name, lambda rounds: run.play(self._stretch), self.batch)

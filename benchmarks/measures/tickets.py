@@ -22,7 +22,7 @@ AT_ONCE = 480  # asks in a group while tickets are made
 
 
 class Asker:
-    """Asks at a desk, so many at a time."""
+    """Asks a commit thread, a group of requests at a time."""
 
     def __init__(self, desk: "Desk", answers: "queue.SimpleQueue[Replies]") -> None:
         self._desk, self._answers = desk, answers
@@ -51,7 +51,7 @@ class Asker:
 
 @contextmanager
 def at_desk(database: str) -> Iterator[Asker]:
-    """A desk over a new file that waits for no disk."""
+    """A commit thread over a new SQLite file that does not wait for the disk."""
     from belated.service.core.commit_thread import Desk
     from belated.service.store import open_store
     from benchmarks.asks.apps import furnish

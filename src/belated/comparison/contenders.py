@@ -39,7 +39,7 @@ class Contender:
 
     @property
     def label(self) -> str:
-        """The name with every option that was given."""
+        """The name, with every option that was given."""
         given = [
             str(value) if name == "variant" else f"{name}={value}"
             for name, value in self.options.items()
@@ -47,7 +47,7 @@ class Contender:
         return f"{self.name} ({', '.join(given)})" if given else self.name
 
     def built(self, sums: GameSums) -> PlayableLearner:
-        """The learner for this game."""
+        """The learner, made for the game with these sums."""
         if self.ready is not None:
             return self.ready
         kind = learner_named(self.name)
