@@ -82,7 +82,7 @@ def bench(
 
 
 def show_bench(result: "Bench") -> None:
-    """Where it ran, who takes part, and the table."""
+    """Print the machine, the peers and the tables."""
     facts = result.machine
     click.echo(f"{facts['cpu']}, {facts['cores']} cores, {facts['system']}")
     click.echo(", ".join(f"{name} {facts[name]}" for name in ("python", "numpy", "numba")))

@@ -12,7 +12,7 @@ from benchmarks.peers.peer import Presence
 
 @dataclass
 class Bench:
-    """All that is known so far; an interrupt leaves what was measured."""
+    """The results so far; an interrupt leaves what was measured."""
 
     effort: Effort
     machine: dict[str, str] = field(default_factory=machine_facts)
@@ -31,7 +31,7 @@ class Bench:
         return any(each.failure for each in self.measured)
 
     def content(self) -> dict[str, Any]:
-        """For JSON."""
+        """The benchmark as a JSON object."""
         return {
             "quick": self.effort.quick,
             "interrupted": self.interrupted,
@@ -53,7 +53,7 @@ class Bench:
 def take_measures(
     measures: Sequence[Measure], effort: Effort, status: Callable[[str], None]
 ) -> Bench:
-    """Take the measures in order; `status` is told what is under way."""
+    """Take the measures in order; `status` is called with what is under way."""
     bench = Bench(effort)
     try:
         for place, measure in enumerate(measures, 1):

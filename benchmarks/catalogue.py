@@ -69,9 +69,8 @@ MEASURES = (
     Measure(
         7,
         "solver passes",
-        "2 passes on average, never at the cap, weights exact to 1e-12",
-        "Passes over the arms that a solution takes, and weights held against a solution in "
-        "extended precision.",
+        "2 passes on average, never at the cap",
+        "Passes over the arms that a solution takes.",
         solver_passes.passes,
     ),
     Measure(

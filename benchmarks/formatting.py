@@ -1,6 +1,6 @@
-"""Results in words: for the table in the terminal, and for the figure."""
+"""Results as text, for the table in the terminal and for the figure."""
 
-from benchmarks.measure import ANSWER, ERROR, PASSES, SECONDS, Goal, Measured, Result
+from benchmarks.measure import ANSWER, PASSES, SECONDS, Goal, Measured, Result
 from benchmarks.timing import Spread
 
 COLUMNS = ("", "K", "ours", "theirs", "value", "quartiles", "goal", "met")
@@ -39,8 +39,6 @@ def value_text(value: float, unit: str) -> str:
         return f"{digits(value / 1e-9)} ns"
     if unit == ANSWER:
         return "yes" if value else "no"
-    if unit == ERROR:
-        return f"{value:.1e}"
     return digits(value) if unit == PASSES else f"{digits(value)}x"
 
 
@@ -67,5 +65,4 @@ def goal_text(goal: Goal | None, unit: str) -> str:
         return ""
     if unit == ANSWER:
         return value_text(goal.limit, unit)
-    limit = f"{goal.limit:.0e}" if unit == ERROR else value_text(goal.limit, unit)
-    return f"{'≥' if goal.at_least else '≤'} {limit}"
+    return f"{'≥' if goal.at_least else '≤'} {value_text(goal.limit, unit)}"

@@ -1,4 +1,4 @@
-"""What a benchmark ran on: a figure without it says little. Imports nothing heavy."""
+"""The machine that a benchmark runs on. This module imports nothing heavy."""
 
 import os
 import platform

@@ -9,7 +9,7 @@ from benchmarks.timing import Spread
 
 Value = TypeVar("Value")
 
-TIMES, SECONDS, PASSES, ERROR, ANSWER = "x", "s", "passes", "relative error", "yes or no"
+TIMES, SECONDS, PASSES, ANSWER = "x", "s", "passes", "yes or no"
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work a benchmark is worth; quick is for seeing that everything runs."""
+    """How much work to do; a quick benchmark only shows that everything runs."""
 
     quick: bool = False
 
@@ -105,7 +105,7 @@ class Measured:
 
 
 def take(measure: Measure, effort: Effort, into: Measured) -> Iterator[Result]:
-    """Run a measure and keep its results; one that cannot be finished says why."""
+    """Run a measure and keep its results, or the reason why it could not be finished."""
     started = time.perf_counter()
     try:
         for result in measure.run(effort):
@@ -117,7 +117,7 @@ def take(measure: Measure, effort: Effort, into: Measured) -> Iterator[Result]:
 
 
 def result_content(result: Result) -> dict[str, Any]:
-    """For JSON: every number with its name; what does not apply is null."""
+    """The result as a JSON object; what does not apply is null."""
     goal = result.goal
     return {
         "what": result.what,

@@ -1,7 +1,7 @@
 """Timing: contestants take turns in one process, and a ratio is formed within each turn.
 
-The speed of a machine wanders while a benchmark runs. Whoever runs within the same second wanders
-with it, so the ratio of two neighbours holds still where their times do not.
+The speed of a machine changes while a benchmark runs. Contestants that run within the same second
+change together, so the ratio of two neighbours is stable where their times are not.
 """
 
 import time
@@ -33,7 +33,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Contestant:
-    """Somebody who does work on demand: `work(n)` does n units of it, `batch` in each turn."""
+    """A function to be timed: `work(n)` does n units of work, `batch` of them in each turn."""
 
     name: str
     work: Callable[[int], None]
@@ -47,7 +47,7 @@ class Race:
     seconds: dict[str, list[float]]
 
     def time(self, name: str) -> Spread:
-        """What a unit of work costs this contestant, in seconds."""
+        """The time of a unit of work of this contestant, in seconds."""
         return Spread.of(self.seconds[name])
 
     def ratio(self, name: str, to: str) -> Spread:
@@ -83,7 +83,7 @@ def race(
 def sized(
     name: str, work: Callable[[int], None], seconds: float, clock: Clock = time.process_time_ns
 ) -> Contestant:
-    """A contestant whose batches take about this long, found out by trying."""
+    """A contestant whose batches take about the given time, found by trial."""
     batch = 1
     while True:
         started = clock()

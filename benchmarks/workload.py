@@ -4,7 +4,6 @@ Bernoulli losses with means spread over the arms, and for each arm a delay of it
 rounds, constant in time. Drawing the game is never timed.
 """
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,9 +13,11 @@ from belated.environments.delays import Constant, PerArm
 from belated.environments.environment import DelayProcess, Environment
 from belated.environments.losses import Bernoulli
 from belated.learners.contract import Learner
+from belated.learners.needs import needed_options
 from belated.learners.registry import registered
 from belated.play.engine import EngineRun
 from belated.play.game import Game, Stretch
+from belated.types import Need
 from benchmarks.timing import Contestant
 
 HORIZON = 100_000  # nine rates
@@ -35,27 +36,25 @@ def delays_of(arms: int) -> list[int]:
 
 
 def game_of(arms: int, rounds: int = HORIZON, delay: int | None = None) -> Game:
-    """The game; with a delay given it is that of every arm."""
+    """The game; if a delay is given, every arm has it."""
     delays: DelayProcess = PerArm(delays_of(arms)) if delay is None else Constant(delay)
     environment = Environment("benchmark", Bernoulli(means_of(arms)), delays, rounds)
     return Game(environment, np.random.SeedSequence(SEED))
 
 
 def learner_of(name: str, arms: int, max_missing: int = MAX_MISSING) -> Learner:
-    """A registered learner that knows what it may know of the game."""
+    """A registered learner that is told what it needs to know of the game."""
     kind = registered()[name]
-    known = {
-        "horizon": HORIZON,
-        "max_missing": max_missing,
-        "total_delay": HORIZON * max_missing,
-        "max_delay": MAX_MISSING - 1,
-        "mean_delay": 0.5 * MAX_MISSING,
-        "delay_law": tuple((x + 1) / MAX_MISSING for x in range(MAX_MISSING)),
-        "tail_index": 0.5,
+    facts: dict[Need, Any] = {
+        Need.HORIZON: HORIZON,
+        Need.MAX_MISSING: max_missing,
+        Need.TOTAL_DELAY: HORIZON * max_missing,
+        Need.MAX_DELAY: MAX_MISSING - 1,
+        Need.MEAN_DELAY: 0.5 * MAX_MISSING,
+        Need.DELAY_LAW: tuple((x + 1) / MAX_MISSING for x in range(MAX_MISSING)),
+        Need.TAIL_INDEX: 0.5,
     }
-    fields = {field.name for field in dataclasses.fields(kind)}
-    options: dict[str, Any] = {name: value for name, value in known.items() if name in fields}
-    return kind(arms=arms, **options)
+    return kind(arms=arms, **needed_options(kind, facts.__getitem__))
 
 
 def engine_run(learner: Learner, game: Game) -> EngineRun:
@@ -64,9 +63,9 @@ def engine_run(learner: Learner, game: Game) -> EngineRun:
 
 
 def long_stretches(game: Game, rounds: int) -> Iterator[Stretch]:
-    """The game in stretches of as many rounds, longer than those that games are delivered in.
+    """The game in stretches of `rounds` rounds, longer than those that games are read in.
 
-    What the engine does once for a stretch is then nothing beside what it does in each round.
+    The work of the engine once per stretch is then negligible beside that of its rounds.
     """
     waiting: list[Stretch] = []
     for stretch in game.stretches():
@@ -99,7 +98,7 @@ def part_of(stretch: Stretch, start: int, end: int) -> Stretch:
 
 
 class Players:
-    """Learners that walk through one game side by side, a batch of rounds at a time."""
+    """Learners that play one game side by side, a batch of rounds at a time."""
 
     def __init__(self, names: list[str], arms: int, batch: int) -> None:
         game = game_of(arms)
@@ -108,7 +107,7 @@ class Players:
         self._stretches = long_stretches(game, batch)
 
     def skip(self, rounds: int) -> None:
-        """Let everybody play the first rounds, untimed."""
+        """Let all learners play the first rounds, untimed."""
         for _ in range(-(-rounds // self.batch)):
             self.draw()
             for run in self.runs.values():
@@ -119,6 +118,6 @@ class Players:
         self._stretch = next(self._stretches)
 
     def contestant(self, name: str) -> Contestant:
-        """One of the learners, who plays the batch that was drawn last."""
+        """One of the learners as a contestant that plays the batch drawn last."""
         run = self.runs[name]
         return Contestant(name, lambda rounds: run.play(self._stretch), self.batch)

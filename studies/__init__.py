@@ -1,8 +1,9 @@
 """The authors' own studies, run from a clone with `python -m studies`; not part of the package.
 
 - `study`, `study_command`, `study_figures`: every learner on every scenario.
-- `scenario_groups`, `ablation_figures`: the scenarios that judge the practical learners, and what
-  each part of these learners brings.
+- `scenario_groups`, `ablation_figures`: the scenarios that judge the practical learners, and the
+  cost of leaving out each part of these learners.
 - `experiments`, `published`, `published_command`, `published_figures`: experiments that others have
   published, played again.
+- `figure_files`: writing figures into a folder.
 """

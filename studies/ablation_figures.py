@@ -1,4 +1,4 @@
-"""The figure of parts: what the regret of a learner becomes without each of them."""
+"""The ablation figure: the regret of a learner without each of its parts."""
 
 from typing import NamedTuple
 
@@ -35,19 +35,19 @@ NAMES = {
 
 
 class PartCost(NamedTuple):
-    """What is changed, and how much more regret that makes in each scenario."""
+    """A changed part, and the regret that the change adds in each scenario."""
 
     changed: str
     costs: list[float]
 
     @property
     def mean(self) -> float:
-        """Over all scenarios."""
+        """The mean over all scenarios."""
         return float(np.mean(self.costs))
 
 
 def parts_of(table: Table) -> dict[str, list[PartCost]]:
-    """The parts of every dissected learner, the dearest first; in percent of uniform play."""
+    """The costs of the parts of every dissected learner, largest first, in percent."""
     whole = {
         (row["learner"], row["scenario"]): row["of uniform"] for row in table if not row["changed"]
     }
@@ -102,5 +102,5 @@ def parts_figure(learner: str, parts: list[PartCost]) -> Drawing:
 
 
 def signed(percent: float) -> str:
-    """A whole number with its sign, but for 0."""
+    """A whole number with its sign; 0 without one."""
     return f"{percent:+.0f}" if round(percent) else "0"

@@ -1,7 +1,7 @@
 """Published experiments played again: what their authors found, beside what is found here.
 
-Regret is pseudo-regret, the weight that each arm got times its gap, so that the losses' own chance
-has no part in it.
+Regret is pseudo-regret, the sum over arms of weight times gap, which does not depend on the random
+losses of the arms.
 """
 
 import math
@@ -23,7 +23,7 @@ from studies.experiments import Experiment
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """What we find: regrets has the axes trial, learner, repetition and checkpoint."""
+    """The result of an experiment; regrets has the axes trial, learner, repetition, checkpoint."""
 
     experiment: Experiment
     checkpoints: Counts
@@ -44,7 +44,7 @@ class ExperimentResult:
 
     @property
     def measured(self) -> str:
-        """What the number is, in words."""
+        """A phrase that says what the compared number is."""
         if self.experiment.measure == "ratio":
             first, last = self.experiment.trials[0], self.experiment.trials[-1]
             return f"regret at mean delay {last.mean_delay:g} / at {first.mean_delay:g}"
@@ -94,7 +94,7 @@ def played(
 ) -> ExperimentResult:
     """Play all trials of an experiment; an interrupt ends it, and nothing of it is kept.
 
-    All trials have the same losses, so that ratios between them are the delays' doing.
+    All trials have the same losses, so that ratios between them are due to the delays.
     """
     trials = experiment.trials
     games = experiment.games * as_count(repetitions, "repetitions", 1)

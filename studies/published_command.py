@@ -1,7 +1,6 @@
 """python -m studies published: experiments that others have published, played again."""
 
 import json
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from belated.cli.console import one_line_errors, progress_of, say_if_compiling, show_table
+from belated.cli.console import check_folder, one_line_errors, say_if_compiling, show_table
+from belated.cli.play_all import Progress, play_all
+from studies.figure_files import write_figures
 
 if TYPE_CHECKING:
     from studies.experiments import Experiment
@@ -47,77 +48,54 @@ def published_study(
     Ctrl-C ends the study and keeps the experiments that are complete.
     """
     from belated.comparison.table import check_format
+    from studies import published
     from studies.experiments import EXPERIMENTS, experiment_named
-    from studies.published import published_table
 
     with one_line_errors():
         experiments = [experiment_named(name) for name in names or EXPERIMENTS]
         if table is not None:
             check_format(table)
         if figures is not None:
-            if figures.exists() and not figures.is_dir():
-                raise ValueError(f"{figures} is a file; figures need a folder")
+            check_folder(figures)
             import studies.published_figures  # noqa: F401
     say_if_compiling()
-    outcomes = played_experiments(experiments, repetitions, seed, workers)
+
+    def play(experiment: "Experiment", progress: Progress) -> "ExperimentResult":
+        return published.played(experiment, repetitions, seed, workers, progress)
+
+    results = play_all(experiments, play, "experiments")
     if as_json:
-        click.echo(json.dumps(json.loads(published_table(outcomes).to_json())))
+        click.echo(json.dumps(json.loads(published.published_table(results).to_json())))
     else:
-        for outcome in outcomes:
-            show_outcome(outcome)
+        for result in results:
+            show_result(result)
     with one_line_errors():
-        if table is not None and outcomes:
-            published_table(outcomes).save(table)
+        if table is not None and results:
+            published.published_table(results).save(table)
             click.echo(f"Every learner in every trial: {table}", err=True)
         if figures is not None:
-            save_figures(outcomes, figures)
-    if len(outcomes) < len(experiments):
+            from studies.published_figures import published_figure
+
+            drawn = {
+                f"published-{each.experiment.name}": published_figure(each) for each in results
+            }
+            write_figures(drawn, figures)
+    if len(results) < len(experiments):
         sys.exit(130)
 
 
-def played_experiments(
-    experiments: "Sequence[Experiment]", repetitions: int, seed: int, workers: int | None
-) -> "list[ExperimentResult]":
-    """The outcomes of all experiments, or of those that are complete."""
-    from studies.published import played
-
-    outcomes: list[ExperimentResult] = []
-    for number, experiment in enumerate(experiments, 1):
-        title = f"{experiment.name} ({number} of {len(experiments)})"
-        try:
-            with one_line_errors(), progress_of(title) as progress:
-                outcomes.append(played(experiment, repetitions, seed, workers, progress))
-        except KeyboardInterrupt:
-            done = f"{len(outcomes)} of {len(experiments)} experiments are complete"
-            click.echo(f"Interrupted; {done}.", err=True)
-            break
-    return outcomes
-
-
-def show_outcome(outcome: "ExperimentResult") -> None:
+def show_result(result: "ExperimentResult") -> None:
     """What was published beside what is found, for the last trial."""
-    from studies.published import published_table
+    from studies import published
 
-    experiment, trial = outcome.experiment, outcome.experiment.trials[-1]
+    experiment, trial = result.experiment, result.experiment.trials[-1]
     click.secho(experiment.name, bold=True, nl=False)
     click.echo(f": {experiment.title} ({experiment.source})")
     click.echo(
-        f"{trial.environment.rounds} rounds, {outcome.regrets.shape[2]} repetitions; "
-        f"found: {outcome.measured}"
+        f"{trial.environment.rounds} rounds, {result.regrets.shape[2]} repetitions; "
+        f"found: {result.measured}"
     )
-    table = published_table([outcome])
+    table = published.published_table([result])
     columns = [table.columns.index(name) for name in SHOWN]
     rows = table.shown()[-len(experiment.claims) :]
     show_table(SHOWN, [[row[column] for column in columns] for row in rows])
-
-
-def save_figures(outcomes: "Sequence[ExperimentResult]", folder: Path) -> None:
-    """One figure for each experiment."""
-    from belated.report.figures import save_figure
-    from studies.published_figures import published_figure
-
-    folder.mkdir(parents=True, exist_ok=True)
-    command = "python -m studies " + shlex.join(sys.argv[1:])
-    for outcome in outcomes:
-        path = folder / f"published-{outcome.experiment.name}.svg"
-        click.echo(f"Figure: {save_figure(published_figure(outcome), path, command)}", err=True)

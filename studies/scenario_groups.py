@@ -1,4 +1,4 @@
-"""Judging the practical learners: scenarios their constants were chosen on, and others.
+"""Groups of scenarios that judge the practical learners: those they were tuned on, and others.
 
 The lists were fixed before anything was played on the second and third. Among the held-out
 scenarios as many have slow arms that are good as slow arms that are bad.
@@ -79,7 +79,7 @@ def games_of(group: str) -> list[Environment]:
 
 
 def judged() -> list[StudyLearner]:
-    """Every learner as it is, told what it must know, and the practical ones part by part."""
+    """Every learner with default options, and the practical ones without each of their parts."""
     return list(_judged())
 
 

@@ -1,8 +1,8 @@
-"""The study: every learner on every scenario, told what it must know, and guessing it.
+"""The study: every learner on every scenario, with what it must know given, and guessed.
 
-Learners that must know something, such as the total delay, are told it by the simulator, which is
-more than anyone knows in practice. So they play once more with the same guess everywhere. Learners
-made for one delay for all arms play with losses padded too, as their theorems ask for.
+Learners that must know something, such as the total delay, are told it by the simulator, although
+it is not known in practice. So they play once more with a guess that is equal in all scenarios.
+Learners made for one delay for all arms also play with padded losses, as their theorems require.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,6 +18,7 @@ from belated.comparison.table import Table
 from belated.environments.environment import Environment
 from belated.environments.scenarios import scenario, scenarios
 from belated.learners.contract import Learner
+from belated.learners.needs import needed_options, needs_at_start
 from belated.learners.registry import registered
 from belated.types import Covers, Need, Setting
 
@@ -50,7 +51,7 @@ PARTS = {
 
 @dataclass(frozen=True)
 class StudyLearner:
-    """A learner in the study, and how it comes to know what it must."""
+    """A learner in the study, and whether what it must know is told or guessed."""
 
     contender: Contender
     kind: type[Learner]
@@ -63,13 +64,13 @@ class StudyLearner:
 
     @property
     def parts_changed(self) -> list[str]:
-        """What it plays without, or otherwise, to show what each part of it does."""
+        """The options that switch off or change one of its parts."""
         options = self.contender.options
         return [f"{name}={value}" for name, value in options.items() if name in self.parts]
 
     @property
     def label(self) -> str:
-        """The name, how it is told its losses, and whether it guesses."""
+        """The name, with the options that matter, and whether it guesses."""
         options = self.contender.options
         parts = [self.contender.name]
         parts += [str(options[name]) for name in ("variant", "delivery") if name in options]
@@ -81,18 +82,18 @@ class StudyLearner:
         return ", ".join(parts)
 
 
-def entrants() -> list[StudyLearner]:
+def study_learners() -> list[StudyLearner]:
     """All learners of the study."""
     return [each for kind in registered().values() for each in ways_of(kind)]
 
 
 def ways_of(kind: type[Learner]) -> Iterator[StudyLearner]:
-    """One learner as it is, guessing, padded, and waiting for a whole window."""
-    asks = [need for need in kind.needs if need in GUESSES]
+    """One learner with default options, guessing, padded, repaired, and with a window."""
+    asks = needs_at_start(kind)
     knows = TOLD if asks else NOTHING
     yield StudyLearner(Contender(kind.name), kind, knows)
     if asks:
-        guessed = {need.value: GUESSES[need] for need in asks}
+        guessed = needed_options(kind, GUESSES.__getitem__)
         yield StudyLearner(Contender(kind.name, guessed), kind, GUESSED)
     if kind.covers is Covers.SHARED and kind.deliveries[0] == "own":
         yield StudyLearner(Contender(kind.name, {"delivery": "padded"}), kind, knows)
@@ -103,7 +104,7 @@ def ways_of(kind: type[Learner]) -> Iterator[StudyLearner]:
 
 
 def games_of_the_study() -> list[Environment]:
-    """All scenarios at their usual size or longer, but for those that need too much time."""
+    """All scenarios at their usual size or longer, except those that take too much time."""
     return [
         scenario(each.name, **LONGER.get(each.name, {}))
         for each in scenarios()
@@ -112,9 +113,9 @@ def games_of_the_study() -> list[Environment]:
 
 
 class RegretUnit(NamedTuple):
-    """What regret is counted in: uniform play's, whole, against a goal.
+    """The unit of regret: the regret `whole` of uniform play against a goal.
 
-    The goal loses less than the best arm by `further`.
+    The goal is the best arm or a comparator that loses less than it by `further`.
     """
 
     against: str
@@ -122,7 +123,7 @@ class RegretUnit(NamedTuple):
     whole: float
 
     def share(self, regret: float) -> float | None:
-        """A regret against the best arm in this unit; None if all arms are always alike."""
+        """A regret against the best arm in this unit; None if all arms always lose the same."""
         return (regret + self.further) / self.whole if self.whole > 0.0 else None
 
 
@@ -143,14 +144,14 @@ def unit_of(comparison: Comparison, uniform: float) -> RegretUnit:
 
 
 def study_table(chosen: Sequence[StudyLearner], comparisons: Sequence[Comparison]) -> Table:
-    """A row for each learner in each scenario, by scenario, those who see the same together.
+    """A row for each learner in each scenario, sorted by scenario, feedback and regret.
 
     `of uniform` is the regret as a part of that of uniform play: below 0 the learner did better
     than any arm, above 1 worse than chance. Where chance is as good as any single arm, both regrets
-    are, as `against` says, those against the best arm of each stretch between two checkpoints.
-    `95 %` and `worst run` are of the regrets of single games; `over time` is the mean of the regret
-    at all checkpoints, as if the game had ended there. `changed` says what a learner does without.
-    `rank` counts from the smallest regret among all who are whole and told the same.
+    are against the best arm of each stretch between two checkpoints, as `against` says. `95 %` is
+    the quantile and `worst run` the largest of the regrets of single games; `over time` is the mean
+    of the regret at all checkpoints. `changed` names the parts that a learner plays without. `rank`
+    counts from the smallest regret among complete learners with the same feedback.
     """
     return Table.of([row for each in comparisons for row in _rows(chosen, each)])
 
@@ -189,8 +190,8 @@ def _rows(chosen: Sequence[StudyLearner], comparison: Comparison) -> Iterator[di
 def standings(table: Table, experts: bool) -> Table:
     """A row for each learner over all scenarios, the smallest mean share of uniform first.
 
-    mean and worst are those of the shares, rank is the mean rank; `within 5 %` counts the scenarios
-    in which nobody whole and told the same had a regret smaller by more.
+    `mean` and `worst` are of the shares, `rank` is the mean rank; `within 5 %` counts the scenarios
+    in which no complete learner with the same feedback had a regret smaller by more than 5 %.
     """
     told = Setting.FULL_INFORMATION.value
     rows = [row for row in table if (row["is told"] == told) == experts]
@@ -217,5 +218,5 @@ def standings(table: Table, experts: bool) -> Table:
 
 
 def _is_close(regret: float, best: float) -> bool:
-    """Whether a regret is the smallest or nearly so; below 0 the distance is what counts."""
+    """Whether a regret exceeds the smallest by at most 5 % of its absolute value."""
     return regret <= best + (CLOSE - 1.0) * abs(best)

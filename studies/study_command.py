@@ -1,27 +1,19 @@
 """python -m studies scenarios: every learner on every scenario."""
 
 import json
-import shlex
 import sys
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from belated.cli.console import (
-    one_line_errors,
-    progress_of,
-    say_faults,
-    say_if_compiling,
-    show_table,
-)
+from belated.cli.console import check_folder, one_line_errors, say_if_compiling, show_table
+from belated.cli.play_all import compare_all
+from studies.figure_files import write_figures
 
 if TYPE_CHECKING:
-    from belated.comparison.result import Comparison
     from belated.comparison.table import Table
-    from belated.environments.environment import Environment
-    from studies.study import StudyLearner
+    from belated.report.drawing import Drawing
 
 SHOWN = ("learner", "knows", "mean", "worst", "rank", "within 5 %")
 
@@ -54,22 +46,21 @@ def scenarios_study(
     GROUP limits the study to the scenarios on which the practical learners are judged: tuned-on,
     held-out or hostile. Ctrl-C ends the study and keeps the scenarios that are complete.
     """
-    from belated.comparison.table import check_format, check_writable
+    from belated.comparison.table import check_format
     from studies.scenario_groups import games_of, judged
-    from studies.study import entrants, games_of_the_study, study_table
+    from studies.study import games_of_the_study, study_learners, study_table
 
     with one_line_errors():
         if table is not None:
             check_format(table)
-            check_writable(table)
         games = games_of_the_study() if group is None else games_of(group)
         if figures is not None:
+            check_folder(figures)
             import studies.study_figures  # noqa: F401
-
-            figures.mkdir(parents=True, exist_ok=True)
     say_if_compiling()
-    chosen = entrants() if group is None else judged()
-    comparisons = played(chosen, games, repetitions, seed, workers)
+    chosen = study_learners() if group is None else judged()
+    contenders = [each.contender for each in chosen]
+    comparisons = compare_all(games, contenders, repetitions, seed, workers)
     if not comparisons:
         sys.exit(130)
     found = study_table(chosen, comparisons)
@@ -78,37 +69,9 @@ def scenarios_study(
         found.save(table)
         click.echo(f"Every learner in every scenario: {table}", err=True)
     if figures is not None:
-        save_figures(found, figures, group)
+        write_figures(figures_of(found, group), figures)
     if len(comparisons) < len(games):
         sys.exit(130)
-
-
-def played(
-    chosen: "list[StudyLearner]",
-    games: "list[Environment]",
-    repetitions: int,
-    seed: int,
-    workers: int | None,
-) -> "list[Comparison]":
-    """The comparisons of all scenarios, or of those that are complete."""
-    from belated.comparison.compare import compare
-
-    contenders = [each.contender for each in chosen]
-    comparisons: list[Comparison] = []
-    for number, game in enumerate(games, 1):
-        title = f"{game.name} ({number} of {len(games)})"
-        try:
-            with one_line_errors(), progress_of(title) as progress, warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what they say is said below
-                result = compare(contenders, game, repetitions, seed, workers, progress)
-        except KeyboardInterrupt:
-            result = None
-        if result is None or len(result.repetitions) < repetitions:
-            click.echo(f"Interrupted; {len(comparisons)} scenarios are complete.", err=True)
-            break
-        say_faults(result)
-        comparisons.append(result)
-    return comparisons
 
 
 def show(table: "Table", as_json: bool) -> None:
@@ -130,17 +93,13 @@ def show(table: "Table", as_json: bool) -> None:
         click.echo(f"Against the {BEST_OF_EACH}, as chance is as good as any arm: {names}.")
 
 
-def save_figures(table: "Table", folder: Path, group: str | None) -> None:
+def figures_of(table: "Table", group: str | None) -> "dict[str, Drawing]":
     """One figure of experts, one of bandits, and one for each learner that plays without parts."""
-    from belated.report.figures import save_figure
     from studies.ablation_figures import parts_figure, parts_of
     from studies.study_figures import NAMES, study_figure
 
-    command = "python -m studies " + shlex.join(sys.argv[1:])
     title = "The study" if group is None else f"The study of {group} scenarios"
     drawn = {name: study_figure(table, experts, title) for experts, name in NAMES.items()}
     for learner, parts in parts_of(table).items():
         drawn[f"parts-of-{learner}"] = parts_figure(learner, parts)
-    for name, figure in drawn.items():
-        path = folder / f"{group or 'study'}-{name}.svg"
-        click.echo(f"Figure: {save_figure(figure, path, command)}", err=True)
+    return {f"{group or 'study'}-{name}": figure for name, figure in drawn.items()}

@@ -1,1 +1,1 @@
-"""Asks of the decision service, and of nothing at all: apps, and clients that wait."""
+"""Apps that answer asks (the service, or an empty route), and clients that wait for answers."""

@@ -1,4 +1,4 @@
-"""The service to be asked: without its store, and on a slow disk."""
+"""The decision service with a store that writes nothing, and with a slow one."""
 
 import time
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ ANY_RATE = 1e9
 
 
 class Unwritten(SqliteStore):
-    """A store that keeps problems and keys in memory, and of decisions nothing."""
+    """A store that keeps problems and keys in memory, and does not keep decisions."""
 
     def __init__(self) -> None:
         super().__init__(None)
@@ -31,7 +31,7 @@ class Unwritten(SqliteStore):
         outcomes: Sequence[Outcome],
         notes: Sequence[Note] = (),
     ) -> Appended:
-        """All of it is new, and nothing is written."""
+        """Accept all events as new without writing them."""
         return Appended(
             [DecisionResult(each, True) for each in decisions],
             [OutcomeResult(each, True) for each in outcomes],
@@ -45,17 +45,17 @@ def furnish(store: Store) -> None:
 
 
 def slowed(store: Store, seconds: float) -> Store:
-    """The same store on a slower disk: every commit takes so much longer."""
+    """The store with a delay added to every commit, as on a slower disk."""
     event.listen(store._transactions.writer, "commit", lambda connection: time.sleep(seconds))
     return store
 
 
 def stubbed() -> FastAPI:
-    """The service, complete but for what the store writes."""
+    """The whole service, over a store that writes nothing."""
     return create_app(Settings("", rate=ANY_RATE), lambda database, durability: Unwritten())
 
 
 def on_slow_disk(database: str, seconds: float) -> FastAPI:
-    """The service on a file whose commits take so much longer."""
+    """The service over a SQLite file, with a delay added to every commit."""
     settings = Settings(database, rate=ANY_RATE)
     return create_app(settings, lambda *where: slowed(open_store(*where), seconds))

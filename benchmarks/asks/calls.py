@@ -1,4 +1,4 @@
-"""Clients who call an app in this process, each waiting for its answer before it asks again."""
+"""Clients that call an app in this process, each waiting for its answer before it asks again."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ from benchmarks.asks.empty import HEADERS, LOOPBACK, PATH
 
 
 class Called:
-    """An app in this process, called by so many who each wait for their answer."""
+    """An app in this process, called by `clients` clients that wait for their answers."""
 
     def __init__(self, app: ASGIApp, clients: int, runner: asyncio.Runner) -> None:
         self._app, self._clients, self._runner = app, clients, runner
@@ -35,7 +35,7 @@ class Called:
 
 
 def scope_of_an_ask() -> Scope:
-    """What a server would make of the request."""
+    """The request in the form in which a server passes it to an app."""
     return {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},
@@ -55,7 +55,7 @@ def scope_of_an_ask() -> Scope:
 
 @contextmanager
 def called(app: Starlette, clients: int, runner: asyncio.Runner) -> Iterator[Called]:
-    """An app from its start to its end."""
+    """Run an app from its start-up to its shutdown."""
     lifespan = app.router.lifespan_context(app)
     runner.run(lifespan.__aenter__())
     try:
@@ -65,7 +65,7 @@ def called(app: Starlette, clients: int, runner: asyncio.Runner) -> Iterator[Cal
 
 
 async def together(ask: Callable[[], Any], clients: int, count: int) -> None:
-    """So many clients ask one time after the other, `count` times in all."""
+    """Let all clients ask, each one request after the other, `count` requests in all."""
 
     async def client(number: int) -> None:
         for _ in range(number):
@@ -76,6 +76,6 @@ async def together(ask: Callable[[], Any], clients: int, count: int) -> None:
 
 
 def check(status: int) -> None:
-    """Whatever is not answered must not be counted as fast."""
+    """Fail if an answer is not a success, lest an error be counted as a fast answer."""
     if status != 200:
         raise RuntimeError(f"an ask was answered with {status}")

@@ -38,7 +38,7 @@ class Connected:
 
 
 class Connection(asyncio.Protocol):
-    """Sends one request after the other, and does with answers no more than it must."""
+    """Sends one request after the other, and reads no more of an answer than its status."""
 
     REQUEST = (
         f"POST {PATH} HTTP/1.1\r\n"
@@ -58,16 +58,16 @@ class Connection(asyncio.Protocol):
         return (await loop.create_connection(cls, LOOPBACK, port))[1]
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """It can be used."""
+        """Note that the connection is open."""
         self._transport = transport
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It cannot be used any more."""
+        """Note that the connection is lost."""
         if not self._answer.done():
             self._answer.set_exception(exc or ConnectionError("the server has hung up"))
 
     def data_received(self, data: bytes) -> None:
-        """The answer, or a part of it."""
+        """Receive an answer, or a part of it."""
         self._received += data
         head, end, body = self._received.partition(b"\r\n\r\n")
         if end and len(body) >= length_in(head) and not self._answer.done():
@@ -80,7 +80,7 @@ class Connection(asyncio.Protocol):
         return await self._answer
 
     def close(self) -> None:
-        """End it."""
+        """Close the connection."""
         self._transport.close()
 
 

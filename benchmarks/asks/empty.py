@@ -1,4 +1,4 @@
-"""What is asked, and apps that answer nothing: they load nothing of the service."""
+"""The request, and apps with an empty route; this module imports nothing of the service."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ HEADERS = {"Host": LOOPBACK, "Authorization": f"Bearer {KEY}", "Content-Length":
 
 
 def empty_fastapi() -> FastAPI:
-    """An app of the same framework with one route that does nothing."""
+    """A FastAPI app with one route that does nothing."""
     app = FastAPI()
 
     @app.post("/v1/problems/{name}/ask")
@@ -26,7 +26,7 @@ def empty_fastapi() -> FastAPI:
 
 
 def empty_starlette() -> Starlette:
-    """The same of the framework below it, which reads and checks nothing."""
+    """A Starlette app with one route that does nothing; it parses and checks no body."""
 
     async def nothing(request: Any) -> JSONResponse:
         return JSONResponse({})

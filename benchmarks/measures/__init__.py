@@ -1,1 +1,1 @@
-"""What is measured, one file for each kind of question, and the catalogue of all."""
+"""The measures, one file for each kind of question; `benchmarks.catalogue` lists them all."""

@@ -1,4 +1,4 @@
-"""Measures 15 and 16: asks of the whole service, by clients who wait for each answer.
+"""Measures 15 and 16: asks of the whole service, by clients that wait for each answer.
 
 Measure 15 is about the commits that clients share. On a fast disk there is little to share, so
 every commit of both contestants takes 2 ms longer, as that of a slower disk does. Measure 16 is
@@ -73,7 +73,7 @@ def shared_commits(effort: Effort) -> Iterator[Result]:
 
 
 def inverse(ratio: Spread) -> Spread:
-    """How many times as fast, of how many times as long."""
+    """The ratio of rates from the ratio of times."""
     return Spread(1.0 / ratio.median, 1.0 / ratio.high, 1.0 / ratio.low)
 
 
@@ -109,7 +109,7 @@ def without_a_store(effort: Effort) -> Iterator[Result]:
 
 
 def against_empty(how: str, result: Race) -> Iterator[Result]:
-    """The framework has a goal; what lies below it is for information."""
+    """FastAPI has a goal; Starlette, on which it is built, is for information."""
     for rival, goal in ((EMPTY, at_most(2.0)), (BARE, None)):
         yield Result(
             f"{rival}, {how}",

@@ -21,7 +21,7 @@ GOALS = {
 
 
 def stepping(step: Step, losses: Floats) -> Callable[[int], None]:
-    """As many steps as asked for, through the rows of losses again and again."""
+    """Take the given number of steps, through the rows of losses again and again."""
     played = 0
 
     def work(count: int) -> None:

@@ -18,7 +18,7 @@ GOALS = {"cvxpy+Clarabel": 10_000.0, "cvxopt": 5_000.0}
 SOLVED = {10: 10, 100: 3}  # argmins in a turn, milliseconds each
 
 
-class Moment(NamedTuple):
+class SolvedRound(NamedTuple):
     """A round of our learner: what its argmin depends on, and its answer."""
 
     losses: Floats
@@ -26,7 +26,7 @@ class Moment(NamedTuple):
     q: Floats
 
 
-def moments(players: Players, count: int) -> list[Moment]:
+def solved_rounds(players: Players, count: int) -> list[SolvedRound]:
     """Rounds along a run, one after each batch."""
     found = []
     for _ in range(count):
@@ -34,7 +34,7 @@ def moments(players: Players, count: int) -> list[Moment]:
         run = players.runs[LEARNER]
         prediction = run.learner.predict(run.run.state)
         losses = run.learner.losses(run.run.state)
-        found.append(Moment(losses, float(prediction.eta[0]), prediction.q))
+        found.append(SolvedRound(losses, float(prediction.eta[0]), prediction.q))
     return found
 
 
@@ -46,13 +46,13 @@ def argmin_of(players: Players) -> Argmin:
     return Argmin(prior, run.learner.predict(state).gamma)
 
 
-def solving(solve: Solve, found: Sequence[Moment]) -> Callable[[int], None]:
-    """Solve as many argmins as asked for, the moments in turn."""
+def solving(solve: Solve, found: Sequence[SolvedRound]) -> Callable[[int], None]:
+    """Solve the given number of argmins, the rounds in turn."""
     turning = itertools.cycle(found)
 
     def work(count: int) -> None:
-        for moment in itertools.islice(turning, count):
-            solve(moment.losses, moment.eta)
+        for each in itertools.islice(turning, count):
+            solve(each.losses, each.eta)
 
     return work
 
@@ -62,7 +62,7 @@ def against_solvers(effort: Effort) -> Iterator[Result]:
     for arms, solved in SOLVED.items():
         players = Players([LEARNER], arms, effort.choose(2_000, 200))
         players.skip(effort.choose(10_000, 400))
-        found = moments(players, effort.choose(6, 2))
+        found = solved_rounds(players, effort.choose(6, 2))
         contestants = [players.contestant(LEARNER)]
         for peer in SOLVERS:
             if peer.presence.usable and peer.solver is not None:

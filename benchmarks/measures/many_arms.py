@@ -4,7 +4,7 @@ import functools
 from collections.abc import Iterator
 
 from benchmarks.measure import SECONDS, Effort, Result, at_least, at_most
-from benchmarks.measures.in_the_hand import OurRounds, World, bandit
+from benchmarks.measures.ask_tell_rounds import OurRounds, World, bandit
 from benchmarks.timing import Contestant, Race, race
 
 GROUPED, UNGROUPED = "grouped", "ungrouped"

@@ -1,4 +1,4 @@
-"""Measure 9: what a round costs when little or much feedback is under way."""
+"""Measure 9: the cost of a round by the number of pending losses."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ MOST = 1_000_000  # max_missing, the same for all
 
 
 class Waiting:
-    """A bandit with so many open tickets: each round asks for one and tells the oldest."""
+    """A bandit with a fixed number of open tickets: a round opens one and reports the oldest."""
 
     def __init__(self, tickets: int) -> None:
         self.bandit = ConcealedBandit(ARMS, max_missing=MOST, seed=SEED)
@@ -27,7 +27,7 @@ class Waiting:
 
 
 class Delayed:
-    """The concealed learner in the engine, in a game where every loss takes so many rounds."""
+    """The concealed learner in the engine, in a game in which every loss has the given delay."""
 
     def __init__(self, delay: int, batch: int, rounds: int) -> None:
         game = game_of(ARMS, rounds, delay)
@@ -43,21 +43,21 @@ class Delayed:
 
 
 def pending(effort: Effort) -> Iterator[Result]:
-    """Everybody in turns; each is compared to whom the least is pending for."""
+    """Time all in turns; each is compared with the one that has the fewest pending losses."""
     counts = effort.choose((10, 1_000, 100_000), (10, 1_000))
     yield from compared("ask + tell", tickets_pending(counts, effort), counts)
     yield from compared("engine round", losses_pending(counts, effort), counts)
 
 
 def tickets_pending(counts: tuple[int, ...], effort: Effort) -> Race:
-    """Ask and tell."""
+    """Rounds of ask and tell."""
     seconds = effort.choose(0.03, 0.002)
     contestants = [sized(str(count), Waiting(count), seconds) for count in counts]
     return race(contestants, effort.turns)
 
 
 def losses_pending(counts: tuple[int, ...], effort: Effort) -> Race:
-    """Rounds of the engine, once everything that should be is under way."""
+    """Rounds of the engine, after as many rounds as the delay."""
     batch = effort.choose(5_000, 200)
     skipped = -(-2 * max(counts) // batch)
     rounds = (skipped + effort.turns + 1) * batch + max(counts)
@@ -75,7 +75,7 @@ def losses_pending(counts: tuple[int, ...], effort: Effort) -> Race:
 
 
 def compared(what: str, result: Race, counts: tuple[int, ...]) -> Iterator[Result]:
-    """How many times the cost with the least pending."""
+    """The ratio to the cost with the fewest pending losses."""
     least = str(counts[0])
     for count in map(str, counts[1:]):
         yield Result(

@@ -18,7 +18,7 @@ DECISION = "import belated; belated.ConcealedBandit(10, max_missing=50, seed=1).
 
 
 def started(code: str, cache: str | None = None) -> str:
-    """Run code in a new process as a user would; returns what it said on standard error."""
+    """Run code in a new process as a user would; returns its standard error output."""
     environment = {key: value for key, value in os.environ.items() if key not in THREADS}
     if cache is not None:
         environment["BELATED_CACHE_DIR"] = cache
@@ -43,7 +43,7 @@ def imports(effort: Effort) -> Iterator[Result]:
 
 
 def starting(code: str) -> Callable[[int], None]:
-    """Start a process and wait for it, as often as asked for."""
+    """Start a process and wait for it, the given number of times."""
 
     def work(count: int) -> None:
         for _ in range(count):

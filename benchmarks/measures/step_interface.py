@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from benchmarks.measure import Effort, Goal, Result, at_least
-from benchmarks.measures.in_the_hand import OurRounds, TheirRounds, World, bandit
+from benchmarks.measures.ask_tell_rounds import OurRounds, TheirRounds, World, bandit
 from benchmarks.peers import BANDITS
 from benchmarks.timing import race, sized
 
@@ -13,7 +13,7 @@ FOR_INFORMATION = 2  # arms
 
 
 def against_bandits(effort: Effort) -> Iterator[Result]:
-    """A decision and its lesson, by everybody in turns."""
+    """A decision and its update, by all contestants in turns."""
     seconds = effort.choose(0.02, 0.001)
     for arms in effort.choose((FOR_INFORMATION, 10, 100, 1000), (FOR_INFORMATION, 10)):
         world = World(arms)
@@ -37,5 +37,5 @@ def against_bandits(effort: Effort) -> Iterator[Result]:
 
 
 def goal_against(name: str, arms: int) -> Goal | None:
-    """River's Exp3 by a margin, everybody else at all."""
+    """The goal: river's Exp3 is beaten by a margin, every other peer by any."""
     return None if arms == FOR_INFORMATION else at_least(GOALS.get((name, arms), 1.0))

@@ -127,7 +127,7 @@ def stores(effort: Effort) -> Iterator[Result]:
 
 
 def raced(name: str, address: str, insert: Insert, effort: Effort) -> Iterator[Result]:
-    """All in turns, each waiting for its commits."""
+    """Time all in turns, each waiting for its commits."""
     from belated.service.store import open_store
 
     count = effort.choose(20, 2)
@@ -167,7 +167,7 @@ def tables() -> list[str]:
 
 @contextmanager
 def bare_sqlite(folder: Path) -> Iterator[Insert]:
-    """A file with the same safety."""
+    """An SQLite file with the durability settings of the store."""
     with closing(sqlite3.connect(folder / "bare.db", isolation_level=None)) as connection:
         connection.execute("pragma journal_mode = wal")
         connection.execute("pragma synchronous = full")
@@ -185,7 +185,7 @@ def bare_sqlite(folder: Path) -> Iterator[Insert]:
 
 @contextmanager
 def bare_postgres(address: str) -> Iterator[Insert]:
-    """Tables on the same server."""
+    """Tables on the server that the store uses."""
     import psycopg
 
     with psycopg.connect(address) as connection:
@@ -207,7 +207,7 @@ def bare_postgres(address: str) -> Iterator[Insert]:
 
 @contextmanager
 def own_schema(url: str) -> Iterator[str]:
-    """A place of one's own on a server, removed afterwards."""
+    """A schema of its own on a server, removed afterwards."""
     import psycopg
 
     name = f"belated_bench_{os.getpid()}"

@@ -1,4 +1,4 @@
-"""The peers that we are measured beside, one file each."""
+"""The peers: other software that is measured beside ours, one file each."""
 
 from benchmarks.peers.cvxopt import CVXOPT
 from benchmarks.peers.cvxpy import CVXPY

@@ -1,4 +1,4 @@
-"""A peer: software that does something of what we do, and whether it is there."""
+"""A peer: software that does part of what we do, and whether it is installed."""
 
 import contextlib
 import functools

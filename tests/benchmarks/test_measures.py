@@ -74,15 +74,11 @@ def test_all_learners_of_poold_are_raced() -> None:
     assert [name for name, goal in found.items() if goal is None] == ["PoolD DUB"]
 
 
-def test_passes_are_counted_and_weights_checked() -> None:
-    """Three numbers for each learner and size; the weights are exact, whatever the passes are."""
+def test_passes_are_counted() -> None:
+    """Two numbers for each learner and size."""
     found = results(7)
-    assert len(found) == 3 * 3 * 3
-    for result in found:
-        if result.what.endswith("error of q"):
-            assert result.met, result
-        else:
-            assert result.value.median >= 1.0
+    assert len(found) == 2 * 3 * 3
+    assert all(result.value.median >= 1.0 for result in found)
 
 
 @pytest.mark.parametrize(

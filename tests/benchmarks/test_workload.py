@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from benchmarks.measures.in_the_hand import OurRounds, TheirRounds, World
+from benchmarks.measures.ask_tell_rounds import OurRounds, TheirRounds, World
 from benchmarks.workload import MAX_MISSING, Players, game_of, long_stretches
 
 

@@ -56,21 +56,21 @@ def test_with_a_rival_the_table_has_its_regret() -> None:
 @pytest.mark.compiled  # slow without
 def test_json_is_one_list_with_the_best_first() -> None:
     """For machines: every number with its name."""
-    finds = json.loads(run("concealed", "--against", "uniform", *QUICK, "--json").stdout)
-    assert [find["learner"] for find in finds] == ["concealed", "concealed"]
-    assert {find["restart"] for find in finds} == {0, 1}
-    assert finds[0]["objective"] == "difference per round"
-    assert finds[0]["against"] == "uniform"
-    assert finds[0]["fresh_draws"] == 400
-    assert finds[0]["half_width"] > 0.0
-    difference = finds[0]["regret"] - finds[0]["rivals_regret"]
-    assert difference / 20 == pytest.approx(finds[0]["value"], abs=1e-9)
+    hard_games = json.loads(run("concealed", "--against", "uniform", *QUICK, "--json").stdout)
+    assert [found["learner"] for found in hard_games] == ["concealed", "concealed"]
+    assert {found["restart"] for found in hard_games} == {0, 1}
+    assert hard_games[0]["objective"] == "difference per round"
+    assert hard_games[0]["against"] == "uniform"
+    assert hard_games[0]["fresh_draws"] == 400
+    assert hard_games[0]["half_width"] > 0.0
+    difference = hard_games[0]["regret"] - hard_games[0]["rivals_regret"]
+    assert difference / 20 == pytest.approx(hard_games[0]["value"], abs=1e-9)
 
 
 @pytest.mark.compiled  # slow without
 def test_saved_finds_are_cases_that_replay_accepts(tmp_path: Path) -> None:
     """One file for each find that is shown, and nothing in it that replay would note."""
-    folder = tmp_path / "new" / "finds"
+    folder = tmp_path / "new" / "hard_games"
     result = run("concealed", *QUICK, "--best", 1, "--save", folder)
     (path,) = folder.iterdir()
     assert result.stderr.strip().endswith(f"Saved {path}")

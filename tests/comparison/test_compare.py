@@ -196,7 +196,7 @@ def test_an_interrupt_before_anything_is_complete_is_an_interrupt() -> None:
     ("given", "said"),
     [
         ([], "at least one"),
-        (["concealed", "concealed"], "named twice"),
+        (["concealed", "concealed"], "two learners are called 'concealed'"),
         (["conceald"], "did you mean 'concealed'"),
         (["concealed:horizon=5"], "has no option 'horizon'"),
         (["concealed:variant"], "name=value"),

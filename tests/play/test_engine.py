@@ -54,7 +54,7 @@ def random_game(seed: int, rounds: int, arms: int, longest: int) -> tuple[Floats
     return random.random((rounds, arms)), delays
 
 
-# Fields of a learner's info that keep parts of earlier rounds, or tell how the solver went about it.
+# Fields of a learner's info that keep parts of earlier rounds, or tell how the solver went on.
 WORKING_SPACE = {
     "work", "passes", "rows", "sums", "levels", "offsets", "carried", "distance", "factors",
     "first", "indices", "losses",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from belated.analysis.certificates import certificate
-from belated.analysis.regret import regret_against_arms
+from belated.analysis.regret import regrets
 from belated.environments.missing import missing_counts
 from belated.ftrl.analysis import decompose, framework_bound
 from belated.learners.paper.full_information import FullInformation
@@ -66,7 +66,7 @@ def test_the_regret_is_that_of_the_learner(seed: int, variant: str) -> None:
     assert isinstance(learner, FullInformation)
     predictions = replay(case, learner).predictions
     q, rates = (np.array([getattr(p, name) for p in predictions]) for name in ("q", "eta"))
-    expected = regret_against_arms(q, case.losses)[best]
+    expected = regrets(float((q * case.losses).sum()), case.losses.sum(axis=0))[best]
     assert course.regret[-1] == pytest.approx(expected, abs=1e-9)
     bounds = certificate(case.losses, missing_counts(case.delays), rates, np.array(learner.prior))
     assert bounds[best, course.rate] == pytest.approx(bounds[best].min(), rel=1e-12)

@@ -18,7 +18,7 @@ from belated.comparison.contenders import contender
 from belated.environments.missing import NEVER, missing_counts
 from belated.replay.case import read_case
 from belated.replay.replay import learner_for, replay
-from belated.stress import workers as crew
+from belated.stress import restart_runner
 from belated.stress.annealing import Restart
 from belated.stress.hard_games import HardGame, predictions
 from belated.stress.mutations import DELAYS, LOSSES, Script, cut, mutated, opening
@@ -51,8 +51,10 @@ def test_it_nears_the_certificate_where_plain_random_games_do_not() -> None:
         Script(random.integers(0, 2, (40, 3)).astype(np.float64), random.integers(-1, 8, (40, 3)))
         for _ in range(600)
     ]
-    (find,) = stress(PAPER, objective="certificate", arms=3, rounds=40, restarts=1, steps=600).finds
-    assert 0.55 < find.score.value < 1.0
+    (found,) = stress(
+        PAPER, objective="certificate", arms=3, rounds=40, restarts=1, steps=600
+    ).hard_games
+    assert 0.55 < found.score.value < 1.0
     assert best_of(OverCertificate(PAPER), coins) < 0.2
 
 
@@ -60,8 +62,8 @@ def test_it_beats_as_many_random_games_with_structure() -> None:
     """The lead of the repaired grid over the paper's, against the best of equally many openings."""
     random = np.random.default_rng(1)
     openings = [opening(random, 40, 3) for _ in range(600)]
-    (find,) = stress(PAPER, REPAIRED, arms=3, rounds=40, restarts=1, steps=600).finds
-    assert find.score.value > 1.15 * best_of(OverRival(PAPER, REPAIRED), openings) > 0.0
+    (found,) = stress(PAPER, REPAIRED, arms=3, rounds=40, restarts=1, steps=600).hard_games
+    assert found.score.value > 1.15 * best_of(OverRival(PAPER, REPAIRED), openings) > 0.0
 
 
 @pytest.mark.parametrize(
@@ -71,21 +73,21 @@ def test_each_of_two_learners_has_games_in_which_it_loses(
     learner: str, rival: str, least: float
 ) -> None:
     """Losses that turn make uniform play the better one; a leader that stays makes it the worse."""
-    (find,) = stress(learner, rival, arms=3, rounds=40, restarts=1, steps=80).finds
-    assert find.half_width is not None
-    assert find.score.value - find.half_width > least
+    (found,) = stress(learner, rival, arms=3, rounds=40, restarts=1, steps=80).hard_games
+    assert found.half_width is not None
+    assert found.score.value - found.half_width > least
 
 
 def test_the_same_seed_finds_the_same_in_one_process_and_in_two() -> None:
     """A find depends on the seed and the number of its restart alone."""
     options = SMALL | {"restarts": 3}
     alone, together = (stress("concealed", **options, workers=workers) for workers in (1, 2))
-    rankings = [find.ranking for find in alone.finds]
+    rankings = [found.ranking for found in alone.hard_games]
     assert len(rankings) == 3
     assert rankings == sorted(rankings, reverse=True)
     assert alone.evaluations == together.evaluations == 120
-    assert all(map(same, alone.finds, together.finds))
-    assert not same(stress("concealed", **SMALL, seed=2).finds[0], alone.finds[0])
+    assert all(map(same, alone.hard_games, together.hard_games))
+    assert not same(stress("concealed", **SMALL, seed=2).hard_games[0], alone.hard_games[0])
 
 
 def interrupted(after: int, **options: Any) -> StressResult:
@@ -102,31 +104,31 @@ def test_an_interrupted_search_keeps_the_best_so_far() -> None:
     """Ctrl-C in the second restart: both count, and the first is what it would have been."""
     result = interrupted(60, **SMALL | {"restarts": 100})
     assert result.interrupted
-    assert sorted(find.restart for find in result.finds) == [0, 1]
+    assert sorted(found.restart for found in result.hard_games) == [0, 1]
     assert result.evaluations == 60
-    whole = stress(PAPER, **SMALL).finds[0]
-    assert any(same(find, whole) for find in result.finds)
+    whole = stress(PAPER, **SMALL).hard_games[0]
+    assert any(same(found, whole) for found in result.hard_games)
 
 
 def test_an_interrupt_reaches_the_other_processes() -> None:
     """Ctrl-C ends restarts that would take hours, and brings home what they have."""
     result = interrupted(50, **SMALL | {"steps": 10**7, "restarts": 2}, workers=2)
     assert result.interrupted
-    assert 1 <= len(result.finds) <= 2
-    assert all(find.score.value > 0.0 for find in result.finds)
+    assert 1 <= len(result.hard_games) <= 2
+    assert all(found.score.value > 0.0 for found in result.hard_games)
 
 
 def test_time_ends_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """`seconds` alone takes as many restarts as there is time for, by a clock of the test's own."""
     done, now = [], itertools.count(1000.0, 0.001)
-    monkeypatch.setattr(crew, "time", SimpleNamespace(time=lambda: next(now)))
+    monkeypatch.setattr(restart_runner, "time", SimpleNamespace(time=lambda: next(now)))
     result = stress(
         PAPER,
         **SMALL | {"restarts": None, "seconds": 0.5},
         progress=lambda now, total: done.append(now / total),
     )
     assert 100 <= result.evaluations <= 500  # it looks at the clock a few times for each
-    assert len(result.finds) > 1
+    assert len(result.hard_games) > 1
     assert not result.interrupted
     assert done == sorted(done)
     assert 0.9 < done[-1] <= 1.0
@@ -148,7 +150,7 @@ def test_a_saved_find_replays_to_the_regret_that_it_states(
 ) -> None:
     """The case alone, read from its file, gives q and with it the regret."""
     result = stress(learner, against, **SMALL)
-    (path,) = result.save(tmp_path / "finds")
+    (path,) = result.save(tmp_path / "hard_games")
     run = json.loads(path.read_text())["found"]["run"]
     case = read_case(path)
     assert case.ignored == ()
@@ -176,43 +178,43 @@ def test_the_value_is_regret_over_bound_of_the_saved_game(tmp_path: Path) -> Non
 
 def test_regret_by_itself_is_searched_for_a_learner_without_a_bound() -> None:
     """The value is the mean regret per round; the first draw's is played anew, readably."""
-    (find,) = stress("practical-bandit", objective="regret", **SMALL).finds
-    game, losses = ScriptedGame(find.script), find.script.losses
+    (found,) = stress("practical-bandit", objective="regret", **SMALL).hard_games
+    game, losses = ScriptedGame(found.script), found.script.losses
     best = losses.sum(axis=0).min()
-    (contender,) = find.objective.contenders
-    q, _ = predictions(contender.built(sum_up(game)), game, find.fresh[0])
-    assert find.score.regrets[0] == pytest.approx((q * losses).sum() - best, abs=1e-9)
-    assert find.score.value == pytest.approx(find.score.regrets.mean() / 25)
-    assert find.score.value > 0.1
-    assert find.score.bound is None
+    (contender,) = found.objective.contenders
+    q, _ = predictions(contender.built(sum_up(game)), game, found.fresh[0])
+    assert found.score.regrets[0] == pytest.approx((q * losses).sum() - best, abs=1e-9)
+    assert found.score.value == pytest.approx(found.score.regrets.mean() / 25)
+    assert found.score.value > 0.1
+    assert found.score.bound is None
 
 
 def test_the_rivals_regret_stands_beside_the_learners() -> None:
     """Uniform play loses the mean of every round; of one learner alone nothing is said."""
-    (find,) = stress("concealed", "uniform", **SMALL).finds
-    found, losses = find.content()["found"], find.script.losses
+    (found,) = stress("concealed", "uniform", **SMALL).hard_games
+    found, losses = found.content()["found"], found.script.losses
     regret = losses.mean(axis=1).sum() - losses.sum(axis=0).min()
     assert found["rivals_regret"] == pytest.approx(regret, abs=1e-9)
     assert found["regret"] - found["rivals_regret"] == pytest.approx(25 * found["value"], abs=1e-9)
-    assert find.summary()["rival's regret"] == found["rivals_regret"]
-    (alone,) = stress(PAPER, **SMALL).finds
+    assert found.summary()["rival's regret"] == found["rivals_regret"]
+    (alone,) = stress(PAPER, **SMALL).hard_games
     assert "rivals_regret" not in alone.content()["found"]
 
 
 def test_the_saved_run_is_the_worst_of_the_fresh_draws(tmp_path: Path) -> None:
     """Its regret is the largest that the find has seen, and the value is about the mean."""
-    (find,) = stress("concealed", **SMALL).finds
-    run = find.content()["found"]["run"]
-    assert run["regret"] == pytest.approx(find.score.regrets.max(), abs=1e-9)
-    assert find.score.value == pytest.approx(find.score.regrets.mean() / find.score.bound)
+    (found,) = stress("concealed", **SMALL).hard_games
+    run = found.content()["found"]["run"]
+    assert run["regret"] == pytest.approx(found.score.regrets.max(), abs=1e-9)
+    assert found.score.value == pytest.approx(found.score.regrets.mean() / found.score.bound)
 
 
 def test_the_search_flatters_its_own_draws() -> None:
     """The value on fresh draws is lower on average: it is the one to state."""
     result = stress("concealed", "uniform", **SMALL | {"restarts": 3, "steps": 60})
-    assert np.mean([find.in_search - find.score.value for find in result.finds]) > 0.0
+    assert np.mean([found.search_value - found.score.value for found in result.hard_games]) > 0.0
     looked_at = {draw.spawn_key for draw in Restart(result.search, 0).draws}
-    assert not looked_at & {draw.spawn_key for find in result.finds for draw in find.fresh}
+    assert not looked_at & {draw.spawn_key for found in result.hard_games for draw in found.fresh}
 
 
 class State(NamedTuple):
@@ -250,7 +252,7 @@ class Leader:
 def test_a_learner_in_plain_python_can_be_stressed(tmp_path: Path) -> None:
     """Following the leader loses almost every round of some game, which no other learner does."""
     result = stress(Leader(3), "full-information", arms=3, rounds=12, restarts=1, steps=150)
-    assert result.finds[0].score.value > 0.25
+    assert result.hard_games[0].score.value > 0.25
     (path,) = result.save(tmp_path)
     assert json.loads(path.read_text())["found"]["run"]["learner"] == "full-information"
 
@@ -258,10 +260,12 @@ def test_a_learner_in_plain_python_can_be_stressed(tmp_path: Path) -> None:
 def test_a_seed_finds_what_it_has_always_found() -> None:
     """The very game that a seed found before delays could be bounded, with numbers that are exact
     on every machine."""
-    (find,) = stress(Leader(4), "uniform", arms=4, rounds=20, restarts=1, steps=120, seed=3).finds
-    assert find.score.value == pytest.approx(0.45)
-    assert find.script.losses.sum() == 40.0
-    tables = b"".join(table.astype(f"<{table.dtype.kind}8").tobytes() for table in find.script)
+    (found,) = stress(
+        Leader(4), "uniform", arms=4, rounds=20, restarts=1, steps=120, seed=3
+    ).hard_games
+    assert found.score.value == pytest.approx(0.45)
+    assert found.script.losses.sum() == 40.0
+    tables = b"".join(table.astype(f"<{table.dtype.kind}8").tobytes() for table in found.script)
     assert hashlib.sha256(tables).hexdigest()[:16] == "f8c15885a2340d7c"
 
 
@@ -285,9 +289,9 @@ def test_a_search_keeps_to_the_longest_delay(longest: int) -> None:
     """What it begins with, what it comes to and what it finds; without a limit it goes beyond."""
     result = stress(PAPER, **SMALL, longest_delay=longest)
     random = np.random.default_rng(1)
-    script = result.finds[0].script
+    script = result.hard_games[0].script
     assert in_time(script, longest)
-    assert not in_time(stress(PAPER, **SMALL).finds[0].script, longest)
+    assert not in_time(stress(PAPER, **SMALL).hard_games[0].script, longest)
     for _ in range(50):
         assert in_time(result.search.opening(random), longest)
         script = result.search.changed(random, script)
@@ -297,7 +301,7 @@ def test_a_search_keeps_to_the_longest_delay(longest: int) -> None:
 def test_a_longest_delay_of_the_whole_game_is_no_limit() -> None:
     """Whatever takes as long as the game is not told anyway."""
     free, wide, narrow = (
-        stress(PAPER, **SMALL, longest_delay=longest).finds[0] for longest in (None, 25, 1)
+        stress(PAPER, **SMALL, longest_delay=longest).hard_games[0] for longest in (None, 25, 1)
     )
     assert same(free, wide)
     assert not same(free, narrow)
@@ -345,7 +349,7 @@ def test_openings_are_of_many_kinds() -> None:
         ({"learner": "concealed", "longest_delay": -1}, "^longest_delay is -1; it must be a whole"),
         ({"learner": "concealed", "longest_delay": 0.5}, "^longest_delay is 0.5; it must be"),
         ({"learner": "concealed", "longest_delay": 10**30}, "whole number from 0 to 100000$"),
-        ({"learner": "concealed", "against": "concealed"}, "is named twice"),
+        ({"learner": "concealed", "against": "concealed"}, "two learners are called 'concealed'"),
         ({"learner": "concealed", "arms": 1}, "^arms is 1; it must be a whole number from 2"),
         ({"learner": "concealed", "rounds": 0}, "^rounds is 0; it must be"),
         ({"learner": "concealed", "steps": 0}, "^steps is 0; it must be"),
@@ -365,4 +369,4 @@ def test_bad_input_gets_one_sentence(options: dict[str, Any], sentence: str) -> 
 def test_the_certificate_of_practical_experts_can_be_searched() -> None:
     """The search comes near to it, and never across."""
     found = stress("practical-experts", arms=2, rounds=20, objective="certificate", restarts=1)
-    assert 0.3 < found.finds[0].score.value <= 1.0
+    assert 0.3 < found.hard_games[0].score.value <= 1.0

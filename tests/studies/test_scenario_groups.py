@@ -23,11 +23,11 @@ def test_every_game_of_every_group_can_be_played() -> None:
 
 def test_every_learner_is_among_the_judged_under_a_label_of_its_own() -> None:
     """The practical ones also without each of their parts."""
-    entrants = judged()
-    assert set(registered()) <= {each.label for each in entrants}
-    labels = [each.label for each in entrants]
+    study_learners = judged()
+    assert set(registered()) <= {each.label for each in study_learners}
+    labels = [each.label for each in study_learners]
     assert len(set(labels)) == len(labels)
     for name in ("practical-bandit", "practical-experts"):
         parts = [each for each in labels if each.startswith(f"{name}, ")]
         assert len(parts) == len(PARTS[name])
-    assert any(each.kind.setting is Setting.FULL_INFORMATION for each in entrants)
+    assert any(each.kind.setting is Setting.FULL_INFORMATION for each in study_learners)

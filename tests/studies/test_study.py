@@ -20,9 +20,9 @@ from studies.study import (
     GUESSED,
     NOTHING,
     TOLD,
-    entrants,
     games_of_the_study,
     standings,
+    study_learners,
     study_table,
 )
 
@@ -31,8 +31,8 @@ FEW = ("uniform", "exp3", "hedge", "leading-expert", "dew")
 
 @pytest.fixture(scope="module")
 def table() -> Table:
-    """Some of the entrants in two small games."""
-    chosen = [each for each in entrants() if each.contender.name in FEW]
+    """Some of the study_learners in two small games."""
+    chosen = [each for each in study_learners() if each.contender.name in FEW]
     games = [
         Environment(name, Bernoulli([0.2, 0.8]), PerArm(delays), 300)
         for name, delays in (("prompt", (0, 0)), ("late", (40, 0)))
@@ -43,15 +43,15 @@ def table() -> Table:
 
 def test_everybody_takes_part_once_in_every_way() -> None:
     """All learners as they are; those that must know something also guess; labels differ."""
-    labels = [each.label for each in entrants()]
+    labels = [each.label for each in study_learners()]
     assert len(set(labels)) == len(labels)
     assert set(registered()) <= set(labels)
-    for each in entrants():
+    for each in study_learners():
         asks = [need for need in each.kind.needs if need.value != "delay_at_decision"]
         assert (each.knows == NOTHING) == (not asks)
         if each.knows == GUESSED:
             assert {need.value for need in asks} == set(each.contender.options)
-    assert {each.knows for each in entrants()} == {TOLD, GUESSED, NOTHING}
+    assert {each.knows for each in study_learners()} == {TOLD, GUESSED, NOTHING}
 
 
 def test_the_scenarios_are_long_enough() -> None:
@@ -82,7 +82,7 @@ def test_the_table_has_shares_and_ranks(table: Table) -> None:
 def test_where_chance_is_as_good_as_any_arm_the_goal_changes_with_the_leader() -> None:
     """Leaders that take turns lose nothing: shares are then parts of uniform play's whole loss."""
     game = Environment("turns", RotatingLeaders(4, 20), Constant(10), 400)
-    chosen = [each for each in entrants() if each.contender.name in FEW]
+    chosen = [each for each in study_learners() if each.contender.name in FEW]
     result = compare([each.contender for each in chosen], game, 2, seed=2)
     found = study_table(chosen, [result])
     for row in found:
@@ -96,7 +96,7 @@ def test_where_chance_is_as_good_as_any_arm_the_goal_changes_with_the_leader() -
 def test_where_all_arms_are_always_alike_there_is_no_share() -> None:
     """Nothing can be gained, and nothing is divided by rounding errors."""
     game = Environment("alike", GivenLosses(np.full((60, 3), 0.3)), Constant(1), 60)
-    chosen = [each for each in entrants() if each.contender.name in ("uniform", "hedge")]
+    chosen = [each for each in study_learners() if each.contender.name in ("uniform", "hedge")]
     result = compare([each.contender for each in chosen], game, 2, seed=2)
     assert set(study_table(chosen, [result]).column("of uniform")) == {None}
 

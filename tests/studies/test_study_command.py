@@ -20,12 +20,12 @@ FEW = ("uniform", "exp3", "hedge")
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A study of three learners in two small games."""
-    chosen = [each for each in study.entrants() if each.contender.name in FEW]
+    chosen = [each for each in study.study_learners() if each.contender.name in FEW]
     games = [
         Environment("one", Bernoulli([0.2, 0.8]), PerArm((3, 0)), 100),
         Environment("another", RotatingLeaders(2, 10), PerArm((3, 0)), 100),
     ]
-    monkeypatch.setattr(study, "entrants", lambda: chosen)
+    monkeypatch.setattr(study, "study_learners", lambda: chosen)
     monkeypatch.setattr(study, "games_of_the_study", lambda: games)
 
 
@@ -39,7 +39,7 @@ def test_the_study_writes_a_table_and_figures(tmp_path: Path) -> None:
     assert "hedge, guessing" in run.output
     assert "as chance is as good as any arm: another." in run.output
     lines = table.read_text().splitlines()
-    assert len(lines) == 1 + 2 * len(study.entrants())
+    assert len(lines) == 1 + 2 * len(study.study_learners())
     for name in ("study-experts.svg", "study-bandits.svg"):
         picture = (tmp_path / name).read_text()
         assert picture.startswith("<?xml")
@@ -53,7 +53,7 @@ def test_the_study_as_json() -> None:
     run = CliRunner().invoke(main, ["scenarios", "-r", "1", "--json"])
     rows = json.loads(run.stdout)
     assert {row["scenario"] for row in rows} == {"one", "another"}
-    assert len(rows) == 2 * len(study.entrants())
+    assert len(rows) == 2 * len(study.study_learners())
 
 
 @pytest.mark.parametrize(

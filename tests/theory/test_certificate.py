@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from belated.analysis.certificates import certificate
-from belated.analysis.regret import regret_against_arms
+from belated.analysis.regret import regrets
 from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER, missing_counts
 from belated.ftrl.rates import grid_weights
@@ -37,7 +37,7 @@ def played(case: Case) -> tuple[Floats, Floats]:
     arms = case.losses.shape[1]
     prior = np.array(case.options["prior"] or [1.0 / arms] * arms)
     bound = certificate(case.losses, missing_counts(case.delays), rates, prior)
-    return regret_against_arms(q, case.losses), bound
+    return regrets(float((q * case.losses).sum()), case.losses.sum(axis=0)), bound
 
 
 def closeness(case: Case) -> float:

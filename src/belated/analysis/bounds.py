@@ -1,4 +1,4 @@
-"""Which theorem bounds the regret of a learner in a game, and whether it holds there.
+"""Bounds on the regret of a learner in a game: which theorem states one, and if it holds there.
 
 E1 to E13 are entries of docs/errata.md.
 """
@@ -36,8 +36,8 @@ GUARDED = "nothing is proven: the guard mends E3 of docs/errata.md, but E4, E6 a
 class Bound:
     """A bound on the regret of one learner in one game; for a bandit, on its expectation.
 
-    It applies if it is proven and all its conditions are met. A value that does not apply is no
-    more than the paper's statement; where there is no value, nothing is stated. `why` says why.
+    It applies if it is proven and all its conditions are met. A value that does not apply is only
+    the paper's statement; without a value, nothing is stated. `why` gives the reason.
     """
 
     label: str
@@ -46,12 +46,12 @@ class Bound:
     why: str
 
     def with_value(self, value: float) -> "Bound":
-        """The same bound at another value."""
+        """A copy of this bound with another value."""
         return replace(self, value=value)
 
 
 def mean_bound(bounds: Sequence[Bound]) -> Bound:
-    """The mean over several games of one learner; it applies if it does in all of them."""
+    """The mean bound of one learner over several games; it applies if it applies in all of them."""
     weakest = min(bounds, key=lambda bound: (bound.value is not None, bound.applies))
     values = [bound.value for bound in bounds if bound.value is not None]
     if len(values) < len(bounds):
@@ -60,7 +60,7 @@ def mean_bound(bounds: Sequence[Bound]) -> Bound:
 
 
 class BoundInputs(NamedTuple):
-    """A game, a comparator over its arms, and the two means over runs that bandits need."""
+    """What bounds depend on: a game, a comparator, and two means over runs that bandits need."""
 
     sums: "GameSums"
     u: Floats
@@ -68,7 +68,7 @@ class BoundInputs(NamedTuple):
     overlap: float | None
 
     def against(self, prior: Floats) -> theorems.ComparatorTerms:
-        """The comparator, seen from a prior."""
+        """What the theorems need of the comparator, for a learner with this prior."""
         own, missing = self.u @ self.sums.losses, self.u @ self.sums.missing_losses
         return theorems.ComparatorTerms(divergence(self.u, prior), float(own), float(missing))
 
@@ -83,8 +83,9 @@ def bound_for(
 ) -> Bound:
     """The bound on this learner's regret against u, an arm or a distribution, in this game.
 
-    A concealed learner needs a mean over runs besides: expected_missing, of sum_t <q_t, rho_t>;
-    repaired, overlap, of what eq:censoredgamma adds up, which is A_T of E2.
+    A concealed learner also needs a mean over runs: expected_missing is the mean of
+    sum_t <q_t, rho_t>; for the repaired variant, overlap is the mean of the sum in
+    eq:censoredgamma, which is A_T of E2.
     """
     if isinstance(learner, Learner) and learner.arms != sums.losses.size:
         arms = sums.losses.size
@@ -95,14 +96,14 @@ def bound_for(
 
 @singledispatch
 def statement(learner: object, played: BoundInputs) -> Bound:
-    """`bound_for` by kind of learner: register a function for a learner with a theorem."""
+    """The bound of a kind of learner; a function is registered for each kind with a theorem."""
     name = getattr(learner, "name", type(learner).__name__)
     return Bound("none", None, False, f"there is no theorem here about the learner {name!r}")
 
 
 @statement.register
 def for_any(learner: Learner, played: BoundInputs) -> Bound:
-    """The guarantee that a learner states itself; whether it covers these delays."""
+    """The guarantee that a learner declares, and whether it covers the delays of this game."""
     sums = played.sums
     waits = sums.waits[learner.delivery or "own"]
     facts = Facts(
@@ -134,7 +135,7 @@ def for_any(learner: Learner, played: BoundInputs) -> Bound:
 
 @statement.register
 def for_full_information(learner: FullInformation, played: BoundInputs) -> Bound:
-    """th:fullinfobound, or what E1 has in its place."""
+    """th:fullinfobound; for the repaired variant, the bound that E1 proves in its place."""
     u, horizon = played.against(np.array(learner.prior)), learner.horizon
     most = int(played.sums.most_missing.max())
     paper = learner.variant == "paper"
@@ -169,7 +170,7 @@ def for_practical_experts(learner: PracticalExperts, played: BoundInputs) -> Bou
 
 @statement.register
 def for_partially_concealed(learner: PartiallyConcealed, played: BoundInputs) -> Bound:
-    """th:banditbound; nothing has been proven in its place."""
+    """th:banditbound; for the repaired variant nothing is proven."""
     if learner.variant == "repaired":
         return Bound("th:banditbound, repaired", None, False, GUARDED)
     arms, horizon, most = learner.arms, learner.horizon, learner.max_missing
@@ -191,7 +192,7 @@ def for_partially_concealed(learner: PartiallyConcealed, played: BoundInputs) ->
 
 @statement.register
 def for_concealed(learner: Concealed, played: BoundInputs) -> Bound:
-    """th:concealed, or what E2 has in its place; the same for every comparator."""
+    """th:concealed, or the bound that E2 proves in its place, for every comparator."""
     paper = learner.variant == "paper"
     label, weight = ("th:concealed", "q") if paper else ("th:concealed, repaired", "q+eps")
     name, mean = "overlap", played.overlap

@@ -1,4 +1,4 @@
-"""The account of a game: losses, missing losses and delays of every arm, whoever plays it."""
+"""Sums over a game: losses, missing losses and delays of every arm, whatever is played in it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,10 +21,11 @@ SCATTER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio
 
 
 @dataclass(frozen=True)
-class Delays:
-    """The delays of each arm, from the rounds sampled; a loss not known by the end never comes.
+class DelayStatistics:
+    """The delays of each arm in a sample of rounds.
 
-    Quantiles are infinite where they fall among those.
+    A loss that has not arrived by the end of the game counts as one that never comes; quantiles
+    among such losses are infinite.
     """
 
     sampled: int  # how many rounds
@@ -41,8 +42,8 @@ class GameSums:
 
     losses is L_T, missing_losses is L_T^rho, the sum of rho_t(i) l_t(i). caps are the values that
     rho_t^max takes, and charged[k] is the sum of (1 + rho_t(i)) l_t(i) over the rounds in which it
-    is caps[k]; None if that would be too large a table. waits says how much is missing to a
-    learner that is told its losses in each of the ways there are.
+    is caps[k]; both are None if the table would be too large. waits has, for each way of
+    delivery, how many losses are missing to a learner that is told its losses in this way.
     """
 
     rounds: int
@@ -56,14 +57,14 @@ class GameSums:
     arm_dependent: bool  # whether any round has different delays for its arms
     caps: Counts | None
     charged: Floats | None
-    delays: Delays
-    delays_together: Mapping[Delivery, Delays]  # padded and in order, as those of a single arm
+    delays: DelayStatistics
+    delays_together: Mapping[Delivery, DelayStatistics]  # padded and in order, as of one arm
     checkpoints: Counts
     losses_at: Floats  # L_t after each checkpoint
 
     @property
     def arms(self) -> int:
-        """K."""
+        """K, the number of arms."""
         return self.losses.size
 
     @property
@@ -81,8 +82,8 @@ class GameSums:
         """The longest delay that ends within the game."""
         return self.waits["own"].max_delay
 
-    def told(self, delivery: Delivery, window: int | None = None) -> tuple[Waits, Delays]:
-        """The waits and delays of a learner that is told its losses in this way."""
+    def told(self, delivery: Delivery, window: int | None = None) -> tuple[Waits, DelayStatistics]:
+        """The waits and delays of a learner with this delivery or, if it is given, this window."""
         if window is not None:
             delay = window if window < self.rounds else NEVER
             law = _delays(np.full((1, 1), delay), self.rounds)
@@ -96,7 +97,7 @@ class GameSums:
 
 
 def sum_up(game: Game) -> GameSums:
-    """Walk once through a game and add everything up."""
+    """Read a game once and add everything up."""
     environment = game.environment
     sums = _Sums(environment, game.checkpoints)
     for stretch in game.stretches():
@@ -158,7 +159,7 @@ class _Sums:
                 self.charged.append(row)
 
     def close(self, environment: Environment) -> GameSums:
-        """The account of the whole game."""
+        """The sums of the whole game."""
         arms, rounds = environment.arms, environment.rounds
         prior = np.full(arms, 1.0 / arms) if environment.prior is None else environment.prior
         sampled = np.concatenate(self.sampled)
@@ -184,11 +185,11 @@ class _Sums:
         )
 
 
-def _delays(sampled: Counts, rounds: int) -> Delays:
+def _delays(sampled: Counts, rounds: int) -> DelayStatistics:
     never = sampled == NEVER
     waits = np.where(never, np.inf, sampled)
     total = np.where(never, 0, sampled).sum(axis=0)
-    return Delays(
+    return DelayStatistics(
         sampled=len(sampled),
         mean=total / np.maximum((~never).sum(axis=0), 1),
         never=never.mean(axis=0),
@@ -199,7 +200,7 @@ def _delays(sampled: Counts, rounds: int) -> Delays:
 
 
 def _law(waits: Counts, count: int) -> Floats:
-    """The share of all that comes within 0, 1, 2, ... rounds, as far as anything comes."""
+    """The share of all losses that arrive within 0, 1, 2, ... rounds, up to the longest delay."""
     if not waits.size:
         return np.zeros(1)
     longest = min(int(waits.max()), LONGEST_LAW - 1)

@@ -19,11 +19,6 @@ NEARLY_BEST = 1.02  # half a step from the least value, a grid is off by half a 
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
-def regret_against_arms(q: Floats, losses: Floats) -> Floats:
-    """The regret of the predictions q_t against each arm: sum_t <q_t - e_i, l_t>."""
-    return regrets(float((q * losses).sum()), losses.sum(axis=0))
-
-
 def regrets(total_loss: float, losses: Floats) -> Floats:
     """The regret of a total loss against each arm, given the total losses L_T of the arms."""
     return total_loss - losses
@@ -75,11 +70,11 @@ def balance(sums: "GameSums", u: Comparator) -> float:
 
 
 def balanced_comparator(sums: "GameSums") -> Floats:
-    """The u of the least `balance`: the comparator that the paper sets beside the best arm.
+    """The u that minimises `balance`: the comparator that the paper compares with the best arm.
 
-    It stands below eq:fullintrobound: a little more loss, if that comes with less delay. Since
-    sqrt(a b) is the least (lam a + b / lam) / 2 over lam > 0, u is a softmin for some lam. Seen as
-    a function of lam the least value may have several dips, so all of a grid are looked into; the
+    It is introduced below eq:fullintrobound: a little more loss, if that comes with less delay.
+    Since sqrt(a b) is the least (lam a + b / lam) / 2 over lam > 0, u is a softmin for some lam. As
+    a function of lam the least value may have several dips, so all dips of a grid are examined; the
     prior and the single arms, which are limits of softmins, are candidates as well.
     """
     possible = sums.prior > 0.0

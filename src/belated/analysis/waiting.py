@@ -1,7 +1,8 @@
-"""Waits: how many losses are missing, and how long, by the way in which a learner is told them.
+"""Waits: how many losses are missing, and for how long, by the way in which they are delivered.
 
-A learner that is told late misses more than has not arrived, and its theorem is about what it
-misses: padded, every arm waits for the slowest of its round; in order, for every round before.
+A learner that is told losses later than they arrive misses more of them, and its theorem is about
+what it misses. Padded, every arm waits for the slowest arm of its round; in order, also for all
+earlier rounds.
 """
 
 from typing import NamedTuple
@@ -17,8 +18,12 @@ from belated.types import DELIVERIES, Delivery
 
 
 class Waits(NamedTuple):
-    """The largest missing count, the sum over rounds of each round's largest, the longest delay
-    that ends within the game, and how long a loss is waited for at most, if only to the end."""
+    """How much is missing in a game with one way of delivery.
+
+    most_missing is the largest missing count, total_delay the sum over rounds of each round's
+    largest, max_delay the longest delay that ends within the game, and longest_wait how long a loss
+    is waited for at most, be it only until the game ends.
+    """
 
     most_missing: int = 0
     total_delay: int = 0
@@ -26,8 +31,11 @@ class Waits(NamedTuple):
     longest_wait: int = 0
 
     def plus(self, missing: Counts, ended: Counts, left: Counts) -> "Waits":
-        """With some more rounds: their missing counts, the delays that end within the game, and
-        how many rounds are left after each."""
+        """The waits with some more rounds added.
+
+        `missing` are their missing counts, `ended` their delays that end within the game, and
+        `left` the number of rounds after each of them.
+        """
         waited = np.where(ended == NEVER, left[:, None], ended)
         return Waits(
             max(self.most_missing, int(missing.max())),
@@ -38,7 +46,7 @@ class Waits(NamedTuple):
 
 
 def waits_for_window(window: int, rounds: int) -> Waits:
-    """The waits of a learner that is told every loss after exactly so many rounds."""
+    """The waits of a learner that is told every loss after exactly `window` rounds."""
     longest = min(window, rounds - 1)
     total = rounds * longest - longest * (longest + 1) // 2  # the sum of min(t, longest) over t
     return Waits(longest, total, window if window < rounds else 0, longest)
@@ -53,9 +61,10 @@ class WaitSums:
         self.pairs = no_missing_pairs(2)
 
     def add(self, stretch: Stretch) -> Counts:
-        """Add one stretch; told together, all arms are alike, and one column stands for them.
+        """Add one stretch.
 
-        Returns these columns, padded and in order: the delays that end within the game.
+        Returns two columns, padded and in order: the delays that end within the game. With these
+        deliveries all arms have the same delay, so that one column is enough for each.
         """
         longest = longest_delays(stretch.delays)
         held = np.column_stack([longest, self.in_order.next(stretch.first, longest)])
@@ -80,5 +89,5 @@ def in_time(stretch: Stretch, delays: Counts) -> Counts:
 
 
 def rounds_left(stretch: Stretch) -> Counts:
-    """How many rounds there are from each of a stretch to the end, itself included."""
+    """The number of rounds from each round of a stretch to the end of the game, itself included."""
     return stretch.rounds - np.arange(stretch.first, stretch.end)

@@ -3,7 +3,6 @@
 import json
 import shlex
 import sys
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,18 +12,16 @@ import click
 
 from belated.cli.console import (
     OneLineError,
+    check_folder,
     one_line_errors,
-    progress_of,
-    say_faults,
     say_if_compiling,
     show_table,
 )
 from belated.cli.learners import COMMON
+from belated.cli.play_all import compare_all
 
 if TYPE_CHECKING:
-    from belated.comparison.contenders import Contender
     from belated.comparison.result import Comparison
-    from belated.environments.environment import Environment
 
 SHOWN = ("learner", "regret", "±", "against balanced", "bound", "loss per round")
 
@@ -110,7 +107,11 @@ def compare(
         if as_json and lower_bounds:
             raise ValueError("--lower-bounds is said in words; leave out --json")
     say_if_compiling()
-    comparisons = played(games, chosen, repetitions, seed, workers)
+    comparisons = compare_all(games, chosen, repetitions, seed, workers, keep_partial=True)
+    if not comparisons:
+        sys.exit(130)
+    command = "belated " + shlex.join(sys.argv[1:])
+    comparisons = [replace(each, command=command) for each in comparisons]
     if as_json:
         rows = [row for each in comparisons for row in json.loads(each.table().to_json())]
         click.echo(json.dumps(rows))
@@ -120,7 +121,7 @@ def compare(
     failed = write_outputs(comparisons, report, figures, table)
     if failed:
         raise OneLineError("; ".join(failed))
-    if len(comparisons) < len(games) or len(comparisons[-1].repetitions) < repetitions:
+    if len(comparisons) < len(games) or not comparisons[-1].complete:
         sys.exit(130)
 
 
@@ -135,41 +136,9 @@ def check_outputs(report: Path | None, figures: Path | None, table: Path | None)
 
         check_report(report)
         check_writable(report)
-    if figures is not None and figures.exists() and not figures.is_dir():
-        raise ValueError(f"{figures} is a file; figures need a folder")
+    check_folder(figures)
     if report is not None or figures is not None:
         import belated.report.figures  # noqa: F401
-
-
-def played(
-    games: "Sequence[Environment]",
-    chosen: "Sequence[Contender]",
-    repetitions: int,
-    seed: int,
-    workers: int | None,
-) -> "list[Comparison]":
-    """The comparisons, one for each environment; an interrupt keeps those that have begun."""
-    from belated.comparison.compare import compare
-
-    command = "belated " + shlex.join(sys.argv[1:])
-    comparisons: list[Comparison] = []
-    for game in games:
-        try:
-            with one_line_errors(), progress_of(game.name) as progress, warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what they say is said below
-                result = compare(chosen, game, repetitions, seed, workers, progress)
-        except KeyboardInterrupt:
-            break
-        say_faults(result)
-        comparisons.append(replace(result, command=command))
-        if len(result.repetitions) < repetitions:
-            break
-    done = comparisons and len(comparisons[-1].repetitions) == repetitions
-    if not done or len(comparisons) < len(games):
-        click.echo("Interrupted; what is complete is kept.", err=True)
-        if not comparisons:
-            sys.exit(130)
-    return comparisons
 
 
 def show_comparison(comparison: "Comparison", lower_bounds: bool) -> None:

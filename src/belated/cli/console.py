@@ -1,4 +1,4 @@
-"""What all commands share: errors in one line, tables, progress."""
+"""The console: errors in one line, tables and progress bars, as all commands show them."""
 
 import itertools
 import os
@@ -6,12 +6,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
-
-if TYPE_CHECKING:
-    from belated.comparison.result import Comparison
 
 
 class OneLineError(click.ClickException):
@@ -22,7 +18,7 @@ class OneLineError(click.ClickException):
 
 @contextmanager
 def one_line_errors(path: Path | None = None) -> Iterator[None]:
-    """Turn the errors that users can mend into one clear line, which names the file if any."""
+    """Turn errors that users can correct into one clear line, which names the file if given."""
     try:
         yield
     except OSError as error:
@@ -39,7 +35,7 @@ def one_line_errors(path: Path | None = None) -> Iterator[None]:
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table in the terminal; what users named is printed as it is, without markup."""
+    """Print a table in the terminal; names that users chose are printed without markup."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -56,7 +52,7 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 @contextmanager
 def progress_bar(title: str, total: int) -> Iterator[Callable[[], None]]:
-    """A progress bar; yields what advances it by one."""
+    """A progress bar; yields a function that advances it by one."""
     with progress_of(title) as report:
         done = itertools.count(1)
         yield lambda: report(next(done), total)
@@ -66,7 +62,7 @@ def progress_bar(title: str, total: int) -> Iterator[Callable[[], None]]:
 def progress_of(title: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar with the time left, on standard error, shown only in a terminal.
 
-    Yields what tells it how much of how much is done.
+    Yields a function that is given how much is done, and of how much.
     """
     if not sys.stderr.isatty():
         yield lambda done, total: None
@@ -79,19 +75,19 @@ def progress_of(title: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
-def say_faults(comparison: "Comparison") -> None:
-    """Say where a run contradicts what is proven of its learner."""
-    for fault in comparison.faults():
-        click.echo(f"Warning: {fault}.", err=True)
+def check_folder(figures: Path | None) -> None:
+    """Refuse a folder for figures that is a file, before anything is played."""
+    if figures is not None and figures.exists() and not figures.is_dir():
+        raise ValueError(f"{figures} is a file; figures need a folder")
 
 
 def say_if_compiling() -> None:
-    """Say why it takes a while, if the learners were never compiled on this machine."""
+    """Announce the wait if the learners have never been compiled on this machine."""
     from belated.compiled.jit import QUIET, announcer, cache_directory, config
 
     if os.environ.get(QUIET) or config.DISABLE_JIT:
         return
     directory = cache_directory()
     if directory is None or not any(directory.rglob("engine.play_rounds*.nbi")):
-        announcer.say_no_more()  # it is said here
+        announcer.say_no_more()  # one announcement is enough
         click.echo("Compiling the learners, once: this takes a minute or two.", err=True)

@@ -145,19 +145,27 @@ def replayed_log(
 
 
 def learner_for_log(kind: "type[Learner]", log: "Log", options: dict[str, Any]) -> "Learner":
-    """The learner with the options it takes, the rest found in the log."""
-    from dataclasses import fields
+    """The learner with the options that are given; what else it needs is taken from the log."""
+    from belated.learners.needs import needed_options
+    from belated.learners.registry import option_names
+    from belated.types import Need
 
-    found = {"horizon": len(log.rounds), "max_missing": log.most_outstanding()}
-    found["max_missing"] = max(found["max_missing"], log.most_missing(), 0)
-    wanted = {field.name for field in fields(kind)}
-    chosen: dict[str, Any] = {"arms": len(log.first)}
-    for key, value in options.items():
-        if key in wanted and (value is not None or key in found):
-            chosen[key] = found[key] if value is None else value
-        elif key not in wanted and value is not None:
-            raise ValueError(f"--{key.replace('_', '-')} is given, but {kind.name} takes none")
-    return kind(**chosen)
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in option_names(kind):
+            raise ValueError(f"--{name.replace('_', '-')} is given, but {kind.name} takes none")
+
+    def fact(need: Need) -> int:
+        if need is Need.HORIZON:
+            return len(log.rounds)
+        if need is Need.MAX_MISSING:
+            return max(log.most_outstanding(), log.most_missing(), 0)
+        raise ValueError(
+            f"{kind.name} must know {need.value}, which a log does not say; give it, "
+            f"as --learner {kind.name}:{need.value}=..."
+        )
+
+    return kind(arms=len(log.first), **needed_options(kind, fact, given), **given)
 
 
 def show_log(log: "Log", weights: "NDArray[Any]") -> None:

@@ -86,17 +86,17 @@ def stress(
     if result.interrupted:
         click.echo("Interrupted; the best so far is kept.", err=True)
     if as_json:
-        click.echo(json.dumps([find.content()["found"] for find in result.finds[:best]]))
+        click.echo(json.dumps([found.content()["found"] for found in result.hard_games[:best]]))
     else:
-        show_finds(result, best)
+        show_hard_games(result, best)
     for file in files:
         click.echo(f"Saved {file}", err=True)
     if result.interrupted:
         sys.exit(130)
 
 
-def show_finds(result: "StressResult", best: int) -> None:
-    """The best finds as a table, and how to read it."""
+def show_hard_games(result: "StressResult", best: int) -> None:
+    """Print the hardest games as a table, and how to read it."""
     search = result.search
     title = " against ".join(each.label for each in search.objective.contenders)
     click.secho(title, bold=True, nl=False)
@@ -105,25 +105,25 @@ def show_finds(result: "StressResult", best: int) -> None:
         size += f", no loss later than {search.longest_delay} rounds"
     click.echo(
         f": {search.objective.name} in games of {size}; "
-        f"{len(result.finds)} restarts, {result.evaluations} games, seed {search.seed}"
+        f"{len(result.hard_games)} restarts, {result.evaluations} games, seed {search.seed}"
     )
     table = result.table()
-    drawn = any(find.half_width is not None for find in result.finds)
+    drawn = any(found.half_width is not None for found in result.hard_games)
     hidden = set() if drawn else {"+-", "in search"}
-    if result.finds[0].score.bound is None:
+    if result.hard_games[0].score.bound is None:
         hidden.add("bound")
     columns = [k for k, name in enumerate(table.columns) if name not in hidden]
     rows = [[row[k] for k in columns] for row in table.shown()[:best]]
     show_table([table.columns[k] for k in columns], rows)
     if drawn:
         click.echo(
-            "The value is from draws that the search has not seen; +- is its 95 % confidence.\n"
-            "In search it looked better than it is, having been chosen for the draws there."
+            "The value is from draws that the search has not used; +- is its 95 % confidence.\n"
+            "The value in search is optimistic: the game was selected on the same random draws."
         )
 
 
 def make_folder(path: Path) -> None:
-    """The folder for the finds, before any work is done for it."""
+    """Make the folder for the games before the search begins."""
     if path.exists() and not path.is_dir():
         raise ValueError(f"{path} is a file; --save must name a folder")
     path.mkdir(parents=True, exist_ok=True)

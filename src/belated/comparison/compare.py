@@ -1,7 +1,7 @@
 """Comparisons: several learners, many repetitions, the same losses and delays for all of them.
 
-In one repetition every learner meets the same game and draws from the same random stream, so that
-differences are the learners' own. Repetitions run on all cores, in threads that share the game.
+In one repetition every learner plays the same game and draws from the same random stream, so that
+differences are due to the learners. Repetitions run on all cores, in threads that share the game.
 """
 
 import os
@@ -14,7 +14,7 @@ import numpy as np
 
 from belated.analysis.game_sums import GameSums, sum_up
 from belated.checks import as_count
-from belated.comparison.contenders import Contender, contenders
+from belated.comparison.contenders import Contender, LearnerSpec, contenders
 from belated.comparison.result import Comparison
 from belated.environments.environment import Environment, branch
 from belated.environments.environment_specs import environment_named
@@ -31,7 +31,7 @@ GAME, DRAWS = 0, 1
 
 
 def compare(
-    learners: Sequence[str | Contender | PlayableLearner],
+    learners: Sequence[LearnerSpec],
     environment: Environment | str | os.PathLike[str],
     repetitions: int = 10,
     seed: int = 1,
@@ -40,8 +40,8 @@ def compare(
 ) -> Comparison:
     """Play every learner on the same `repetitions` games of an environment.
 
-    `progress` is told how many rounds of how many are over. An interrupt (Ctrl-C) ends the
-    comparison and keeps the repetitions that are complete.
+    `progress` is called with the number of rounds that are over and their total. An interrupt
+    (Ctrl-C) ends the comparison and keeps the repetitions that are complete.
     """
     chosen = contenders(learners)
     if isinstance(environment, (str, os.PathLike)):
@@ -50,9 +50,9 @@ def compare(
     seed = as_count(seed, "seed", 0)
     cores = os.cpu_count() or 1
     workers = as_count(cores if workers is None else workers, "workers", 1)
-    crew = _Crew(environment, chosen, seed, repetitions, progress)
-    interrupted = crew.work(workers)
-    done = crew.complete()
+    threads = _ComparisonThreads(environment, chosen, seed, repetitions, progress)
+    interrupted = threads.work(workers)
+    done = threads.complete()
     if interrupted:
         if not done:
             raise KeyboardInterrupt
@@ -66,8 +66,8 @@ def compare(
         contenders=tuple(chosen),
         seed=seed,
         repetitions=tuple(done),
-        game_sums=tuple(crew.game_sums[r] for r in done),
-        traces=tuple(tuple(crew.traces[r][k] for r in done) for k in range(len(chosen))),
+        game_sums=tuple(threads.game_sums[r] for r in done),
+        traces=tuple(tuple(threads.traces[r][k] for r in done) for k in range(len(chosen))),
         asked=repetitions,
     )
     for fault in result.faults():
@@ -75,8 +75,8 @@ def compare(
     return result
 
 
-class _Crew:
-    """The threads of one comparison, and what they have brought in."""
+class _ComparisonThreads:
+    """The threads of one comparison, and the results that they have so far."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class _Crew:
         return False
 
     def jobs(self, workers: int) -> list[tuple[int, range]]:
-        """A repetition with all learners; one by one where repetitions are too few to share."""
+        """Pairs of a repetition and some learners; one learner each if repetitions are few."""
         count = len(self.chosen)
         groups = [range(count)]
         if self.repetitions < 2 * workers:
@@ -125,7 +125,7 @@ class _Crew:
         return [(r, group) for r in range(self.repetitions) for group in groups]
 
     def run(self, repetition: int, learners: range) -> None:
-        """Some of the learners through the game of one repetition, side by side."""
+        """Play some of the learners through the game of one repetition, side by side."""
         if self.stop.is_set():
             return
         game, sums = self.game(repetition)
@@ -146,7 +146,7 @@ class _Crew:
                 del self.games[repetition]
 
     def game(self, repetition: int) -> tuple[Game, GameSums]:
-        """The game of a repetition and its account, made by the first who asks."""
+        """The game of a repetition and its sums, made by the thread that needs them first."""
         number = repetition if self.environment.random else 0
         with self.game_locks[number]:
             if number not in self.games:
@@ -155,7 +155,7 @@ class _Crew:
             return self.games[number]
 
     def advance(self, rounds: int) -> None:
-        """Tell how far the work has come."""
+        """Report progress."""
         with self.lock:
             self.rounds += rounds
             self.progress(self.rounds, self.total)
@@ -173,7 +173,7 @@ def repetition_seed(seed: int, repetition: int) -> np.random.SeedSequence:
 def start_run(
     learner: PlayableLearner, game: Game, draws: np.random.SeedSequence
 ) -> EngineRun | ReadableRun:
-    """A run by the compiled loop, or by the readable one for a learner that is not compiled."""
+    """Start a run, by the compiled loop or, for a learner in plain Python, by the readable one."""
     arms, needed = getattr(learner, "arms", None), game.environment.arms
     if arms not in (None, needed):
         raise ValueError(f"{type(learner).__name__} is for {arms} arms; the game has {needed}")

@@ -4,16 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from belated.analysis.game_sums import Delays, GameSums
+from belated.analysis.game_sums import DelayStatistics, GameSums
 from belated.analysis.waiting import Waits
 from belated.checks import MOST_ROUNDS, as_count
-from belated.learners.contract import Learner
 from belated.learners.driver import PlayableLearner
+from belated.learners.needs import needed_options
 from belated.learners.registry import check_options, learner_named
 from belated.specs import named_options
 from belated.types import DELIVERIES, Need
 
-KNOWN: dict[Need, Callable[[int, Waits, Delays], Any]] = {
+FACTS: dict[Need, Callable[[int, Waits, DelayStatistics], Any]] = {
     Need.HORIZON: lambda rounds, waits, delays: rounds,
     Need.MAX_MISSING: lambda rounds, waits, delays: waits.most_missing,
     Need.TOTAL_DELAY: lambda rounds, waits, delays: waits.total_delay,
@@ -28,9 +28,9 @@ KNOWN: dict[Need, Callable[[int, Waits, Delays], Any]] = {
 class Contender:
     """A registered learner with options, or a ready-made one.
 
-    What a learner declares that it must know, and the options do not say, is taken from the game:
-    its horizon, the largest missing count as max_missing, and so on, as its delivery or its window
-    has them; nothing else is.
+    A learner is told what it declares that it needs, unless the options say it: its horizon, the
+    largest missing count as max_missing, and so on. These facts are taken from the game as the
+    learner's delivery or window has it. Nothing else of the game is told in advance.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Contender:
 
     @property
     def label(self) -> str:
-        """The name with every option that was given."""
+        """The name, with every option that was given."""
         given = [
             str(value) if name == "variant" else f"{name}={value}"
             for name, value in self.options.items()
@@ -47,7 +47,7 @@ class Contender:
         return f"{self.name} ({', '.join(given)})" if given else self.name
 
     def built(self, sums: GameSums) -> PlayableLearner:
-        """The learner for this game."""
+        """The learner, made for the game with these sums."""
         if self.ready is not None:
             return self.ready
         kind = learner_named(self.name)
@@ -57,17 +57,18 @@ class Contender:
         if window is not None:
             window = as_count(window, "window", 0, MOST_ROUNDS)
         waits, delays = sums.told(delivery, window)
-        known = {
-            need.value: told(sums.rounds, waits, delays)
-            for need, told in KNOWN.items()
-            if need in kind.needs
-        }
+        known = needed_options(
+            kind, lambda need: FACTS[need](sums.rounds, waits, delays), given=self.options
+        )
         if "prior" in {each.name for each in fields(kind)}:
             known["prior"] = tuple(sums.prior.tolist())
         return kind(arms=sums.arms, **known | dict(self.options))
 
 
-def contender(given: "str | Contender | Learner | PlayableLearner") -> Contender:
+LearnerSpec = str | Contender | PlayableLearner
+
+
+def contender(given: LearnerSpec) -> Contender:
     """A contender from text such as "concealed" or "concealed:variant=repaired,max_missing=50"."""
     if isinstance(given, Contender):
         return given
@@ -79,7 +80,7 @@ def contender(given: "str | Contender | Learner | PlayableLearner") -> Contender
     return Contender(name, options)
 
 
-def contenders(given: Sequence["str | Contender | Learner | PlayableLearner"]) -> list[Contender]:
+def contenders(given: Sequence[LearnerSpec]) -> list[Contender]:
     """All contenders, each with a label of its own."""
     if isinstance(given, str):
         given = [given]
@@ -89,5 +90,5 @@ def contenders(given: Sequence["str | Contender | Learner | PlayableLearner"]) -
     labels = [each.label for each in found]
     for label in labels:
         if labels.count(label) > 1:
-            raise ValueError(f"the learner {label!r} is named twice; once is enough")
+            raise ValueError(f"two learners are called {label!r}; give each a different name")
     return found

@@ -16,6 +16,7 @@ from belated.analysis.run_certificates import broken, certified
 from belated.analysis.statistics import MeanEstimate, estimate
 from belated.arrays import Floats
 from belated.comparison.contenders import Contender
+from belated.comparison.drawing import drawing_part
 from belated.comparison.table import Table
 from belated.environments.environment import Environment
 from belated.play.trace import Trace
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Traces of every contender in every repetition, with the accounts of the games they played.
+    """Traces of every contender in every repetition, with the sums of the games they played.
 
     traces[k][r] and game_sums[r] belong to contender k and the repetition numbered repetitions[r].
-    `command` is what a reader can type to get the same; `asked` is the number of repetitions asked
-    for, more than there are if the comparison was interrupted.
+    `command` is the command that reproduces the comparison; `asked` is the number of repetitions
+    asked for, more than there are if the comparison was interrupted.
     """
 
     environment: Environment
@@ -43,8 +44,13 @@ class Comparison:
     asked: int = 0
 
     @property
+    def complete(self) -> bool:
+        """Whether all repetitions that were asked for are here."""
+        return len(self.repetitions) >= self.asked
+
+    @property
     def labels(self) -> list[str]:
-        """The contenders by name."""
+        """The labels of the contenders."""
         return [each.label for each in self.contenders]
 
     @property
@@ -96,7 +102,7 @@ class Comparison:
         return weights
 
     def bound(self, contender: int) -> Bound:
-        """What the learner's theorem promises against the best arm, the mean of all games."""
+        """The bound of the learner's theorem on the regret to the best arm, mean of all games."""
         traces = self.traces[contender]
         expected = float(np.mean([trace.expected_missing for trace in traces]))
         overlap = float(np.mean([trace.overlap for trace in traces]))
@@ -113,17 +119,17 @@ class Comparison:
         return mean_bound(bounds)
 
     def certificate(self, contender: int) -> float | None:
-        """What the runs themselves prove of the regret against the best arm, the mean of all games.
+        """The bound that the runs prove on their own regret to the best arm, mean of all games.
 
-        For practical experts, and for full information if losses are told when they arrive and the
-        account of no game is too large for it; None for all others.
+        Practical experts have one, and so has full information if losses are told on arrival and
+        the sums of no game are too large for it; None for all others.
         """
         pairs = zip(self.traces[contender], self.game_sums, strict=True)
         values = [value for pair in pairs if (value := certified(*pair)) is not None]
         return float(np.mean(values)) if len(values) == len(self.repetitions) else None
 
     def faults(self) -> list[str]:
-        """A sentence for each learner that contradicts what is proven of it; there must be none."""
+        """A sentence for each learner whose run contradicts a proof, which only a bug can do."""
         said = []
         for label, traces in zip(self.labels, self.traces, strict=True):
             pairs = zip(self.repetitions, traces, self.game_sums, strict=True)
@@ -137,9 +143,9 @@ class Comparison:
         return said
 
     def lower_bounds(self) -> Table:
-        """What no learner can promise to beat, if all losses took as long as they do on average.
+        """Lower bounds on every learner's regret, by order, if every loss had the mean delay.
 
-        How long that is says the mean missing count, in which what never comes counts as well.
+        The mean missing count stands for the mean delay, since it includes losses that never come.
         """
         sums = self.game_sums[0]
         delay = round(float(np.mean([each.mean_missing.mean() for each in self.game_sums])))
@@ -230,21 +236,17 @@ class Comparison:
         }
 
     def plot(self) -> "Figure":
-        """Regret over time with confidence bands, as a matplotlib figure."""
-        from belated.report.figures import regret_over_time
-
-        return regret_over_time(self)
+        """Draw regret over time with confidence bands, as a matplotlib figure."""
+        figure: Figure = drawing_part("plot")(self)
+        return figure
 
     def report(self, path: str | Path) -> Path:
-        """One HTML page with every table and figure, which needs no other file."""
-        from belated.report.page import write_report
-
-        return write_report([self], path)
+        """Write one HTML page with every table and figure, which needs no other file."""
+        written: Path = drawing_part("report")([self], path)
+        return written
 
     def __str__(self) -> str:
         return str(self.table().without("why"))
 
     def _repr_html_(self) -> str:
-        from belated.report.page import notebook_view
-
-        return notebook_view(self)
+        return str(drawing_part("notebook")(self))

@@ -14,7 +14,7 @@ from typing import Any
 from belated.table_files import check_parquet, write_parquet
 
 FORMATS = (".csv", ".json", ".parquet")
-NOISE = 1e-9  # people are not shown the rounding of sums
+NOISE = 1e-9  # smaller numbers are rounding errors of sums and shown as 0
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Table:
         return text.getvalue()
 
     def to_json(self) -> str:
-        """A JSON list of objects; what JSON has no number for is null."""
+        """A JSON list of objects; NaN and infinities are null."""
         return json.dumps([{k: _finite(v) for k, v in record.items()} for record in self])
 
     def save(self, path: str | Path) -> None:
@@ -69,7 +69,7 @@ class Table:
         partial.replace(path)
 
     def shown(self) -> list[list[str]]:
-        """The rows as text for people: four significant digits."""
+        """The rows as text, numbers with four significant digits."""
         return [[shown(value) for value in row] for row in self.rows]
 
     def __str__(self) -> str:
@@ -90,7 +90,7 @@ class Table:
 
 
 def check_format(path: Path) -> None:
-    """Refuse a file that a table cannot be saved as, before any work is done for it."""
+    """Refuse a file that a table cannot be saved to, before anything is computed for it."""
     if path.suffix not in FORMATS:
         raise ValueError(
             f"{path.name} ends in {path.suffix!r}; it must end in .csv, .json or .parquet"
@@ -101,7 +101,7 @@ def check_format(path: Path) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Refuse a file that cannot be made, before any work is done for it."""
+    """Refuse a file that cannot be created, before anything is computed for it."""
     if not path.absolute().parent.is_dir():
         raise ValueError(f"{path} cannot be written; its folder does not exist")
     if path.is_dir():
@@ -111,7 +111,7 @@ def check_writable(path: Path) -> None:
 
 
 def shown(value: Any) -> str:
-    """A value as people read it."""
+    """A value as text, a number with four significant digits."""
     if value is None or value != value:  # nothing, or not a number
         return ""
     if isinstance(value, float):

@@ -12,7 +12,7 @@ from belated.environments.missing import NEVER
 
 @dataclass(frozen=True, eq=False)
 class GivenLosses:
-    """The losses of an array, the same for every seed."""
+    """Losses from an array, which do not depend on the seed."""
 
     values: Floats
 
@@ -38,7 +38,7 @@ class GivenLosses:
 
 @dataclass(frozen=True, eq=False)
 class GivenDelays:
-    """The delays of an array, the same for every seed; NEVER, NaN and infinity mean never."""
+    """Delays from an array, which do not depend on the seed; NEVER, NaN, infinity mean never."""
 
     values: Counts
 

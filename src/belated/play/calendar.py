@@ -1,11 +1,11 @@
-"""The calendar: what is due at the end of which round, in constant time however much is pending.
+"""The calendar: a queue of entries by the round in which they are due, in constant time per entry.
 
-Entries wait in buckets: one for each round of this turn, and one for each turn of this cycle, a
-turn being as many rounds, and a cycle as many turns, as there are buckets of that kind. At the
-start of a turn its bucket is shared out among its rounds, so each entry is moved once; what is due
-after this cycle waits in one last bucket. Whatever is due together thus comes in the order in which
-it was put. A bucket is a chain of chunks, and a chunk some rows side by side, so that what comes
-together lies together.
+Entries wait in buckets: one for each round of the present turn, and one for each turn of the
+present cycle. A turn has as many rounds, and a cycle as many turns, as there are buckets of that
+kind. At the start of a turn the entries of its bucket are distributed over its rounds, so each
+entry is moved once; entries that are due after this cycle wait in one last bucket. Entries that are
+due together are taken in the order in which they were put. A bucket is a chain of chunks, and a
+chunk is a few rows side by side, so that entries that are taken together lie together in memory.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ BITS = 12
 TURN = 2**BITS  # rounds
 CYCLE_BITS = BITS + 12
 TURNS = 2 ** (CYCLE_BITS - BITS)
-LATER = TURN + TURNS  # the bucket of all that is due after this cycle
+LATER = TURN + TURNS  # the bucket of entries that are due after this cycle
 CHUNK_BITS = 4
 CHUNK = 2**CHUNK_BITS  # rows
 NONE = -1
@@ -29,9 +29,9 @@ FREE, ROOM = 0, 1
 class Calendar(NamedTuple):
     """The first chunk of each bucket and its next row, and the chunk after each chunk.
 
-    A next row that begins a chunk means that the last chunk is full, or that there is none; so no
-    row is in chunk 0. `due` is the round in which a row is due that waits for its turn, the numbers
-    of a row are the caller's. `marks` holds the first free chunk and how many are free.
+    A next row that begins a chunk means that the last chunk is full, or that there is none, so
+    chunk 0 is never used. `due` is the round in which a row is due while it waits for its turn; the
+    numbers of a row are the caller's. `marks` holds the first free chunk and how many are free.
     """
 
     first: Counts
@@ -43,7 +43,7 @@ class Calendar(NamedTuple):
 
 
 def empty_calendar(width: int) -> Calendar:
-    """A calendar with nothing in it, and no room yet, for entries of `width` numbers."""
+    """An empty calendar, without room yet, for entries of `width` numbers."""
     return Calendar(
         first=np.full(LATER + 1, NONE, dtype=np.int64),
         next=np.zeros(LATER + 1, dtype=np.int64),
@@ -55,10 +55,10 @@ def empty_calendar(width: int) -> Calendar:
 
 
 def reserved(calendar: Calendar, count: int) -> Calendar:
-    """The calendar with room for `count` more entries; those in it stay where they are.
+    """The calendar with room for `count` more entries; present entries keep their rows.
 
-    Whatever the buckets are, no bucket has more than one chunk that it does not fill; and one more
-    is held while it is shared out.
+    Each bucket has at most one chunk that it does not fill, and one more chunk is in use while a
+    bucket is distributed.
     """
     old = calendar.after.size
     entries = count + (old - 1 - int(calendar.marks[ROOM])) * CHUNK  # at most so many
@@ -91,7 +91,7 @@ def put(calendar: Calendar, now: int, due: int) -> int:
 
 @compiled
 def append(calendar: Calendar, bucket: int) -> int:
-    """A row at the end of a bucket."""
+    """Take the next row at the end of a bucket."""
     row = calendar.next[bucket]
     if row & (CHUNK - 1) == 0:
         row = begin_chunk(calendar, bucket) * CHUNK
@@ -115,7 +115,7 @@ def begin_chunk(calendar: Calendar, bucket: int) -> int:
 
 @compiled
 def begin_round(calendar: Calendar, now: int) -> None:
-    """At the start of a turn, share out what is due in it."""
+    """At the start of a turn, distribute the entries that are due in it over its rounds."""
     if now & (TURN - 1) != 0:
         return
     turn = (now >> BITS) & (TURNS - 1)
@@ -126,7 +126,7 @@ def begin_round(calendar: Calendar, now: int) -> None:
 
 @compiled
 def share_out(calendar: Calendar, now: int, bucket: int) -> None:
-    """Put every entry of a bucket where it belongs as seen from now."""
+    """Move every entry of a bucket to the bucket where it belongs now."""
     chunk, last = calendar.first[bucket], calendar.next[bucket]
     calendar.first[bucket] = NONE
     calendar.next[bucket] = 0
@@ -143,7 +143,7 @@ def share_out(calendar: Calendar, now: int, bucket: int) -> None:
 
 @compiled
 def release(calendar: Calendar, chunk: int) -> None:
-    """The chunk is free again."""
+    """Return a chunk to the free ones."""
     calendar.after[chunk] = calendar.marks[FREE]
     calendar.marks[FREE] = chunk
     calendar.marks[ROOM] += 1
@@ -151,9 +151,9 @@ def release(calendar: Calendar, chunk: int) -> None:
 
 @compiled
 def take(calendar: Calendar, now: int) -> tuple[int, int]:
-    """The next rows due at the end of this round, from one up to another; none if both are equal.
+    """The next rows that are due now, as a range of rows; none are left if it is empty.
 
-    They are free again, so nothing may be put before they are read.
+    The rows are free again, so they must be read before anything else is put.
     """
     bucket = now & (TURN - 1)
     chunk = calendar.first[bucket]

@@ -1,7 +1,7 @@
 """The compiled game: one loop for every learner, compiled once for each kind of state.
 
 The order of a round is that of Algorithm 1: predict, draw, commit, and at its end whatever arrives.
-Losses under way wait in a calendar, so a round costs the same however much is pending.
+Outstanding losses wait in a calendar, so that the cost of a round does not depend on their number.
 """
 
 import functools
@@ -51,7 +51,7 @@ class Tally(NamedTuple):
 
 
 class RunState(NamedTuple):
-    """All that changes while a learner plays."""
+    """Everything that changes while a learner plays."""
 
     state: Any
     prediction: Prediction
@@ -62,7 +62,7 @@ class RunState(NamedTuple):
 
 
 class Disclosure(NamedTuple):
-    """Who is told what: all losses, or that of the arm drawn; missing counts; delays at once."""
+    """What a learner is told: the losses of all arms, missing counts, delays in advance."""
 
     full_information: bool
     missing: bool
@@ -83,7 +83,7 @@ def play_rounds(
     for row in range(losses.shape[0]):
         now = stretch.first + row
         begin_round(calendar, now)
-        prediction.detailed[0] = row == losses.shape[0] - 1  # only its p will be noted
+        prediction.detailed[0] = row == losses.shape[0] - 1  # p is recorded only there
         predict(state, prediction)
         arm = NO_ARM if told.full_information else draw(stream, q)
         add_up(tally, q, arm, losses, missing, row)
@@ -119,9 +119,9 @@ def send(
     k: int,
     tells_missing: bool,
 ) -> None:
-    """Put a loss on its way, with what was in force for it, unless it comes after the last round.
+    """Put a loss into the calendar with its play, unless it arrives after the last round.
 
-    An entry holds arm, loss, and what was in force; then the missing count, if it will be told.
+    An entry holds the arm, the loss and the play; then the missing count, if it will be told.
     """
     delay = feedback.delays[row, arm]
     if delay == NEVER or delay >= stretch.rounds - now:
@@ -158,7 +158,7 @@ def add_up(tally: Tally, q: Floats, arm: int, losses: Floats, missing: Counts, r
 def add_up_strategies(
     sums: Floats | None, prediction: Prediction, losses: Floats, row: int
 ) -> None:
-    """Add what each strategy has lost in the round; compiled to nothing where none are mixed."""
+    """Add the loss of each strategy in the round; compiled to nothing if the learner mixes none."""
     if sums is None:
         return
     for m in range(sums.shape[0]):
@@ -167,7 +167,7 @@ def add_up_strategies(
 
 @compiled
 def product(weights: Floats, losses: Floats) -> float:
-    """<q, l>, in lanes."""
+    """The inner product <q, l>, computed in lanes."""
     sum_, end = spread(0.0), whole(weights.shape[0])
     for i in range(0, end, LANES):
         sum_ = sum_ + load_whole(weights, i) * load_whole(losses, i)
@@ -180,7 +180,7 @@ def product(weights: Floats, losses: Floats) -> float:
 def loop_for(
     state: type, verbs: Verbs
 ) -> Callable[[RunState, Stretch, DeliveredFeedback, Disclosure], None]:
-    """The compiled loop, kept on disk only for the learners of this package."""
+    """The compiled loop for a kind of state; kept on disk only for the learners of this package."""
     package = f"{__package__.split('.')[0]}."
     ours = all(each.__module__.startswith(package) for each in (state, *verbs))
     return play_rounds if ours else compiled_afresh(play_rounds)
@@ -219,7 +219,7 @@ class EngineRun:
         self.loop(self.run, empty, none, self.told)  # compiled before the clock starts
 
     def play(self, stretch: Stretch) -> None:
-        """Play on through the next stretch."""
+        """Continue through the next stretch."""
         started = time.perf_counter()
         stretch = stretch._replace(losses=np.ascontiguousarray(stretch.losses))
         calendar = reserved(self.run.calendar, len(stretch.losses) * self.rows)
@@ -241,7 +241,7 @@ class EngineRun:
 
 
 def play(learner: Learner, game: Game, seed: np.random.SeedSequence) -> Trace:
-    """Run a learner through a whole game."""
+    """Play a learner through a whole game."""
     run = EngineRun(learner, game, seed)
     for stretch in game.stretches():
         run.play(stretch)

@@ -1,7 +1,7 @@
-"""A game: what an environment does for one seed, with what is missing in every round.
+"""A game: the losses and delays of an environment for one seed, with all missing counts.
 
-It is delivered in stretches that end at the checkpoints of the accounts, and drawn anew each time
-it is walked through, unless it is small enough to be kept.
+It is read in stretches of rounds, which end at the checkpoints where sums are recorded. It is drawn
+anew each time it is read, unless it is small enough to be kept in memory.
 """
 
 import functools
@@ -47,10 +47,10 @@ class Stretch(NamedTuple):
 
 
 class MissingPairs(NamedTuple):
-    """All (round, arm) whose loss is missing: how many of each arm, and when they end.
+    """The (round, arm) pairs whose loss is missing: how many of each arm, and when each arrives.
 
-    What ends soon is counted in `ending`, whose row for a round is taken off at its end; the rest
-    waits in a calendar, with its arm.
+    Losses that arrive soon are counted in `ending`, in the row of the round at whose end they
+    arrive; the others wait in a calendar, with their arms.
     """
 
     missing: Counts
@@ -59,7 +59,7 @@ class MissingPairs(NamedTuple):
 
 
 def no_missing_pairs(arms: int) -> MissingPairs:
-    """Nothing is missing yet."""
+    """The missing pairs before the first round: none."""
     rows = 1 << max(0, min(12, (ENDING_ENTRIES // arms).bit_length() - 1))
     return MissingPairs(
         missing=np.zeros(arms, dtype=np.int64),
@@ -98,7 +98,7 @@ def count_missing(
 
 
 class Game:
-    """One game of an environment; the same for everybody who walks through it."""
+    """One game of an environment; every reading of it gives the same rounds."""
 
     def __init__(self, environment: Environment, seed: np.random.SeedSequence) -> None:
         self.environment = environment
@@ -106,7 +106,7 @@ class Game:
         self.checkpoints = checkpoints(environment.rounds, environment.arms)
 
     def stretches(self) -> Iterator[Stretch]:
-        """The game from its first round to its last."""
+        """All rounds of the game, in order."""
         if self.environment.rounds * self.environment.arms <= KEPT_ENTRIES:
             yield from self._kept
         else:
@@ -130,7 +130,7 @@ class Game:
                 )
 
     def _cut(self, first: int, count: int) -> Iterator[slice]:
-        """The rows of a block in slices that end at checkpoints."""
+        """Cut the rows of a block into slices that end at checkpoints."""
         inside = self.checkpoints[(self.checkpoints > first) & (self.checkpoints < first + count)]
         ends = [*(int(end) - first for end in inside), count]
         yield from map(slice, [0, *ends[:-1]], ends)

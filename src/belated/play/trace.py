@@ -15,7 +15,7 @@ _NONE = np.empty(0)
 
 @dataclass(frozen=True)
 class Trace:
-    """One run. Arrays with `_at` have a row for each checkpoint, sums from the first round on.
+    """One run. Arrays named `_at` have a row for each checkpoint, with sums from the first round.
 
     loss_at is the sum of <q_t, l_t>, the expected loss given the past; realised_at the sum of
     l_t(i_t), equal to it in full information. weight_at is the sum of q_t, and rate_weight_at the
@@ -49,12 +49,12 @@ class Trace:
 
     @property
     def realised(self) -> float:
-        """The loss of the arms it drew."""
+        """The loss of the arms that were drawn, over all rounds."""
         return float(self.realised_at[-1])
 
 
 class Recorder:
-    """Fills a trace while a run goes on."""
+    """Records the sums of a run at its checkpoints, and makes the trace of them."""
 
     def __init__(self, learner: Any, game: Game) -> None:
         count, arms = game.checkpoints.size, game.environment.arms
@@ -109,7 +109,7 @@ def no_losses(prediction: Any) -> Floats:
 
 
 def rates_of(prediction: Any) -> Floats:
-    """The learning rates that are weighed, one for each column of p; none if there is no choice."""
+    """The learning rates that are mixed, one for each column of p; none if there is only one."""
     columns = prediction.p.shape[1] if hasattr(prediction, "p") else 1
     for name in ("eta", "gamma", "rates"):
         rates = np.asarray(getattr(prediction, name, _NONE))

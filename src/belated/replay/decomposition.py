@@ -1,4 +1,4 @@
-"""The regret of a game taken apart as in eq:decomp, round after round.
+"""The decomposition of a game's regret as in eq:decomp, after every round.
 
 The readable learners play the game, so it should be of moderate size: a few hundred rounds and a
 handful of arms take seconds.
@@ -23,7 +23,7 @@ from belated.types import Setting
 
 @dataclass(frozen=True)
 class DecompositionOverTime:
-    """The terms of eq:decomp, each a sum over the rounds up to every round, against u at one rate.
+    """The terms of eq:decomp after every round, as sums over the rounds so far, for u at one rate.
 
     For a bandit the regret is that of its estimates, sum_t <p_t^av - u, ltil_t>.
     """
@@ -49,10 +49,10 @@ class DecompositionOverTime:
 
 
 def decompose_case(case: Case, u: Comparator | None = None) -> DecompositionOverTime:
-    """Play the case and take its regret apart, against the best arm unless u is given."""
+    """Play the case and decompose its regret, against the best arm unless u is given."""
     arms = case.losses.shape[1]
     if 0.0 in (case.options.get("prior") or ()):
-        raise ValueError("prior holds 0.0; to take a regret apart every weight must be above 0")
+        raise ValueError("prior holds 0.0; to decompose a regret every weight must be above 0")
     weights = distribution(int(case.losses.sum(axis=0).argmin()) if u is None else u, arms)
     rounds = analysed_run(case)
     placed = [_at_rate(weights, rate, rounds[0].p.shape) for rate in range(rounds[0].p.shape[1])]
@@ -62,7 +62,7 @@ def decompose_case(case: Case, u: Comparator | None = None) -> DecompositionOver
 
 
 def readable(case: Case) -> DelayedFTRL:
-    """The readable learner that a case asks for."""
+    """The readable learner of `belated.ftrl` that a case names."""
     kinds: dict[Setting, Callable[..., DelayedFTRL]] = {
         Setting.FULL_INFORMATION: instances.full_information,
         Setting.PARTIALLY_CONCEALED: instances.partially_concealed,
@@ -86,9 +86,9 @@ def _at_rate(weights: Floats, rate: int, shape: tuple[int, ...]) -> Floats:
 
 
 def _cost(rounds: Sequence[Round], u: Floats) -> float:
-    """What depends on the rate in lem:frameworkregret: R_T(u) and the corrections of u.
+    """The part of lem:frameworkregret that depends on the rate: R_T(u) and the corrections of u.
 
-    The log barrier of an arm without weight is infinite, whatever the rate, and decides nothing.
+    The log barrier of an arm without weight is infinite at every rate, so it is left out.
     """
     last = rounds[-1].regularizer
     parts = [

@@ -48,7 +48,7 @@ def _played(case: Case) -> NDArray[np.int64]:
 
 
 def learner_for(case: Case) -> PlayableLearner:
-    """The compiled learner that a case asks for."""
+    """The compiled learner that a case names."""
     from belated.learners.paper.concealed import Concealed
     from belated.learners.paper.full_information import FullInformation
     from belated.learners.paper.partially_concealed import PartiallyConcealed

@@ -1,7 +1,7 @@
 """One restart of a search for hard games: the best of a few random games, annealed.
 
-A small change is kept if it makes the game worse for the learner, and at first also if it makes it
-hardly better. A restart has random numbers of its own: it depends on the seed and its number alone.
+A small change is kept if it makes the game harder for the learner, and at first also if it makes it
+a little easier. A restart depends only on the seed and its own number.
 """
 
 import math
@@ -23,7 +23,7 @@ GAMES, SEARCH, RANKING, FRESH = range(4)
 
 @dataclass(frozen=True)
 class GameSearch:
-    """What to look for, in games of which size, and with how many evaluations in a restart."""
+    """The parameters of a search: objective, size of the games, and steps of a restart."""
 
     objective: Objective
     arms: int
@@ -41,7 +41,7 @@ class GameSearch:
         return mutated(random, script, self.longest_delay)
 
     def why_not(self) -> str:
-        """Why there is nothing to look for: no game has a value. Empty if one has."""
+        """Why no game has a value for this objective; empty if some game has one."""
         random, draws = np.random.default_rng(self.seed), [np.random.SeedSequence(self.seed)]
         for _ in range(PROBES):
             score = self.objective.score(ScriptedGame(self.opening(random)), draws)
@@ -51,7 +51,7 @@ class GameSearch:
 
 
 class Restart:
-    """A search from its first random game on; it can end after every step."""
+    """One restart of the search, from a random game; it can end after every step."""
 
     def __init__(self, search: GameSearch, number: int) -> None:
         self.search, self.number = search, number
@@ -64,7 +64,7 @@ class Restart:
         self.best: tuple[float, Script | None] = self.here
 
     def step(self) -> None:
-        """Look at one more game: a random one at first, then one near the present one."""
+        """Evaluate one more game: a random one at first, then a change of the present one."""
         value, script = self.here
         if script is None or self.evaluations < self.openings:
             changed, heat = self.search.opening(self.random), 0.0
@@ -77,9 +77,9 @@ class Restart:
         if reached > -math.inf and (reached >= value or self._accepts(value - reached, heat)):
             self.here = reached, changed
 
-    def find(self) -> HardGame | None:
-        """The best game so far; None if there is none with a value."""
-        in_search, script = self.best
+    def hardest_game(self) -> HardGame | None:
+        """The hardest game so far; None if no game had a value."""
+        search_value, script = self.best
         if script is None:
             return None
         fresh = self._draws(FRESH, FRESH_DRAWS)
@@ -88,7 +88,7 @@ class Restart:
             evaluations=self.evaluations,
             objective=self.search.objective,
             script=script,
-            in_search=in_search,
+            search_value=search_value,
             ranking=self._value(script, self._draws(RANKING, RANKING_DRAWS)),
             score=self.search.objective.score(ScriptedGame(script), fresh),
             fresh=fresh,

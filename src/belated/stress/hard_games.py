@@ -1,4 +1,4 @@
-"""A find of a search: a game, what it is worth, and the file from which it can be replayed."""
+"""A hard game that a search has found: its value, and a file from which it can be replayed."""
 
 import json
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ NAMES = {setting: name for name, setting in SETTINGS.items()}
 
 
 class ReplayableRun(NamedTuple):
-    """One run as a case; `exact` says whether a replay of it is by this very learner."""
+    """A run as a case for `belated replay`; `exact` if the replay uses the same learner."""
 
     learner: str
     case: dict[str, Any]
@@ -35,19 +35,19 @@ class ReplayableRun(NamedTuple):
 
 @dataclass(frozen=True)
 class HardGame:
-    """The best game of one restart.
+    """The hardest game of one restart.
 
-    `in_search` is its value on the draws that the search went by, and too high for a learner that
-    draws arms: of many games, it is the one that suits those draws best. `ranking` is its value on
-    other draws, by which finds are put in order, and `score` on the draws `fresh`, on which no
-    choice depends.
+    `search_value` is its value on the draws that the search used. For a learner that draws arms it
+    is too high, since the game was selected on the same draws. `ranking` is its value on other
+    draws, by which games are sorted, and `score` its value on the draws `fresh`, which are used for
+    no selection.
     """
 
     restart: int
     evaluations: int
     objective: Objective
     script: Script
-    in_search: float
+    search_value: float
     ranking: float
     score: Score
     fresh: Draws
@@ -60,13 +60,13 @@ class HardGame:
         return float(estimate(self.score.values).half_width)
 
     def summary(self) -> dict[str, Any]:
-        """The numbers of the find."""
+        """The numbers of this game, as a row of a table."""
         margin, rivals = self.half_width, self.score.rivals_regrets
         return {
             "restart": self.restart,
             "value": self.score.value,
             "+-": None if margin is None else float(f"{margin:.1g}"),
-            "in search": self.in_search,
+            "in search": self.search_value,
             "regret": float(self.score.regrets.mean()),
             **({} if rivals is None else {"rival's regret": float(rivals.mean())}),
             "bound": self.score.bound,
@@ -75,10 +75,10 @@ class HardGame:
         }
 
     def content(self) -> dict[str, Any]:
-        """The find as a JSON object: a case for `belated replay`, and how it was found.
+        """The game as a JSON object: a case for `belated replay`, and how it was found.
 
         The case is the run of a learner that can be replayed, on the fresh draw of the largest
-        value; if none can, a replay is by the paper's learner of the same setting.
+        value; if none can, the paper's learner of the same setting replays it.
         """
         runs = [self._run(each) for each in self.objective.contenders]
         run = next((each for each in runs if each.exact), runs[0])
@@ -115,7 +115,7 @@ class HardGame:
         )
 
     def save(self, path: Path) -> Path:
-        """Write the find as JSON."""
+        """Write the game as JSON."""
         path.write_text(json.dumps(self.content(), allow_nan=False) + "\n", encoding="utf-8")
         return path
 
@@ -135,7 +135,7 @@ def predictions(
 
 
 def case_of(learner: PlayableLearner, game: ScriptedGame, arms: list[int]) -> dict[str, Any]:
-    """A game as a case for the learner's setting, with its options as far as a case has them."""
+    """A game as a case for the learner's setting, with the options that a case can hold."""
     stretch = game.stretch
     options: Mapping[str, Any] = {
         name: getattr(learner, name, None) for name in ("prior", "max_missing", "gamma_weight")

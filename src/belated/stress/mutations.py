@@ -1,7 +1,7 @@
-"""The adversary of a search: games to begin with, and small changes to a game.
+"""Random games that a search begins with, and small random changes of a game.
 
-A script is one game in full, the losses and delays of every round and arm. The search starts from
-scripts with some structure and changes them cell by cell, row by row, stretch by stretch.
+A script is a whole game: the losses and delays of every round and arm. The search starts from
+scripts with some structure and changes single cells, columns, or stretches of rounds.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ class Script(NamedTuple):
 
 
 def opening(random: Random, rounds: int, arms: int, longest: int | None = None) -> Script:
-    """A random game of a kind that is hard for some learner, its delays as `cut` leaves them."""
+    """A random game of a kind that is hard for some learner, with delays limited by `cut`."""
     losses = LOSSES[random.integers(len(LOSSES))](random, rounds, arms)
     delays = DELAYS[random.integers(len(DELAYS))](random, rounds, arms)
     environment = Environment("opening", losses, delays, rounds)
@@ -39,9 +39,9 @@ def opening(random: Random, rounds: int, arms: int, longest: int | None = None) 
 
 
 def cut(delays: Counts, longest: int | None = None) -> Counts:
-    """The same delays, with NEVER for those that end after the last round.
+    """The delays limited to `longest`, and NEVER where they end after the last round.
 
-    What takes more rounds than the longest, if there is one, or never comes, takes the longest.
+    If `longest` is given, longer delays and losses that never come get this delay.
     """
     if longest is not None:
         delays = np.where((delays == NEVER) | (delays > longest), longest, delays)
@@ -107,7 +107,7 @@ def _by_loss(random: Random, rounds: int, arms: int) -> DelayProcess:
 
 
 def _length(random: Random, rounds: int) -> int:
-    """A stretch of rounds, of any order of magnitude."""
+    """A random number of rounds, log-uniform up to all rounds."""
     return int(np.exp(random.random() * np.log(rounds)))
 
 
@@ -130,7 +130,7 @@ DELAYS: tuple[Callable[[Random, int, int], DelayProcess], ...] = (
 
 
 def mutated(random: Random, script: Script, longest: int | None = None) -> Script:
-    """The script with one change, or two, its delays as `cut` leaves them."""
+    """The script with one or two random changes, with delays limited by `cut`."""
     changed = Script(script.losses.copy(), script.delays.copy())
     for _ in range(1 + int(random.random() < 0.3)):
         CHANGES[random.integers(len(CHANGES))](random, changed)
@@ -169,7 +169,7 @@ def _set_delays(random: Random, script: Script) -> None:
 
 
 def _shift_delays(random: Random, script: Script) -> None:
-    """A little more or less; what never comes stays so."""
+    """Make some delays a little longer or shorter; losses that never come still never come."""
     part = _part(random, script)
     delays = script.delays[part]
     moved = np.maximum(delays + random.choice([-2, -1, 1, 2]), 0)
@@ -177,14 +177,14 @@ def _shift_delays(random: Random, script: Script) -> None:
 
 
 def _arrive_together(random: Random, script: Script) -> None:
-    """All losses of a stretch come at its end."""
+    """Let all losses of a stretch arrive at its end."""
     rows, columns = _part(random, script)
     first, last, _ = rows.indices(len(script.delays))
     script.delays[rows, columns] = (last - 1 - np.arange(first, last))[:, None]
 
 
 def _copy_stretch(random: Random, script: Script) -> None:
-    """One stretch of rounds takes the place of another."""
+    """Copy one stretch of rounds over another."""
     rounds = len(script.losses)
     length = _length(random, rounds)
     source, target = random.integers(0, rounds - length + 1, 2)
@@ -193,7 +193,7 @@ def _copy_stretch(random: Random, script: Script) -> None:
 
 
 def _shift_stretch(random: Random, script: Script) -> None:
-    """A stretch of rounds is turned round by a few places, in one arm or in all."""
+    """Rotate a stretch of rounds by a few places, in one arm or in all."""
     rows, columns = _part(random, script)
     places = int(random.choice([-3, -2, -1, 1, 2, 3]))
     for table in script:
@@ -201,7 +201,7 @@ def _shift_stretch(random: Random, script: Script) -> None:
 
 
 def _swap_arms(random: Random, script: Script) -> None:
-    """From some round on, two arms change places."""
+    """Swap two arms from some round on."""
     rounds, arms = script.losses.shape
     pair = random.integers(0, arms, 2)
     first = int(random.integers(rounds))
@@ -210,7 +210,7 @@ def _swap_arms(random: Random, script: Script) -> None:
 
 
 def _splice(random: Random, script: Script) -> None:
-    """Losses or delays, or both, from a random game: all of them, or those of a stretch."""
+    """Replace losses, delays or both by those of a random game, everywhere or in a stretch."""
     other = opening(random, *script.losses.shape)
     rows, columns = _part(random, script) if random.random() < 0.5 else (slice(None), slice(None))
     tables = [(0,), (1,), (0, 1)][random.integers(3)]

@@ -29,7 +29,7 @@ Draws = Sequence[np.random.SeedSequence]
 
 
 class ScriptedGame(Game):
-    """The game of a script: one stretch, one checkpoint, and so as little to do as possible."""
+    """The game of a script, as one stretch with one checkpoint, so that playing it is cheap."""
 
     def __init__(self, script: Script) -> None:
         losses, delays = GivenLosses(script.losses), GivenDelays(script.delays)
@@ -45,11 +45,11 @@ class ScriptedGame(Game):
 
 
 class Score(NamedTuple):
-    """What a game is worth to the search.
+    """The value of a game for the search.
 
     `values` has one entry for each draw, and so has `regrets`, the first learner's regret against
-    `arm`; `rivals_regrets` is that of the second, if there is one. Where nothing is stated about
-    the game, there is no value, and `why` says why.
+    `arm`; `rivals_regrets` is that of the second, if there is one. Without a value, `why` gives the
+    reason.
     """
 
     values: Floats
@@ -66,7 +66,7 @@ class Score(NamedTuple):
 
 
 class Objective(Protocol):
-    """A value for every game, to be made as large as possible."""
+    """A value for every game, which the search maximises."""
 
     @property
     def name(self) -> str: ...
@@ -79,7 +79,7 @@ class Objective(Protocol):
 
 @dataclass(frozen=True)
 class OverBound:
-    """The regret against the best arm, as a part of what the learner's theorem states."""
+    """The regret against the best arm, divided by the bound of the learner's theorem."""
 
     contender: Contender
 
@@ -142,7 +142,7 @@ class OverCertificate:
 
 @dataclass(frozen=True)
 class OverRounds:
-    """The regret against the best arm, for each round."""
+    """The regret against the best arm, divided by the number of rounds."""
 
     contender: Contender
 
@@ -161,7 +161,7 @@ class OverRounds:
 
 @dataclass(frozen=True)
 class OverRival:
-    """How much more regret the learner has than its rival, for each round."""
+    """The regret of the learner minus that of its rival, divided by the number of rounds."""
 
     contender: Contender
     rival: Contender

@@ -1,4 +1,4 @@
-"""The crew of a search: its restarts, done one after the other or by several processes."""
+"""Running the restarts of a search, one after the other or in several processes."""
 
 import itertools
 import multiprocessing
@@ -16,18 +16,18 @@ from belated.stress.hard_games import HardGame
 
 Progress = Callable[[int, int], None]
 
-POLL = 0.1  # seconds between two looks at the other processes
+POLL = 0.1  # seconds between two checks of the other processes
 
 
 @dataclass
 class RestartRunner:
-    """The restarts of one search, done one after the other or by several processes."""
+    """Runs the restarts of one search and keeps what they find."""
 
     search: GameSearch
     restarts: int | None
     seconds: float | None
     progress: Progress
-    finds: list[HardGame] = field(default_factory=list)
+    hard_games: list[HardGame] = field(default_factory=list)
     evaluations: int = 0
     interrupted: bool = False
     started: float = field(default_factory=lambda: time.time())
@@ -43,7 +43,7 @@ class RestartRunner:
         return self.seconds is not None and time.time() - self.started > self.seconds
 
     def alone(self) -> None:
-        """Do everything in this process."""
+        """Run all restarts in this process."""
         for number in self.numbers():
             restart, before = Restart(self.search, number), self.evaluations
 
@@ -54,10 +54,10 @@ class RestartRunner:
             try:
                 climb(restart, tick)
             finally:
-                self.keep(restart.find())
+                self.keep(restart.hardest_game())
 
     def together(self, workers: int) -> None:
-        """Share the restarts among processes."""
+        """Run the restarts in several processes."""
         context = multiprocessing.get_context("spawn")
         stop, count = context.Event(), context.Value("q", 0)
         ends = None if self.seconds is None else self.started + self.seconds
@@ -84,13 +84,13 @@ class RestartRunner:
             finally:
                 stop.set()
 
-    def keep(self, find: HardGame | None) -> None:
-        """Keep what a restart has found."""
-        if find is not None:
-            self.finds.append(find)
+    def keep(self, found: HardGame | None) -> None:
+        """Keep the game that a restart has found, if any."""
+        if found is not None:
+            self.hard_games.append(found)
 
     def tell(self, evaluations: int) -> None:
-        """Say how far the search has come, by the budget that will end it first."""
+        """Report progress, by the budget that will end the search first."""
         self.evaluations = evaluations
         shares = []
         if self.restarts is not None:
@@ -102,7 +102,7 @@ class RestartRunner:
 
 
 def climb(restart: Restart, tick: Callable[[], bool]) -> None:
-    """Take all steps of a restart, or as many as there are until `tick` says that it is over."""
+    """Take the steps of a restart until all are done or `tick` returns True."""
     while restart.evaluations < restart.search.steps:
         restart.step()
         if tick():
@@ -111,7 +111,7 @@ def climb(restart: Restart, tick: Callable[[], bool]) -> None:
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Processes that are started here do not hear an interrupt, not even while they start."""
+    """Start processes that ignore interrupts, even while they start."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -122,11 +122,11 @@ def _deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
 
 
-_shared: dict[str, Any] = {}  # of a process of the crew: the signal to stop, the count, the end
+_shared: dict[str, Any] = {}  # in a worker process: the signal to stop, the count, the end
 
 
 def _join(stop: Any, count: Any, ends: float | None) -> None:
-    """Begin as a process of the crew; an interrupt is the first process's business."""
+    """Prepare a worker process; interrupts are handled by the first process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _shared.update(stop=stop, count=count, ends=ends)
 
@@ -141,4 +141,4 @@ def _search(search: GameSearch, number: int) -> HardGame | None:
         return late or bool(_shared["stop"].is_set())
 
     climb(restart, tick)
-    return restart.find()
+    return restart.hardest_game()

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from belated.checks import as_count, as_number
-from belated.comparison.contenders import Contender, contenders
+from belated.comparison.contenders import Contender, LearnerSpec, contenders
 from belated.comparison.table import Table
-from belated.learners.driver import PlayableLearner
 from belated.stress.annealing import GameSearch
 from belated.stress.hard_games import HardGame
 from belated.stress.objectives import (
@@ -22,7 +21,6 @@ from belated.stress.objectives import (
 from belated.stress.restart_runner import Progress, RestartRunner
 
 Aim = Literal["bound", "certificate", "regret"]
-LearnerSpec = str | Contender | PlayableLearner
 
 MOST_ARMS, MOST_ROUNDS = 10_000, 100_000
 RESTARTS = 20
@@ -35,26 +33,26 @@ OBJECTIVES: dict[Aim, Callable[[Contender], Objective]] = {
 
 @dataclass(frozen=True)
 class StressResult:
-    """The finds of a search, the best one first."""
+    """The games that a search has found, the hardest first."""
 
     search: GameSearch
-    finds: tuple[HardGame, ...]
+    hard_games: tuple[HardGame, ...]
     evaluations: int
     interrupted: bool
 
     def table(self) -> Table:
-        """A row for each find."""
-        return Table.of([find.summary() for find in self.finds])
+        """A row for each game."""
+        return Table.of([found.summary() for found in self.hard_games])
 
     def save(self, folder: str | Path, most: int = 5) -> list[Path]:
-        """Write the best finds as cases that `belated replay` reads, one file each."""
+        """Write the hardest games as cases that `belated replay` reads, one file each."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         words = " against ".join(each.label for each in self.search.objective.contenders)
         words += f" {self.search.objective.name} seed {self.search.seed}"
         name = "-".join(re.findall(r"[a-z0-9]+", words.lower()))
-        kept = enumerate(self.finds[:most], 1)
-        return [find.save(folder / f"{name}-{n}.json") for n, find in kept]
+        kept = enumerate(self.hard_games[:most], 1)
+        return [found.save(folder / f"{name}-{n}.json") for n, found in kept]
 
 
 def stress(
@@ -72,16 +70,16 @@ def stress(
     workers: int = 1,
     progress: Progress = lambda done, total: None,
 ) -> StressResult:
-    """Search the games that maximise regret over bound, or over the regret of another learner.
+    """Search for games that maximise regret over bound, or the lead of another learner.
 
     For one learner, the objective "certificate" is regret over certificate and "regret" is regret
-    per round. With a longest delay, no loss comes later than so many rounds after its own, except
-    that what would come after the last round is not told.
+    per round. With `longest_delay`, every loss arrives within so many rounds, except that a loss
+    which would arrive after the last round is not told.
 
-    The search ends after so many restarts of so many steps, or seconds (20 restarts if neither is
-    said), or by an interrupt (Ctrl-C), and keeps the best of what it has seen. `progress` is told
-    how much of how much is done. With more than one worker, each is a process of its own, and the
-    script that calls this must guard its main part by `if __name__ == "__main__"`.
+    The search ends after `restarts` restarts of `steps` steps, or after `seconds` (20 restarts if
+    neither is given), or by an interrupt (Ctrl-C), and keeps the hardest games. `progress` is
+    called with how much is done, and of how much. With more than one worker, each is a process of
+    its own, and the calling script must guard its main part by `if __name__ == "__main__"`.
     """
     if longest_delay is not None:
         longest_delay = as_count(longest_delay, "longest_delay", 0, MOST_ROUNDS)
@@ -104,15 +102,15 @@ def stress(
     try:
         crew.alone() if workers == 1 else crew.together(workers)
     except KeyboardInterrupt:
-        if not crew.finds:
+        if not crew.hard_games:
             raise
         crew.interrupted = True
-    finds = sorted(crew.finds, key=lambda find: (-find.ranking, find.restart))
-    return StressResult(search, tuple(finds), crew.evaluations, crew.interrupted)
+    hard_games = sorted(crew.hard_games, key=lambda found: (-found.ranking, found.restart))
+    return StressResult(search, tuple(hard_games), crew.evaluations, crew.interrupted)
 
 
 def aimed(learner: LearnerSpec, against: LearnerSpec | None, aim: Aim) -> Objective:
-    """What to maximise."""
+    """The objective to maximise."""
     if against is not None:
         return OverRival(*contenders([learner, against]))
     (chosen,) = contenders([learner])

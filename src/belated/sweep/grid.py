@@ -41,7 +41,7 @@ class GridRun(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The run as JSON: the same text in every process and every version of Python."""
+        """The run as JSON text, identical in every process and every version of Python."""
         return json.dumps(self._asdict(), sort_keys=True, separators=(",", ":"))
 
     @property
@@ -51,7 +51,7 @@ class GridRun(NamedTuple):
 
     @property
     def columns(self) -> dict[str, Value]:
-        """What tells this run from others in a table, except for its seed."""
+        """The columns that identify this run in a table, except for its seed."""
         options = {f"learner_{name}": value for name, value in self.learner_options.items()}
         learner = self.contender.label
         return {"scenario": self.scenario, **self.scenario_options, "learner": learner, **options}
@@ -105,7 +105,7 @@ class Grid:
             raise ValueError(f"the grid has {runs} runs; it must have from 1 to {MOST_RUNS}")
 
     def _check_values(self) -> None:
-        """Refuse scenarios that cannot be made, and learners that cannot be built for the first."""
+        """Refuse scenarios and learners that cannot be made; learners for the first game."""
         first, *_ = [scenario(name, **options) for name, options in self._scenarios]
         short = replace(first, rounds=min(first.rounds, TRIED_ROUNDS))
         sums = sum_up(Game(short, np.random.SeedSequence(0)))
@@ -127,7 +127,7 @@ def _places(
 
 
 def _members(name: str, options: Mapping[str, Any]) -> Iterator[Member]:
-    """A name with every combination of the values of its options, which are put in order."""
+    """A name with every combination of the values of its options, the options sorted."""
     names = sorted(options)
     for values in itertools.product(*(_values(option, options[option]) for option in names)):
         yield name, dict(zip(names, values, strict=True))

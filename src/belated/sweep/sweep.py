@@ -1,7 +1,7 @@
 """Sweeps: a grid of runs on any executor, each stored when it is done, none of them run twice.
 
 A sweep can be killed, or lose workers, at any moment: started again with the same grid and store it
-runs what is not stored yet. Its table does not depend on who ran it, where, or in what order.
+runs what is not stored yet. Its table does not depend on where or in what order runs were made.
 """
 
 import json
@@ -31,16 +31,16 @@ MOST_BREAKDOWNS = 10
 
 
 class SweepError(BelatedError):
-    """A sweep that cannot go on; what it has stored stays."""
+    """Raised when a sweep cannot go on; what it has stored is kept."""
 
 
 @dataclass(frozen=True)
 class SweepResult:
-    """A sweep that has come to its end.
+    """The result of a sweep.
 
     `failures` are the sentences of the runs that failed, by key; `before` counts the runs that were
-    stored when it began, `resubmitted` those that were lost with a worker and handed in again, and
-    `duplicates` the outcomes that came for a run stored already.
+    stored when it began, `resubmitted` those that were lost with a worker and submitted again, and
+    `duplicates` the results that came for a run stored already.
     """
 
     table: Table
@@ -58,8 +58,8 @@ def sweep(
 ) -> Table:
     """The table of all runs of a grid: a row for each, with every digit.
 
-    What the store lacks is run, on all cores unless an executor is given. A run that failed has its
-    error in the column `failure`.
+    Runs that are not stored are made, on all cores unless an executor is given. A run that failed
+    has its error in the column `failure`.
     """
     workers = LocalWorkers() if executor is None else GivenWorkers(executor)
     report = run_sweep(grid, store, workers, progress)
@@ -77,7 +77,7 @@ def run_sweep(
     progress: Progress = lambda stored, total: None,
     retry_failed: bool = False,
 ) -> SweepResult:
-    """Run what the store lacks. `progress` is told how many runs of how many are stored."""
+    """Make the runs that are not stored; `progress` gets the number stored, and the total."""
     keys = grid.keys()
     with SweepStore(path) as store:
         stored = store.outcomes(keys)
@@ -102,7 +102,7 @@ def run_sweep(
 
 
 def work(key: str) -> RunResult:
-    """One run, wherever it is sent: its row is that of a comparison, without its time."""
+    """Make one run, in any process; its row is that of a comparison, without the time."""
     started = time.perf_counter()
     row = failure = None
     try:
@@ -125,12 +125,12 @@ def _record(key: str, outcome: RunResult) -> dict[str, Any]:
 
 
 class _SweepRunner:
-    """Hands in runs, stores what comes back, and hands in again what was lost with its worker.
+    """Submits runs, stores their results, and submits runs again that were lost with a worker.
 
-    An error of the run itself comes back as its outcome; any other error means that the run was
-    lost. Losses of runs that were under way together are one breakdown. After some breakdowns with
-    nothing stored in between runs are handed in one by one, as one of them may be deadly to all
-    others; after too many the sweep ends.
+    An error of the run itself comes back as its result; any other error means that the run was
+    lost. Runs lost while they were under way together count as one breakdown. After some breakdowns
+    with nothing stored in between, runs are submitted one by one, since one of them may kill the
+    workers of all others; after too many breakdowns the sweep ends.
     """
 
     def __init__(self, store: SweepStore, workers: Workers, progress: Progress, total: int) -> None:
@@ -148,7 +148,7 @@ class _SweepRunner:
         self.resubmitted = 0
 
     def run(self, keys: list[str]) -> None:
-        """Run these; on an interrupt, give up what is under way and say how to go on."""
+        """Make these runs; an interrupt abandons the runs under way and says how to continue."""
         self.waiting.extend(keys)
         self.stored = self.total - len(keys)
         self.progress(self.stored, self.total)
@@ -163,7 +163,7 @@ class _SweepRunner:
             self.workers.close(list(self.under_way))
 
     def _hand_in(self) -> None:
-        """Hand in as many runs as may be under way, but none to workers that have broken down."""
+        """Submit as many runs as may be under way, but none to workers that have broken down."""
         if self.broken and not self.under_way:
             self.workers.renew()
             self.broken = False
@@ -179,7 +179,7 @@ class _SweepRunner:
             future.add_done_callback(self.finished.put)
 
     def _take(self, future: "Future[RunResult]") -> None:
-        """Store the outcome of a run, or put a lost one behind those that wait."""
+        """Store the result of a run, or queue a lost run again."""
         key, breakdowns = self.under_way.pop(future)
         try:
             outcome = future.result()

@@ -1,6 +1,6 @@
-"""The store of a sweep: one SQLite file that keeps every finished run under its key, at once.
+"""The store of a sweep: one SQLite file that keeps every finished run under its key.
 
-A run is there as soon as `put` returns, whatever is killed afterwards. The file belongs to one
+A run is kept once `put` has returned, even if the process is killed. The file belongs to one
 process at a time; the lock is the operating system's, so it ends with the process that held it.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from belated import __version__
 
-APPLICATION = 0x62_65_6C_53  # "belS", SQLite's place for saying whose file it is
+APPLICATION = 0x62_65_6C_53  # "belS", SQLite's mark for the program that a file belongs to
 FORMAT = 1
 TABLES = (
     "create table runs (key text primary key, row text, failure text, seconds real not null)"
@@ -23,9 +23,9 @@ TABLES = (
 
 
 class RunResult(NamedTuple):
-    """What became of a run: its row as JSON, or the sentence of the error that ended it.
+    """The result of a run: its row as JSON, or the sentence of the error that ended it.
 
-    The time and version are kept for the record and are no part of the row.
+    The time and the version are kept for the record and are not part of the row.
     """
 
     row: str | None
@@ -35,7 +35,7 @@ class RunResult(NamedTuple):
 
 
 class SweepStore:
-    """The outcomes of runs by key. A key is stored once; what comes for it later is refused."""
+    """The results of runs by key. A key is stored once; a later result for it is refused."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -60,11 +60,11 @@ class SweepStore:
         self.close()
 
     def close(self) -> None:
-        """Give the file free for others."""
+        """Release the file for other processes."""
         self._connection.close()
 
     def put(self, key: str, outcome: RunResult) -> bool:
-        """Keep the outcome of a run; False, and counted, if the key has one already."""
+        """Keep the result of a run; if there is one already, count it and return False."""
         with self._one_sentence(), self._transaction():
             new = self._do(
                 "insert into runs values (?, ?, ?, ?) on conflict do nothing",
@@ -78,7 +78,7 @@ class SweepStore:
         return bool(new)
 
     def outcomes(self, keys: Iterable[str]) -> dict[str, RunResult]:
-        """What is stored of these runs."""
+        """The stored results of these runs."""
         version = self.version
         with self._one_sentence():
             stored = {
@@ -88,7 +88,7 @@ class SweepStore:
         return {key: stored[key] for key in keys if key in stored}
 
     def forget_failures(self, keys: Iterable[str]) -> None:
-        """Drop the outcomes of those runs that failed, so that they can be tried again."""
+        """Delete the results of failed runs, so that they can be tried again."""
         with self._one_sentence(), self._transaction():
             for key in keys:
                 self._do("delete from runs where key = ? and failure is not null", key)
@@ -100,11 +100,11 @@ class SweepStore:
 
     @property
     def duplicates(self) -> int:
-        """How often an outcome came for a run that was stored already."""
+        """How often a result came for a run that was stored already."""
         return int(self._fact("duplicates"))
 
     def _open(self) -> None:
-        """Take the file for this process, after making sure that it is a store, or empty."""
+        """Lock the file for this process, after checking that it is a store, or empty."""
         self._do("pragma locking_mode = exclusive")
         self._do("begin exclusive")
         application = self._number("pragma application_id")

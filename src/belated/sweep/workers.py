@@ -21,9 +21,9 @@ CONNECT_SECONDS = 10
 
 
 class Workers(Protocol):
-    """What a sweep needs of its workers. At most `ahead` runs are handed in before they are done.
+    """What a sweep needs of its workers. At most `ahead` runs are submitted before they are done.
 
-    `renew` follows after a breakdown, and `close` at the end, with the runs to be given up.
+    `renew` is called after a breakdown, and `close` at the end, with the runs to be abandoned.
     """
 
     @property
@@ -39,8 +39,8 @@ class Workers(Protocol):
 class LocalWorkers:
     """Processes on this machine, one for each core by default, all replaced if one is killed.
 
-    They hold one end of a pipe and end when the other end closes, be it that the sweep gives up
-    what they are doing or that it was killed itself.
+    They hold one end of a pipe and exit when the other end closes: when the sweep abandons their
+    runs, or when it was killed itself.
     """
 
     def __init__(self, count: int | None = None) -> None:
@@ -63,14 +63,14 @@ class LocalWorkers:
         return AHEAD_EACH * self.count
 
     def submit(self, function: Callable[[str], Result], key: str) -> "Future[Result]":
-        """Hand in a run."""
+        """Submit a run."""
         if self._pool is None:
             held, self._leash = self.context.Pipe(duplex=False)
             self._pool = ProcessPoolExecutor(self.count, self.context, _prepare, (held,))
         return self._pool.submit(function, key)
 
     def renew(self) -> None:
-        """Have new processes for the next run."""
+        """Start new processes for the next run."""
         self.close([])
 
     def close(self, unfinished: "list[Future[Result]]") -> None:
@@ -85,7 +85,7 @@ class LocalWorkers:
 
 
 class GivenWorkers:
-    """Workers behind an executor that somebody else has made, and will shut down."""
+    """Workers behind an executor that the caller has made and will shut down."""
 
     ahead = AHEAD_OF_OTHERS
 
@@ -93,14 +93,14 @@ class GivenWorkers:
         self.executor = executor
 
     def submit(self, function: Callable[[str], Result], key: str) -> "Future[Result]":
-        """Hand in a run."""
+        """Submit a run."""
         return self.executor.submit(function, key)
 
     def renew(self) -> None:
-        """Nothing can be done here; it may have recovered by itself."""
+        """Do nothing: the executor may have recovered by itself."""
 
     def close(self, unfinished: "list[Future[Result]]") -> None:
-        """Take back what is not finished."""
+        """Cancel the runs that are not finished."""
         for future in unfinished:
             future.cancel()
 
@@ -123,7 +123,7 @@ def dask_executor(address: str) -> Iterator[Executor]:
 
 
 def _prepare(held: Connection) -> None:
-    """Make a process a worker: deaf to Ctrl-C, which is the sweep's to hear, and on the leash."""
+    """Prepare a worker process: ignore Ctrl-C, which the sweep handles, and exit with the sweep."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(held,), daemon=True).start()
 

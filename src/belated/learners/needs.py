@@ -1,0 +1,24 @@
+"""What learners must be told before the first round, as options to make them with.
+
+A learner declares its needs (`Learner.needs`). Where the facts come from differs: from a game that
+is known in full, from a log, from the workload of a benchmark, or from a guess.
+"""
+
+from collections.abc import Callable, Container
+from typing import Any
+
+from belated.learners.contract import Learner
+from belated.types import Need
+
+
+def needs_at_start(kind: type[Learner]) -> list[Need]:
+    """What a learner must be told before it starts; a delay is told when a round is played."""
+    return [need for need in kind.needs if need is not Need.DELAY_AT_DECISION]
+
+
+def needed_options(
+    kind: type[Learner], fact: Callable[[Need], Any], given: Container[str] = ()
+) -> dict[str, Any]:
+    """The options that tell a learner what it needs, except those that are given already."""
+    needs = [need for need in needs_at_start(kind) if need.value not in given]
+    return {need.value: fact(need) for need in needs}
