@@ -210,7 +210,7 @@ def test_a_queue_is_served_in_the_order_of_play_whatever_the_order_of_telling() 
         learner.commit(state, prediction, 0)
         weights.append((prediction.q.tobytes(), state.rewards.tobytes(), state.observed.tobytes()))
         assert state.observed.sum() > 20
-        assert state.reward.size >= 40
+        assert state.queues.reward.size >= 40
     assert weights[0] == weights[1] == weights[2]
 
 
@@ -222,7 +222,7 @@ def test_a_withdrawn_play_needs_no_room() -> None:
         state = learner.reserved(state, 1)
         play = learner.commit(state, learner.predict(state), 0)[0]
         learner.withdraw(state, play, 0)
-    assert state.reward.size == learner.start().reward.size
+    assert state.queues.reward.size == learner.start().queues.reward.size
 
 
 def test_d_ucb_counts_a_play_by_the_chance_that_its_reward_is_there() -> None:
