@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from belated.analysis.practical_certificate import practical_certificate, run_certificate
 
 from belated.analysis.game_sums import sum_up
 from belated.arrays import Counts, Floats
