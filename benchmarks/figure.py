@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
 from belated.comparison.table import check_writable
-from belated.report.drawing import Drawing
+from belated.report.figure_parts import Drawing
 from belated.report.style import (
     FAINT,
     INK,

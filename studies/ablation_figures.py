@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belated.comparison.table import Table
-from belated.report.drawing import Drawing, add_headline
+from belated.report.figure_parts import Drawing, add_headline
 from belated.report.style import (
     COLOURS,
     FAINT,

@@ -7,7 +7,7 @@ from matplotlib.ticker import NullFormatter
 
 from belated.analysis.statistics import estimate
 from belated.arrays import Floats
-from belated.report.drawing import (
+from belated.report.figure_parts import (
     Drawing,
     add_legend,
     add_title,

@@ -8,7 +8,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from numpy.typing import NDArray
 
 from belated.comparison.table import Table
-from belated.report.drawing import Drawing, add_headline
+from belated.report.figure_parts import Drawing, add_headline
 from belated.report.formatting import shorten
 from belated.report.style import FAINT, INK, NOTE_SIZE, PAPER, with_figure_settings
 from belated.report.text_fitting import MARGIN, cut_to_width, text_width, wrap_to_width

@@ -20,7 +20,7 @@ from belated.comparison.result import Comparison
 from belated.report import captions, figures
 from belated.report.arm_figures import MOST_DOTS
 from belated.report.arms import FEW_ARMS, MOST_ARMS, summarise_arms
-from belated.report.drawing import new_figure
+from belated.report.figure_parts import new_figure
 from belated.report.formatting import EN_DASH
 from belated.report.point_labels import label_points
 from belated.report.style import BOUND_DASHES, RATE_SHADES, SETTINGS, SHADES, learner_styles, shades

@@ -8,7 +8,7 @@ from matplotlib.font_manager import FontEntry
 
 from belated.comparison.table import Table
 from belated.report import figures
-from belated.report.drawing import new_figure
+from belated.report.figure_parts import new_figure
 from belated.report.formatting import display_width, shorten
 from belated.report.style import figure_settings
 from belated.report.svg import svg_text

@@ -10,7 +10,7 @@ the outermost to the innermost, and each imports only modules further down.
 - `figures`: the list of all figures, and saving them to files
 - `regret_figures`, `arm_figures`, `weight_figures`: the six figures, two in each module
 - `point_labels`: labels beside points, placed where they cover least
-- `drawing`: an empty figure, its title, legend and axes
+- `figure_parts`: an empty figure, its title, legend and axes
 - `text_fitting`: the width of text, and text cut or wrapped to a width
 - `svg`: figures as SVG files and as elements of a page
 - `style`: sizes, colours, dashes, markers, fonts and matplotlib's settings

@@ -10,7 +10,7 @@ from matplotlib.patheffects import withStroke
 from belated.arrays import Floats
 from belated.comparison.result import Comparison
 from belated.report.arms import ArmSummary, summarise_arms
-from belated.report.drawing import (
+from belated.report.figure_parts import (
     Drawing,
     add_legend,
     add_title,

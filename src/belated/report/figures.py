@@ -10,7 +10,7 @@ from belated.report.style import figure_settings  # first: it says that matplotl
 # isort: split
 from belated.comparison.result import Comparison
 from belated.report.arm_figures import delay_distributions, loss_delay_plane
-from belated.report.drawing import Drawing
+from belated.report.figure_parts import Drawing
 from belated.report.formatting import clean
 from belated.report.regret_figures import final_regret, regret_over_time
 from belated.report.weight_figures import arm_weights, rate_weights

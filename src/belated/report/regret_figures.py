@@ -11,7 +11,7 @@ from belated.analysis.bounds import Bound
 from belated.analysis.statistics import estimate
 from belated.arrays import Floats
 from belated.comparison.result import Comparison
-from belated.report.drawing import (
+from belated.report.figure_parts import (
     MAX_NAME_LETTERS,
     Drawing,
     add_legend,
