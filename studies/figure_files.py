@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from belated.report.drawing import Drawing
+    from belated.report.figure_parts import Drawing
 
 
 def write_figures(figures: "Mapping[str, Drawing]", folder: Path) -> None:

@@ -13,7 +13,7 @@ from studies.figure_files import write_figures
 
 if TYPE_CHECKING:
     from belated.comparison.table import Table
-    from belated.report.drawing import Drawing
+    from belated.report.figure_parts import Drawing
 
 SHOWN = ("learner", "knows", "mean", "worst", "rank", "within 5 %")
 
