@@ -34,9 +34,9 @@ LAYERS = {
         "__main__",
     ],
     "belated.learners": [
-        "states", "contract", "new_arms", "whole_rounds", "driver", "uniform", "paper", "practical",
-        "adversarial", "tsallis", "stochastic", "experts", "optimistic", "wrappers.copies",
-        "registry", "wrappers",
+        "states", "contract", "needs", "new_arms", "whole_rounds", "driver", "uniform", "paper",
+        "practical", "adversarial", "tsallis", "stochastic", "experts", "optimistic",
+        "wrappers.copies", "registry", "wrappers",
     ],
     "belated.asktell": [
         "options", "runners", "ticket_rules", "learner_options", "ticket_book", "held_rounds",

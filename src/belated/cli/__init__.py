@@ -10,6 +10,7 @@ when its work begins. The modules and their commands:
 - `learners`: list the learners, and compile them in advance (`warmup`)
 - `serve`, `problems`, `keys`: run the decision service, and manage its problems and keys
 - `store_tools`: export, migrate and verify the service's database
+- `play_all`: play several games with progress, and keep what is complete on Ctrl-C
 - `service_options`, `console`: options, error messages, tables and progress that commands share
 """
 

@@ -115,7 +115,7 @@ def decomposition(case: "Case") -> dict[str, Any]:
 
 
 def without_infinities(value: Any) -> Any:
-    """The same with infinities as text, which JSON lacks."""
+    """The numbers with infinities as text, since JSON has none."""
     if isinstance(value, dict):
         return {key: without_infinities(part) for key, part in value.items()}
     if isinstance(value, list):
