@@ -1,4 +1,4 @@
-"""belated bench, run as a user runs it."""
+"""python -m benchmarks, run as a user runs it."""
 
 import json
 import subprocess
