@@ -149,7 +149,7 @@ def test_what_cannot_be_written_loses_nothing_else(tmp_path: Path) -> None:
 TELLING = """
 import contextlib, sys
 from belated.cli import main
-import belated.cli.compare
+import belated.cli.play_all
 
 @contextlib.contextmanager
 def progress_of(title):
@@ -158,7 +158,7 @@ def progress_of(title):
             print("one is complete", file=sys.stderr, flush=True)
     yield tell
 
-sys.modules["belated.cli.compare"].progress_of = progress_of
+belated.cli.play_all.progress_of = progress_of
 main()
 """
 
