@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from benchmarks.measures.generic_solvers import LEARNER, argmin_of, moments
+from benchmarks.measures.generic_solvers import LEARNER, argmin_of, solved_rounds
 from benchmarks.peers import BANDITS, EXPERTS, PEERS, SOLVERS
 from benchmarks.peers.peer import BanditPeer, Peer, Policy, SolverPeer
 from benchmarks.peers.poold import DELAY
@@ -64,7 +64,7 @@ def test_generic_solvers_solve_the_argmin_of_our_learner(
     """They agree with its weights along a run, to their own precision."""
     players = Players([LEARNER], arms, 200)
     assert peer.solver is not None
-    found = moments(players, 3)
+    found = solved_rounds(players, 3)
     solve = peer.solver(argmin_of(players))
     for moment in found:
         p = solve(moment.losses, moment.eta)

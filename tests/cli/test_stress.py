@@ -19,12 +19,12 @@ def run(*arguments: object) -> Result:
 
 
 @pytest.mark.compiled  # slow without
-def test_it_shows_the_best_finds_and_how_to_read_them() -> None:
-    """A row for each find, valued on fresh draws, beside the value in search."""
+def test_it_shows_the_hardest_games_and_how_to_read_them() -> None:
+    """A row for each game, valued on fresh draws, beside the value in search."""
     result = run("concealed", *QUICK)
     assert result.exit_code == 0
     assert "regret / bound in games of 20 rounds and 3 arms; 2 restarts, 24 games" in result.stdout
-    for word in ("value", "+-", "in search", "bound", "draws that the search has not seen"):
+    for word in ("value", "+-", "in search", "bound", "draws that the search has not used"):
         assert word in result.stdout
 
 
@@ -68,7 +68,7 @@ def test_json_is_one_list_with_the_best_first() -> None:
 
 
 @pytest.mark.compiled  # slow without
-def test_saved_finds_are_cases_that_replay_accepts(tmp_path: Path) -> None:
+def test_saved_games_are_cases_that_replay_accepts(tmp_path: Path) -> None:
     """One file for each find that is shown, and nothing in it that replay would note."""
     folder = tmp_path / "new" / "hard_games"
     result = run("concealed", *QUICK, "--best", 1, "--save", folder)

@@ -235,7 +235,7 @@ def test_a_key_is_readable_and_the_same_everywhere() -> None:
         learners = ["concealed:variant=repaired,max_missing=20"]
         assert Grid(form, learners, [np.int64(7)]).keys() == [expected]
     assert GridRun.of(expected).key == expected
-    code = f"from belated.sweep.grid import Run; print(Run.of({expected!r}).key)"
+    code = f"from belated.sweep.grid import GridRun; print(GridRun.of({expected!r}).key)"
     for seed in "12":
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         command = [sys.executable, "-c", code]

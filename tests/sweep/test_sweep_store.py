@@ -18,24 +18,24 @@ FAILED = RunResult(None, "gap is 2; it must be below 1", 0.5)
 
 WRITING = """
 import itertools, sys
-from belated.sweep.sweep_store import Outcome, Store
-with Store(sys.argv[1]) as store:
+from belated.sweep.sweep_store import RunResult, SweepStore
+with SweepStore(sys.argv[1]) as store:
     for number in itertools.count():
-        store.put(str(number), Outcome("{}" * 200, None, 0.0))
+        store.put(str(number), RunResult("{}" * 200, None, 0.0))
         print(number, flush=True)
 """
 MAKING = """
 import itertools, sys
 from pathlib import Path
-from belated.sweep.sweep_store import Store
+from belated.sweep.sweep_store import SweepStore
 print("begun", flush=True)
 for number in itertools.count():
-    Store(Path(sys.argv[1]) / str(number)).close()
+    SweepStore(Path(sys.argv[1]) / str(number)).close()
 """
 HOLDING = """
 import sys, time
-from belated.sweep.sweep_store import Store
-store = Store(sys.argv[1])
+from belated.sweep.sweep_store import SweepStore
+store = SweepStore(sys.argv[1])
 print("held", flush=True)
 time.sleep(3600)  # it is killed before
 """
