@@ -152,7 +152,7 @@ def test_a_long_history_goes_on_exactly_wherever_it_is_resumed(kind: Kind) -> No
                 learner.tell(ticket, **report(kind, told, missing))
         assert learners[0].weights() == learners[2].weights()
         if kind is EXPERTS:
-            ages.add(part_of_state(learners[0], "dual")[1])
+            ages.add(part_of_state(learners[0], "carried")[0])
     assert len({learner.to_json() for learner in learners}) == 1
     assert kind is not EXPERTS or {0.0, 1.0, MOST_CARRIED} <= ages
 

@@ -20,6 +20,7 @@ from belated.learners.contract import Learner
 from belated.learners.paper.concealed import Concealed
 from belated.learners.paper.full_information import FullInformation
 from belated.learners.paper.partially_concealed import PartiallyConcealed, losses_now
+from belated.learners.states import copied
 from tests.oracle.argmin import argmin_partial
 from tests.oracle.transcription import grid_prior
 from tests.theory.games import VARIANTS
@@ -86,7 +87,7 @@ def histories(learner: Learner, losses: Floats, delays: Counts) -> list[History]
             return
         prediction = learner.predict(state)
         for arm in range(arms):
-            copy = type(state)(*(part.copy() for part in state))
+            copy = copied(state)
             due = [*pending, (t, arm, learner.commit(copy, prediction, arm)[0])]
             late = []
             for s, i, play in due:
