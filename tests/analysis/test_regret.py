@@ -18,7 +18,6 @@ from belated.analysis.regret import (
     distribution,
     divergence,
     regret,
-    regret_against_arms,
     regrets,
 )
 from belated.arrays import Floats
@@ -60,11 +59,9 @@ def simplex(arms: int, steps: int) -> Floats:
 
 
 def test_regret_is_the_excess_over_the_comparator() -> None:
-    """Against an arm, against each arm, against a mixture, and from predictions."""
+    """Against an arm, against each arm, and against a mixture."""
     losses = np.array([[0.2, 0.9], [0.4, 0.1], [0.0, 1.0]])
-    q = np.array([[0.5, 0.5], [0.75, 0.25], [1.0, 0.0]])
     total = 0.55 + 0.325
-    np.testing.assert_allclose(regret_against_arms(q, losses), [total - 0.6, total - 2.0])
     np.testing.assert_allclose(regrets(total, losses.sum(axis=0)), [total - 0.6, total - 2.0])
     assert regret(total, losses.sum(axis=0), 1) == pytest.approx(total - 2.0)
     assert regret(total, losses.sum(axis=0), [0.5, 0.5]) == pytest.approx(total - 1.3)

@@ -11,8 +11,9 @@ import pytest
 
 from belated.analysis.game_sums import sum_up
 from belated.arrays import Counts, Floats
-from belated.cli.console import say_faults
+from belated.cli.play_all import compare_all
 from belated.comparison.compare import GAME, compare, repetition_seed
+from belated.comparison.contenders import contenders
 from belated.comparison.result import Comparison
 from belated.environments.delays import UniformDelays
 from belated.environments.environment import Environment, branch
@@ -172,11 +173,15 @@ def test_a_run_that_breaks_its_certificate_is_told(kind: type[Overdrawn]) -> Non
     ]
 
 
-def test_the_command_line_says_it_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_says_it_too(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """On standard error, as one line; and nothing if all is well."""
-    say_faults(compare(["practical-experts"], late(), repetitions=1))
+    compare_all([late()], contenders(["practical-experts"]), 1, 1, 1)
     assert capsys.readouterr().err == ""
-    say_faults(broken(Overdrawn))
+    found = broken(Overdrawn)
+    monkeypatch.setattr("belated.comparison.compare.compare", lambda *rest: found)
+    compare_all([late()], contenders(["practical-experts"]), len(found.repetitions), 1, 1)
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.startswith("Warning: practical-experts exceeds its certificate on given")

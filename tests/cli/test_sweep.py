@@ -119,8 +119,8 @@ def test_a_file_that_is_no_store_gets_one_clear_line(tmp_path: Path) -> None:
 PRESSED = """
 import os, signal
 from belated.cli.sweep import sweep
-from belated.sweep.store import Store
-put, stored = Store.put, []
+from belated.sweep.sweep_store import SweepStore
+put, stored = SweepStore.put, []
 
 def put_and_press(store, key, outcome):
     if len(stored) == 20:
@@ -128,7 +128,7 @@ def put_and_press(store, key, outcome):
     stored.append(key)
     return put(store, key, outcome)
 
-Store.put = put_and_press
+SweepStore.put = put_and_press
 sweep()
 """
 

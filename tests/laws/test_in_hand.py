@@ -12,6 +12,7 @@ import belated
 from belated import TicketState
 from belated.environments.missing import NEVER
 from belated.learners.contract import Learner
+from belated.learners.states import leaves
 from belated.types import Need, Setting
 from tests.laws.by_hand import Player, by_hand, by_the_loop, in_hand, long_game, plain_steps
 from tests.laws.test_laws import KINDS, Game, Kind, copied, every_kind, few, games, identical
@@ -32,6 +33,11 @@ def ways(draw: st.DrawFn, kind: Kind) -> dict[str, Any]:
     delivery = draw(st.sampled_from(kind.deliveries), "delivery")
     window = draw(st.none() | st.integers(0, 4), "window")
     return {"delivery": delivery, "window": window}
+
+
+def size_of(state: Any) -> int:
+    """How many numbers a state holds."""
+    return sum(array.size for array in leaves(state).values())
 
 
 def told_in_time(game: Game) -> Game:
@@ -75,10 +81,10 @@ def test_states_that_grow_are_given_room_by_hand(kind: Kind) -> None:
     options = {"hint": "recent"} if kind.name in ("adahedged", "dorm", "dorm-plus", "dub") else {}
     game = long_game(kind, 150, **options)
     learner = in_hand(game)
-    size = sum(part.size for part in learner._runner.workspace.state)
+    size = size_of(learner._runner.workspace.state)
     expected = by_the_loop(game, learner._learner)
     assert by_hand(game, learner).tobytes() == expected.tobytes()
-    assert sum(part.size for part in learner._runner.workspace.state) > size
+    assert size_of(learner._runner.workspace.state) > size
     resumed = by_hand(game, in_hand(game), resume_every=7)
     assert resumed.tobytes() == expected.tobytes()
 

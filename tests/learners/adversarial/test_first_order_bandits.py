@@ -189,7 +189,7 @@ def test_exp3p_without_delay_is_the_published_estimate() -> None:
     """The gain of one round is (g 1{i = i_t} + beta) / q for every arm."""
     learner = Exp3P(arms=3, horizon=100)
     state = learner.start()
-    _, gamma, beta = state.rates
+    gamma, beta = state.gamma[0], state.beta[0]
     assert beta == pytest.approx(math.sqrt(math.log(3) / 300))
     assert gamma == pytest.approx(1.05 * math.sqrt(3 * math.log(3) / 100))
     prediction = learner.predict(state)
@@ -203,7 +203,7 @@ def test_exp3p_mixes_no_more_than_all() -> None:
     """In a game too short for its theorem, gamma would exceed one; then it plays evenly."""
     learner = Exp3P(arms=5, horizon=2)
     state = learner.start()
-    assert state.rates[1] == 1.0
+    assert state.gamma[0] == 1.0
     plays = learner.commit(state, learner.predict(state), 0)
     learner.observe(state, plays[0], 0, 1.0)
     np.testing.assert_allclose(learner.predict(state).q, 0.2, rtol=1e-14)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from belated import ftrl
+from belated.learners.driver import PlayableLearner
 from belated.replay.case import Case, parse_case
-from belated.replay.replay import Plays, learner_for, replay
+from belated.replay.replay import learner_for, replay
 from belated.types import Setting
 from tests.games import assert_certified, random_game
 from tests.oracle.transcription import predictions
@@ -23,9 +24,9 @@ INSTANCES: dict[Setting, Any] = {
 }
 
 
-def readable(case: Case) -> Plays:
+def readable(case: Case) -> PlayableLearner:
     """The learner of a case, composed from parts."""
-    learner: Plays = INSTANCES[case.setting](**case.options)
+    learner: PlayableLearner = INSTANCES[case.setting](**case.options)
     return learner
 
 
