@@ -301,4 +301,4 @@ def test_an_option_that_is_given_is_not_overruled(monkeypatch: pytest.MonkeyPatc
 
 
 def test_every_need_is_known_or_told_in_the_game() -> None:
-    assert set(Need) - set(contenders.KNOWN) == {Need.DELAY_AT_DECISION}
+    assert set(Need) - set(contenders.FACTS) == {Need.DELAY_AT_DECISION}

@@ -54,7 +54,7 @@ class Tampered:
         """
         state = self.learner.start()
         if self.early:
-            state.game_sums[MIXING, MOST] = LEAST_DRIFT
+            state.accounts[MIXING, MOST] = LEAST_DRIFT
         return state
 
     def predict(self, state: Any) -> Prediction:
