@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from belated.service.core.arms import ARMS
 from belated.service.store import START, Decision, Event, Outcome, Store
+from belated.table_files import write_parquet
 
 FORMATS = (".csv", ".parquet")
 
@@ -88,11 +89,5 @@ def write_log(rows: list[ExportRow], path: Path) -> None:
             writer.writerow(ExportRow._fields)
             writer.writerows(rows)
         return
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise ValueError("Parquet needs pyarrow: pip install 'belated[parquet]'") from None
     columns: list[Any] = list(zip(*rows, strict=True)) or [()] * len(ExportRow._fields)
-    table = pyarrow.table(dict(zip(ExportRow._fields, map(list, columns), strict=True)))
-    parquet.write_table(table, path)
+    write_parquet(dict(zip(ExportRow._fields, map(list, columns), strict=True)), path)
