@@ -191,12 +191,12 @@ def test_regret_by_itself_is_searched_for_a_learner_without_a_bound() -> None:
 
 def test_the_rivals_regret_stands_beside_the_learners() -> None:
     """Uniform play loses the mean of every round; of one learner alone nothing is said."""
-    (found,) = stress("concealed", "uniform", **SMALL).hard_games
-    found, losses = found.content()["found"], found.script.losses
+    (game,) = stress("concealed", "uniform", **SMALL).hard_games
+    found, losses = game.content()["found"], game.script.losses
     regret = losses.mean(axis=1).sum() - losses.sum(axis=0).min()
     assert found["rivals_regret"] == pytest.approx(regret, abs=1e-9)
     assert found["regret"] - found["rivals_regret"] == pytest.approx(25 * found["value"], abs=1e-9)
-    assert found.summary()["rival's regret"] == found["rivals_regret"]
+    assert game.summary()["rival's regret"] == found["rivals_regret"]
     (alone,) = stress(PAPER, **SMALL).hard_games
     assert "rivals_regret" not in alone.content()["found"]
 
