@@ -27,7 +27,7 @@ from belated.numerics.softmin import below_least, softmin
 
 
 class CostWork(NamedTuple):
-    """Working space of `cost`: the plays w' and w^, the losses that give w^, and g_os - h."""
+    """Working space of `cost`: the plays w' and w^, the losses that determine w^, and g_os - h."""
 
     leader: Floats
     mixed: Floats

@@ -1,7 +1,7 @@
 """DUB, the delayed upper bound of Flaspohler et al. (2021), a more cautious AdaHedgeD.
 
-The temperature is an upper bound on the cost of the observed rounds, computed only from the sizes
-of their losses and of the errors of their hints.
+The temperature is derived from an upper bound on the cost of the observed rounds, which depends
+only on the sizes of their losses and of the errors of their hints.
 """
 
 import math

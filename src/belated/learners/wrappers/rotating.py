@@ -58,7 +58,7 @@ def commit(state: RotatingState, prediction: Prediction, arm: int, plays: Floats
 
 @compiled
 def withdraw(state: RotatingState, play: Floats, arm: int) -> None:
-    """Tell the copy that played that the loss will not come."""
+    """Withdraw the loss from the copy that played, because it will never arrive."""
     withdraw_copy(copy_of(state.stack, int(play[play.shape[0] - 1])), play, arm)
 
 
