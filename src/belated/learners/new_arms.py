@@ -1,12 +1,11 @@
-"""How an arm enters a game that is under way, for learners that follow the regularized leader.
+"""How an arm enters a running game, for learners that follow the regularized leader (FTRL).
 
-Such a learner plays q = argmin <q, L> + R(q), L being its estimates of all losses so far. A new arm
-has none; it enters at <q, L>, what the learner's present weights have lost by its own estimates.
-Then the least value of <q, L> + R(q), on which every regret bound of this kind rests, falls by no
-more than what one arm adds to R; and from its entry on the regret to the new arm is bounded like
-that to the others. An arm that leaves makes the least value rise, which costs nothing against the
-arms that stay.
-docs/service.md has both in numbers.
+Such a learner plays q = argmin <q, L> + R(q), where L is the sum of its loss estimates so far. A
+new arm has no estimates. It starts with <q, L>, the estimated loss of the learner's present
+weights. Then the minimum of <q, L> + R(q), on which every FTRL regret bound rests, falls by no more
+than what one arm adds to R, and from its entry on the regret against the new arm is bounded like
+the regret against the others. When an arm leaves, the minimum rises, which costs nothing against
+the arms that stay. docs/service.md shows both cases in numbers.
 """
 
 import math
@@ -18,7 +17,10 @@ from belated.learners.contract import Learner
 
 
 def with_entrants(learner: Learner, state: Any, kept: Sequence[int], added: int) -> Any:
-    """The state with other arms, of which the new ones enter at <q, L>, q that of the kept arms."""
+    """Return the state for the arms that are kept and `added` new ones.
+
+    A new arm starts with the loss <q, L>, where q are the learner's weights over the kept arms.
+    """
     stay = Learner.with_arms(learner, state, kept, 0)
     if added == 0:
         return stay

@@ -1,4 +1,4 @@
-"""The registry: every learner of the package, found by looking into the families' modules."""
+"""The registry of learners: it finds every learner class in the modules of this package."""
 
 import functools
 import importlib
@@ -11,20 +11,26 @@ from belated import learners
 from belated.learners.contract import Learner
 from belated.specs import listed
 
-# How the names of copies begin -> the module that makes them, and its function.
+# The first word of a wrapped learner's name -> the module and the function that make its class.
 COPYING = {"bold": ("wrappers.bold", "bold"), "copies": ("wrappers.rotating", "rotating")}
 
 
 @functools.cache
 def registered() -> dict[str, type[Learner]]:
-    """All learners by name; a new file in a family with a named learner is all it takes."""
+    """Return all learner classes by name.
+
+    A new module in a family is found without being listed anywhere: its learner needs only a name.
+    """
     for module in learner_modules().values():
         importlib.import_module(module)
     return {kind.name: kind for kind in sorted(descendants(Learner), key=_by_name)}
 
 
 def learner_named(name: str) -> type[Learner]:
-    """A registered learner, or copies of one (bold-BASE, copies-BASE); or a clear error."""
+    """Return the learner class of this name, registered or wrapped (bold-BASE, copies-BASE).
+
+    An unknown name raises a ValueError that lists the known ones.
+    """
     kind = found_alone(name)
     if kind is not None:
         return kind
@@ -37,7 +43,10 @@ def learner_named(name: str) -> type[Learner]:
 
 @functools.cache
 def copies_named(name: str) -> type[Learner] | None:
-    """Copies of a registered learner, made when they are first asked for."""
+    """Return the wrapper class of this name over a registered learner, or None if there is none.
+
+    The class is made at the first call.
+    """
     first, _, base = name.partition("-")
     if first not in COPYING or base not in registered():
         return None
@@ -49,7 +58,10 @@ def copies_named(name: str) -> type[Learner] | None:
 
 @functools.cache
 def found_alone(name: str) -> type[Learner] | None:
-    """The learner in the module of its name; to import all others would take a while."""
+    """Return the learner class whose module has the same name, or None if there is none.
+
+    Only that module is imported, because importing all learners takes a while.
+    """
     module = learner_modules().get(name.replace("-", "_"))
     if module is None:
         return None
@@ -62,7 +74,7 @@ def found_alone(name: str) -> type[Learner] | None:
 
 @functools.cache
 def learner_modules() -> dict[str, str]:
-    """The modules of this package and of its families, by the last part of their names."""
+    """Return the full names of the modules of this package and its families, by last part."""
     found: dict[str, str] = {}
     for module in pkgutil.iter_modules(learners.__path__):
         name = f"{learners.__name__}.{module.name}"
@@ -75,12 +87,12 @@ def learner_modules() -> dict[str, str]:
 
 
 def option_names(kind: type[Learner]) -> list[str]:
-    """The names of all options of a learner."""
+    """Return the names of all options of a learner, except `arms`."""
     return [each.name for each in fields(kind) if each.name != "arms"]
 
 
 def check_options(kind: type[Learner], options: Iterable[str]) -> None:
-    """Make sure that a learner has all options of these names."""
+    """Raise a ValueError if the learner lacks an option of one of these names."""
     known = option_names(kind)
     for option in options:
         if option not in known:
@@ -89,7 +101,7 @@ def check_options(kind: type[Learner], options: Iterable[str]) -> None:
 
 
 def descendants(parent: Any) -> list[type[Learner]]:
-    """The learners that descend from a class, those without a name of their own left out."""
+    """Return the subclasses of a class, direct and indirect, that define a `name` themselves."""
     found = [each for child in parent.__subclasses__() for each in (child, *descendants(child))]
     return [each for each in found if "name" in vars(each)]
 

@@ -1,4 +1,4 @@
-"""Uniform play: every arm alike, whatever happens. What a learner must beat to be worth running."""
+"""Uniform play: every arm has the same probability in every round, as a baseline for learners."""
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -12,14 +12,14 @@ from belated.types import Setting
 
 
 class UniformState(NamedTuple):
-    """The round to come; there is nothing to learn."""
+    """State of uniform play: only the number of the coming round, since nothing is learned."""
 
     round: Counts
 
 
 @compiled
 def predict(state: UniformState, prediction: Prediction) -> None:
-    """q_t(i) = 1/K."""
+    """Fill in q_t(i) = 1/K."""
     q = prediction.q
     for i in range(q.shape[0]):
         q[i] = 1.0 / q.shape[0]
@@ -27,24 +27,24 @@ def predict(state: UniformState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: UniformState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """The round is over."""
+    """Count the round; nothing has to be frozen."""
     state.round[0] += 1
     plays[0, 0] = 0.0
 
 
 @compiled
 def withdraw(state: UniformState, play: Floats, arm: int) -> None:
-    """Nothing was waited for."""
+    """Do nothing: uniform play does not wait for losses."""
 
 
 @compiled
 def observe(state: UniformState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Nothing is learned."""
+    """Do nothing: uniform play does not use losses."""
 
 
 @dataclass(frozen=True)
 class Uniform(Learner):
-    """Every arm with probability 1/K, in every round."""
+    """A learner that plays every arm with probability 1/K in every round."""
 
     name: ClassVar[str] = "uniform"
     setting: ClassVar[Setting] = Setting.CONCEALED

@@ -1,7 +1,8 @@
 """Whole rounds, for learners that learn from all losses of a round at once, in the order of play.
 
-The losses of a round are told one by one. They are kept, beside what was frozen when the round was
-played, until the last of them is there. A round of which a loss is withdrawn will never be whole.
+The losses of a round arrive one by one. They are stored, together with what was frozen when the
+round was played, until the last of them has arrived and the round is whole. A round of which a loss
+is withdrawn never becomes whole.
 """
 
 from typing import Any, NamedTuple
@@ -12,21 +13,21 @@ from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
 
 ROUND, WEIGHT = 0, 1  # columns of a play: its round, and w_s(i)
-LOSS = ROUND  # in what is gathered, row by row, the loss has replaced the round
+LOSS = ROUND  # in `gathered` the row of the round holds the loss instead
 
 
 class RoundCount(NamedTuple):
-    """How many there were, and the round of the last one."""
+    """The number of items counted (losses or rounds), and the round of the latest one."""
 
     number: Counts
     latest: Counts
 
 
 class WholeRounds(NamedTuple):
-    """The sum of the losses of all whole rounds, by arm, and the round that is being told.
+    """The sum of the losses of all whole rounds, by arm, and the round whose losses are arriving.
 
-    gathered has the losses and plays of the round that is being told, and coming counts them. told
-    counts the whole rounds. round is the number of the coming round.
+    gathered has the losses and the frozen plays of the round whose losses are arriving, and coming
+    counts them. told counts the whole rounds. round is the number of the next round to be played.
     """
 
     losses: Floats
@@ -38,7 +39,10 @@ class WholeRounds(NamedTuple):
 
 @compiled
 def gather(rounds: WholeRounds, play: Floats, arm: int, loss: float) -> bool:
-    """Keep a loss and its play; with the last of its round, add up the round and return True."""
+    """Store a loss and its play.
+
+    If it is the last loss of its round, add the losses of the round to the sums and return True.
+    """
     coming = rounds.coming
     if coming.latest[0] != play[ROUND]:
         coming.latest[0] = int(play[ROUND])
@@ -58,11 +62,11 @@ def gather(rounds: WholeRounds, play: Floats, arm: int, loss: float) -> bool:
 
 @compiled
 def withdraw(state: Any, play: Floats, arm: int) -> None:
-    """Nothing changes: a round of which a loss is missing is never whole and teaches nothing."""
+    """Do nothing: a round that lacks a loss never becomes whole, so nothing is learned from it."""
 
 
 def no_rounds(arms: int, width: int) -> WholeRounds:
-    """The record before the first round, for plays of so many columns."""
+    """Return the record before the first round, for plays that freeze `width` numbers per arm."""
     return WholeRounds(
         losses=np.zeros(arms),
         gathered=np.zeros((width, arms)),

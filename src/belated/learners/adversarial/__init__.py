@@ -1,16 +1,16 @@
-"""Bandits against losses that an adversary may choose, by exponential weights and their relatives.
+"""Bandit learners for adversarial losses: exponential weights and related algorithms.
 
-- `exp3`: "exp3", exponential weights of importance-weighted losses, in the order of arrival.
+- `exp3`: "exp3", exponential weights on importance-weighted losses, used as they arrive.
 - `exp3_ix`: "exp3-ix", Exp3 with implicit exploration.
-- `exp3p`: "exp3p", Exp3 with a bonus for arms that are seldom played.
-- `dew`: "dew", Exp3 at one rate tuned to the total delay.
-- `dew_skipping`: "dew-skipping", the same without the losses that take too long.
+- `exp3p`: "exp3p", Exp3 with a bonus for arms that are rarely played.
+- `dew`: "dew", Exp3 with a constant learning rate tuned to the total delay.
+- `dew_skipping`: "dew-skipping", DEW that ignores the losses with the longest delays.
 - `bistritz`: "bistritz", Exp3 tuned to the horizon and the total delay.
-- `coop_exp3`: "coop-exp3", Exp3 that holds every loss until one common delay is over.
-- `gyorgy_joulani`: "gyorgy-joulani", Exp3 whose rate follows the plays under way.
-- `gyorgy_joulani_ix`: "gyorgy-joulani-ix", the same with implicit exploration.
+- `coop_exp3`: "coop-exp3", Exp3 that holds every loss back until the maximum delay has passed.
+- `gyorgy_joulani`: "gyorgy-joulani", Exp3 whose rate adapts to the number of plays under way.
+- `gyorgy_joulani_ix`: "gyorgy-joulani-ix", delay-adaptive Exp3 with implicit exploration.
 - `composite_loss`: "composite-loss", Exp3 for anonymous feedback.
-- `log_barrier`: "log-barrier", regularized by the log barrier, for games with a very good arm.
-- `fpl_trix`: "fpl-trix", the perturbed leader with truncated perturbations.
-- `perturbed_leader`: the probabilities that a perturbed leader plays.
+- `log_barrier`: "log-barrier", FTRL with the log barrier, for games in which one arm is very good.
+- `fpl_trix`: "fpl-trix", follow the perturbed leader with truncated perturbations.
+- `perturbed_leader`: the probability with which a perturbed leader plays each arm.
 """

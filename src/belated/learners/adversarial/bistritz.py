@@ -1,7 +1,8 @@
 """Delayed Exp3 of Bistritz, Zhou, Chen, Bambos and Blanchet, 2019: tuned to T and D.
 
-Exp3 in the order of arrival at one rate. Their variant that doubles what it does not know is not
-here: its analysis is reported to be wrong.
+This is Exp3 with a constant learning rate, updated with losses as they arrive. The authors' variant
+that finds T and D by a doubling trick is not implemented, because its analysis is reported to be
+wrong.
 """
 
 import math
@@ -14,7 +15,7 @@ from belated.types import Need
 
 @dataclass(frozen=True)
 class Bistritz(TunedWeights):
-    """Delayed Exp3, told beforehand how many rounds there are and how much is late."""
+    """Delayed Exp3 at a constant rate, tuned to the number of rounds T and the total delay D."""
 
     name: ClassVar[str] = "bistritz"
     needs: ClassVar[tuple[Need, ...]] = (Need.HORIZON, Need.TOTAL_DELAY)
@@ -25,5 +26,5 @@ class Bistritz(TunedWeights):
 
     @property
     def rate(self) -> float:
-        """sqrt(ln K / (K T + D))."""
+        """The constant learning rate eta = sqrt(ln K / (K T + D))."""
         return math.sqrt(math.log(self.arms) / (self.arms * self.horizon + self.total_delay))

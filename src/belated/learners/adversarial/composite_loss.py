@@ -1,8 +1,8 @@
 """The Composite Loss Wrapper over Exp3 (Cesa-Bianchi, Gentile and Mansour 2018, Algorithm 1).
 
-For anonymous feedback: all it uses is the sum of the losses that come in a round, whichever plays
-they belong to. It stays with one arm for 2d rounds and more, until all losses that come are that
-arm's.
+This learner is for anonymous feedback: it uses only the sum of the losses that arrive in a round,
+and not the plays to which they belong. It keeps playing one arm for at least 2d rounds, so that in
+the end all arriving losses belong to that arm.
 """
 
 import math
@@ -19,15 +19,15 @@ from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.random_stream import seeded, uniform
 from belated.types import Covers, Need, Setting
 
-NONE = -1  # in the place of an arm, before the first round
+NONE = -1  # stands for the arm played last before there was any play
 
 
 class CompositeLossState(NamedTuple):
-    """losses is the sum of Exp3's estimates.
+    """State of the wrapper: losses is the sum of Exp3's loss estimates, by arm.
 
-    sums has the losses that came in each of the last d rounds, by round modulo d. last_arm is the
-    arm played last, last_update the last update round, and probability that with which the arm was
-    drawn.
+    sums holds the sum of the losses that arrived in each of the last d rounds, at the round modulo
+    d. last_arm is the arm played last, and probability is the probability with which Exp3 drew it.
+    last_update is the last update round.
     """
 
     losses: Floats
@@ -41,14 +41,14 @@ class CompositeLossState(NamedTuple):
 
 
 class CompositeLossInfo(NamedTuple):
-    """The losses that Exp3's distribution follows from, those of the last update included."""
+    """The loss estimates that determine Exp3's distribution, including the last update."""
 
     losses: Floats
 
 
 @compiled
 def fed(state: CompositeLossState) -> float:
-    """The loss that an update feeds to Exp3: the sum of the last d rounds over 2d, below 1."""
+    """Return the loss of an update of Exp3: the losses of the last d rounds over 2d, below 1."""
     total = 0.0
     for k in range(state.sums.shape[0]):
         total += state.sums[k]
@@ -57,13 +57,13 @@ def fed(state: CompositeLossState) -> float:
 
 @compiled
 def updates(state: CompositeLossState) -> bool:
-    """Whether the round just over was an update round."""
+    """Return whether the previous round was an update round."""
     return bool(state.last_update[0] == state.round[0] - 1)
 
 
 @compiled
 def predict(state: CompositeLossState, prediction: Prediction) -> None:
-    """The arm played last; after an update, and at first, Exp3's distribution."""
+    """Put all weight on the arm played last, or use Exp3's weights at first and after an update."""
     q, arms = prediction.q, state.losses.shape[0]
     prediction.eta[0] = state.eta[0]
     if state.last_arm[0] != NONE and not updates(state):
@@ -81,9 +81,9 @@ def predict(state: CompositeLossState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: CompositeLossState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Feed Exp3 if the round before was an update; toss a coin whether this is one.
+    """Update Exp3 if the previous round was an update round; decide at random whether this one is.
 
-    The coin is tossed only if the last update is 2d rounds ago, or more.
+    This round can be an update round only if the last one was at least 2d rounds ago.
     """
     now, d = state.round[0], state.sums.shape[0]
     if updates(state):
@@ -101,18 +101,18 @@ def commit(state: CompositeLossState, prediction: Prediction, arm: int, plays: F
 
 @compiled
 def withdraw(state: CompositeLossState, play: Floats, arm: int) -> None:
-    """The sum of a round leaves out the losses that do not come."""
+    """Do nothing: a loss that never arrives is not part of any round's sum."""
 
 
 @compiled
 def observe(state: CompositeLossState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Add the loss to the sum of the round; neither play nor arm is used."""
+    """Add the loss to the sum of the current round, without using its play or its arm."""
     state.sums[(state.round[0] - 1) % state.sums.shape[0]] += loss
 
 
 @dataclass(frozen=True)
 class CompositeLoss(Learner):
-    """The Composite Loss Wrapper over Exp3; the seed is that of its coin."""
+    """The Composite Loss Wrapper over Exp3; `seed` seeds the random choice of update rounds."""
 
     horizon: int = 1
     max_delay: int = 0

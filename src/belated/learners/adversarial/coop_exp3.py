@@ -1,7 +1,8 @@
 """Exp3-Coop with a single agent (Cesa-Bianchi, Gentile, Mansour and Minora 2016), for one delay d.
 
-Exponential weights that learn from the play of round t in round t + d, at a rate so slow that they
-hardly move in between. A loss that comes earlier is held until then, as if all delays were d.
+These are exponential weights that use the loss of round t in round t + d, at a rate so low that the
+weights hardly change in between. A loss that arrives earlier is held back until then, as if every
+delay were d.
 """
 
 import math
@@ -18,10 +19,10 @@ from belated.types import Covers, Need, Setting
 
 
 class CoopExp3State(NamedTuple):
-    """losses is the sum of the estimates that were used.
+    """State of Exp3-Coop: losses is the sum of the loss estimates used so far, by arm.
 
-    The loss of round s waits in place s modulo d + 1: its arm in `held_arms`, -1 if there is none,
-    and its estimate in `held`.
+    The loss of round s is held at index s modulo d + 1: `held` has its estimate and `held_arms` its
+    arm, or -1 if no loss is held there.
     """
 
     losses: Floats
@@ -33,18 +34,18 @@ class CoopExp3State(NamedTuple):
 
 @compiled
 def predict(state: CoopExp3State, prediction: Prediction) -> None:
-    """q_t(i) in proportion to q_{t-1}(i) exp(-eta lhat(i)): to exp of the sum of all estimates."""
+    """Fill in q_t(i), in proportion to q_{t-1}(i) exp(-eta lhat(i)), from the sum of all lhat."""
     prediction.eta[0] = state.eta[0]
     weigh_exponentially(state.losses, state.eta[0], prediction.q)
 
 
 @compiled
 def commit(state: CoopExp3State, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze q_t(i_t) and t; at the end of the round what was held of round t - d is used."""
+    """Freeze q_t(i_t) and t; at the end of the round use the loss held from round t - d."""
     plays[0, 0] = prediction.q[arm]
     plays[0, 1] = state.round[0]
     state.round[0] += 1
-    due = state.round[0] % state.held.shape[0]  # the place of t - d is that of t + 1
+    due = state.round[0] % state.held.shape[0]  # t - d and t + 1 have the same index
     if state.held_arms[due] >= 0:
         state.losses[state.held_arms[due]] += state.held[due]
         state.held_arms[due] = -1
@@ -52,12 +53,12 @@ def commit(state: CoopExp3State, prediction: Prediction, arm: int, plays: Floats
 
 @compiled
 def withdraw(state: CoopExp3State, play: Floats, arm: int) -> None:
-    """Nothing is counted while it is outstanding."""
+    """Do nothing: this learner keeps no record of the plays that are outstanding."""
 
 
 @compiled
 def observe(state: CoopExp3State, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Hold l / q_s until the end of round s + d; use it at once if that is now or past."""
+    """Hold l / q_s until the end of round s + d, or use it now if that round is already over."""
     made = int(play[1])
     if state.round[0] - 1 >= made + state.held.shape[0] - 1:
         state.losses[arm] += loss / play[0]
@@ -69,7 +70,7 @@ def observe(state: CoopExp3State, play: Floats, arm: int, loss: float, missing: 
 
 @dataclass(frozen=True)
 class CoopExp3(Learner):
-    """Exp3-Coop for one agent, with the rate that makes its bound least."""
+    """Exp3-Coop for one agent, with the rate that minimises its regret bound."""
 
     horizon: int = 1
     max_delay: int = 0
@@ -81,7 +82,7 @@ class CoopExp3(Learner):
         "expected regret at most 2d + ln K/eta + eta T (Ke/(2 - 2/e) + 3(d + 1)), of order "
         "sqrt((K + d) T ln K), if every loss comes within d rounds"
     )
-    covers: ClassVar[Covers] = Covers.ANY  # it makes them equal
+    covers: ClassVar[Covers] = Covers.ANY  # the learner makes all delays equal
     source: ClassVar[str] = "Cesa-Bianchi et al. 2016, Theorem 3, read; its rate rewritten"
     state: ClassVar[type] = CoopExp3State
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
@@ -93,12 +94,12 @@ class CoopExp3(Learner):
 
     @property
     def cost(self) -> float:
-        """What a round costs for each unit of eta."""
+        """The factor of eta T in the regret bound: Ke/(2 - 2/e) + 3(d + 1)."""
         return self.arms * math.e / (2.0 - 2.0 / math.e) + 3.0 * (self.max_delay + 1)
 
     @property
     def eta(self) -> float:
-        """The minimiser of the bound among the rates up to 1/(Ke(d + 1)), for which it is true."""
+        """The rate that minimises the bound, at most 1/(Ke(d + 1)), up to which the bound holds."""
         best = math.sqrt(math.log(self.arms) / (self.horizon * self.cost))
         return min(best, 1.0 / (self.arms * math.e * (self.max_delay + 1)))
 

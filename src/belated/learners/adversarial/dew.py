@@ -1,7 +1,7 @@
 """Delayed exponential weights (DEW) of Thune, Cesa-Bianchi and Seldin, 2019.
 
-Exp3 at one rate, tuned to how much is late altogether and kept so low that the weights hardly move
-while a single loss is under way.
+This is Exp3 with a constant learning rate, tuned to the total delay and kept so low that the
+weights hardly change while a single loss is under way.
 """
 
 import math
@@ -21,7 +21,7 @@ from belated.types import Covers, Need, Setting
 
 
 class FixedRateState(NamedTuple):
-    """losses is the sum of the estimates that have arrived, by arm; rate is eta."""
+    """State: losses is the sum of the arrived estimates by arm, and rate is eta."""
 
     losses: Floats
     rate: Floats
@@ -30,28 +30,29 @@ class FixedRateState(NamedTuple):
 
 @compiled
 def predict(state: FixedRateState, prediction: Prediction) -> None:
-    """q_t(i) in proportion to exp(-eta L(i))."""
+    """Fill in q_t(i), in proportion to exp(-eta L(i))."""
     prediction.eta[0] = state.rate[0]
     weigh_exponentially(state.losses, state.rate[0], prediction.q)
 
 
 @compiled
 def commit(state: FixedRateState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze q_t(i_t), the probability of the play."""
+    """Freeze q_t(i_t), the probability with which the arm was drawn."""
     plays[0, 0] = divisor(prediction.q[arm])
     state.round[0] += 1
 
 
 def tuned_rate(arms: int, rounds: float, total_delay: float) -> float:
-    """sqrt(ln K / (e K T/2 + D)), which balances the two terms of the regret."""
+    """Return sqrt(ln K / (e K T/2 + D)), which balances the two terms of the regret bound."""
     return math.sqrt(math.log(arms) / (math.e * arms * rounds / 2.0 + total_delay))
 
 
 def fixed_rate_bound(rate: float, arms: int, rounds: int, total_delay: float) -> float:
-    """ln K/eta + eta (KT + D) for exponential weights at any one rate.
+    """Return the regret bound ln K/eta + eta (KT + D) of exponential weights at a constant rate.
 
-    The weights that also know what is under way are at least q_t(i) (1 - eta times the estimates
-    of i under way); these have mean at most 1 each, and the round's own has mean 1/q_t(i).
+    Weights that also used the losses under way would be at least q_t(i) (1 - eta times the
+    estimates of i under way). Each of these estimates has mean at most 1, and the estimate of the
+    round itself has mean 1/q_t(i).
     """
     if arms == 1:
         return 0.0
@@ -60,7 +61,7 @@ def fixed_rate_bound(rate: float, arms: int, rounds: int, total_delay: float) ->
 
 @dataclass(frozen=True)
 class TunedWeights(Learner):
-    """Exponential weights at one rate, tuned to how many rounds there are and how much is late."""
+    """Exponential weights at a constant rate, tuned to the number of rounds and the total delay."""
 
     horizon: int = 1
     total_delay: int = 0
@@ -79,7 +80,7 @@ class TunedWeights(Learner):
     @property
     @abstractmethod
     def rate(self) -> float:
-        """eta."""
+        """The constant learning rate eta."""
 
     def start(self) -> Any:
         return FixedRateState(
@@ -97,7 +98,7 @@ class TunedWeights(Learner):
 
 @dataclass(frozen=True)
 class DelayedExponentialWeights(TunedWeights):
-    """DEW, told beforehand how many rounds there are, how much is late, and how late at most."""
+    """DEW, tuned to the number of rounds T, the total delay D and the longest delay d_max."""
 
     max_delay: int = 0
 
@@ -112,6 +113,6 @@ class DelayedExponentialWeights(TunedWeights):
 
     @property
     def rate(self) -> float:
-        """min{sqrt(ln K / (e K T/2 + D)), 1/(4 e d_max)}."""
+        """The learning rate eta = min{sqrt(ln K / (e K T/2 + D)), 1/(4 e d_max)}."""
         rate = tuned_rate(self.arms, self.horizon, self.total_delay)
         return min(rate, 1.0 / (4.0 * math.e * self.max_delay)) if self.max_delay else rate

@@ -1,7 +1,7 @@
 """DEW that skips the latest losses, of Thune, Cesa-Bianchi and Seldin, 2019.
 
-It is told the delay of a play as soon as the arm is drawn, and never uses a loss that takes too
-long: a few rounds that are lost altogether cost less than a rate low enough to wait for them.
+The learner is told the delay of a play as soon as the arm is drawn, and ignores a loss whose delay
+is too long. Losing a few rounds costs less than a learning rate that is low enough for their delay.
 """
 
 import math
@@ -20,7 +20,7 @@ from belated.types import Need
 
 
 class SkippingState(NamedTuple):
-    """losses is the sum of the estimates that have arrived; threshold is beta, rate is eta."""
+    """State: losses is the sum of the arrived estimates by arm, threshold is beta, rate is eta."""
 
     losses: Floats
     rate: Floats
@@ -30,7 +30,7 @@ class SkippingState(NamedTuple):
 
 @compiled
 def commit(state: SkippingState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze q_t(i_t); if d_t(i_t) >= beta infinity instead, so that the loss adds nothing."""
+    """Freeze q_t(i_t), or infinity if d_t(i_t) >= beta, so that a skipped loss adds nothing."""
     skipped = plays[0, 0] >= state.threshold[0]
     plays[0, 0] = np.inf if skipped else divisor(prediction.q[arm])
     state.round[0] += 1
@@ -38,7 +38,7 @@ def commit(state: SkippingState, prediction: Prediction, arm: int, plays: Floats
 
 @dataclass(frozen=True)
 class DelayedExponentialWeightsSkipping(TunedWeights):
-    """DEW with skipping, told beforehand how many rounds there are and how much is late."""
+    """DEW with skipping, tuned to the number of rounds T and the total delay D."""
 
     name: ClassVar[str] = "dew-skipping"
     needs: ClassVar[tuple[Need, ...]] = (
@@ -56,12 +56,15 @@ class DelayedExponentialWeightsSkipping(TunedWeights):
 
     @property
     def rate(self) -> float:
-        """sqrt(ln K / (e K T/2 + D)), which is 1/(4 e beta)."""
+        """The learning rate eta = sqrt(ln K / (e K T/2 + D)), which is 1/(4 e beta)."""
         return tuned_rate(self.arms, self.horizon, self.total_delay)
 
     @property
     def threshold(self) -> float:
-        """beta = sqrt((e K T/2 + D) / ln K) / (4 e); infinite with one arm."""
+        """The delay from which losses are skipped, beta = sqrt((e K T/2 + D) / ln K) / (4 e).
+
+        It is infinite with one arm.
+        """
         return math.inf if self.arms == 1 else 1.0 / (4.0 * math.e * self.rate)
 
     def start(self) -> SkippingState:
@@ -73,7 +76,10 @@ class DelayedExponentialWeightsSkipping(TunedWeights):
         )
 
     def bound(self, facts: Facts) -> float:
-        """Each skipped play is counted in D beta times, but for those of the last beta rounds."""
+        """Bound the regret of the skipped plays and of the others.
+
+        Each skipped play is counted in D at least beta times, except those of the last beta rounds.
+        """
         if facts.arms == 1:
             return 0.0
         skipped = facts.total_delay / self.threshold + self.threshold + 1.0

@@ -1,7 +1,8 @@
-"""Exp3, fed in the order of arrival: what a user does who takes no notice of delays.
+"""Exp3 that ignores delays and uses each loss as it arrives.
 
-The exponential weights of Auer, Cesa-Bianchi, Freund and Schapire with importance-weighted losses,
-in closed form: the yardstick of speed for every learner that has to solve for its weights.
+These are the exponential weights of Auer, Cesa-Bianchi, Freund and Schapire with
+importance-weighted losses. The weights have a closed form, so Exp3 is the reference for the speed
+of the learners that must solve an equation for their weights.
 """
 
 import math
@@ -22,7 +23,7 @@ from belated.types import Covers, Setting
 
 
 class Exp3State(NamedTuple):
-    """losses is the sum of the estimates that have arrived, by arm."""
+    """State of Exp3: losses is the sum of the loss estimates that have arrived, by arm."""
 
     losses: ArmFloats
     round: Counts
@@ -30,7 +31,7 @@ class Exp3State(NamedTuple):
 
 @compiled
 def predict(state: Exp3State, prediction: Prediction) -> None:
-    """q_t(i) in proportion to exp(-eta_t L(i)), with eta_t = sqrt(ln K / (K t))."""
+    """Fill in q_t(i), in proportion to exp(-eta_t L(i)), with eta_t = sqrt(ln K / (K t))."""
     arms = state.losses.shape[0]
     eta = math.sqrt(math.log(arms) / (arms * state.round[0]))
     prediction.eta[0] = eta
@@ -39,25 +40,25 @@ def predict(state: Exp3State, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: Exp3State, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze q_t(i_t), the probability of the play."""
+    """Freeze q_t(i_t), the probability with which the arm was drawn."""
     plays[0, 0] = divisor(prediction.q[arm])
     state.round[0] += 1
 
 
 @compiled
 def withdraw(state: Exp3State, play: Floats, arm: int) -> None:
-    """Nothing is counted while it is outstanding."""
+    """Do nothing: this learner keeps no record of the plays that are outstanding."""
 
 
 @compiled
 def observe(state: Exp3State, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Add l / q_s, with the probability of the round of the play."""
+    """Add the estimate l / q_s, where q_s is the arm's probability when it was played."""
     state.losses[arm] += loss / play[0]
 
 
 @dataclass(frozen=True)
 class Exp3(Learner):
-    """Exp3 for any number of rounds."""
+    """Exp3 with a falling rate, for any number of rounds."""
 
     name: ClassVar[str] = "exp3"
     setting: ClassVar[Setting] = Setting.CONCEALED

@@ -1,8 +1,8 @@
-"""Exp3-IX: Exp3 that explores implicitly (Neu 2015), fed in the order of arrival.
+"""Exp3-IX: Exp3 with implicit exploration (Neu 2015), which uses each loss as it arrives.
 
-A loss is divided by slightly more than the probability of its play. The estimates are a little too
-small, and in return never so large that one unlikely play spoils all: the regret is small with high
-probability, and not only in expectation.
+A loss is divided by slightly more than the probability with which its arm was drawn. The estimates
+are then slightly too small, but a single unlikely play cannot make them very large. The regret is
+therefore small with high probability, and not only in expectation.
 """
 
 import math
@@ -19,7 +19,7 @@ from belated.types import Covers, Setting
 
 
 class Exp3IXState(NamedTuple):
-    """losses is the sum of the estimates that have arrived, by arm."""
+    """State of Exp3-IX: losses is the sum of the loss estimates that have arrived, by arm."""
 
     losses: Floats
     round: Counts
@@ -27,7 +27,7 @@ class Exp3IXState(NamedTuple):
 
 @compiled
 def commit(state: Exp3IXState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze q_t(i_t) + gamma_t with gamma_t = eta_t/2, by which the loss will be divided."""
+    """Freeze the divisor of the loss, q_t(i_t) + gamma_t with gamma_t = eta_t/2."""
     plays[0, 0] = prediction.q[arm] + 0.5 * prediction.eta[0]
     state.round[0] += 1
 
@@ -54,5 +54,9 @@ class Exp3IX(Learner):
         return Prediction.blank(self.arms, eta=1)
 
     def bound(self, facts: Facts) -> float:
-        """ln K/eta_T for the leader, K eta_t/2 a round for the variance, K gamma_t for the bias."""
+        """Return the bound 3 sqrt(KT ln K), the sum of three terms.
+
+        They are ln K/eta_T for the best arm, and in each round K eta_t/2 for the variance of the
+        estimates and K gamma_t for their bias.
+        """
         return 3.0 * math.sqrt(facts.arms * facts.rounds * math.log(facts.arms))

@@ -1,9 +1,9 @@
-"""Exp3.P, fed in the order of arrival: Exp3 whose regret is small with high probability.
+"""Exp3.P: Exp3 whose regret is small with high probability; it uses each loss as it arrives.
 
-Auer, Cesa-Bianchi, Freund and Schapire 2002, with the constants of Bubeck and Cesa-Bianchi 2012. It
-estimates gains, mixes in uniform play, and adds to every arm in every round a bonus that grows
-with how seldom the arm is played. The bonus needs no loss, so it is added at once: without delays
-that is the published algorithm.
+The algorithm is from Auer, Cesa-Bianchi, Freund and Schapire 2002, with the constants of Bubeck and
+Cesa-Bianchi 2012. It estimates gains, mixes in uniform play, and in every round adds to each arm's
+gain a bonus that is larger the less likely the arm is to be played. The bonus needs no loss, so it
+is added at once; without delays this is the published algorithm.
 """
 
 import math
@@ -20,7 +20,7 @@ from belated.types import Covers, Need, Setting
 
 
 class Exp3PState(NamedTuple):
-    """losses is minus the estimated gains; eta, gamma and beta are the published constants."""
+    """State: losses is minus the estimated gains by arm; eta, gamma and beta are as published."""
 
     losses: Floats
     eta: Floats
@@ -31,7 +31,7 @@ class Exp3PState(NamedTuple):
 
 @compiled
 def predict(state: Exp3PState, prediction: Prediction) -> None:
-    """q_t = (1 - gamma) times weights in proportion to exp(eta G(i)), plus gamma / K."""
+    """Fill in q_t: (1 - gamma) times weights in proportion to exp(eta G(i)), plus gamma / K."""
     q, gamma = prediction.q, state.gamma[0]
     prediction.eta[0] = state.eta[0]
     weigh_exponentially(state.losses, state.eta[0], q)
@@ -50,12 +50,12 @@ def commit(state: Exp3PState, prediction: Prediction, arm: int, plays: Floats) -
 
 @compiled
 def withdraw(state: Exp3PState, play: Floats, arm: int) -> None:
-    """Nothing is counted while it is outstanding; the bonus of its round stays."""
+    """Do nothing: outstanding plays are not recorded, and the bonus of the round is kept."""
 
 
 @compiled
 def observe(state: Exp3PState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Add (1 - l) / q_s to the gain, with the probability of the round of the play."""
+    """Add (1 - l) / q_s to the arm's gain, where q_s is its probability when it was played."""
     state.losses[arm] -= (1.0 - loss) / play[0]
 
 

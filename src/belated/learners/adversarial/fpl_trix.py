@@ -1,9 +1,10 @@
-"""FPL-TrIX, fed in the order of arrival: follow the perturbed leader with truncated perturbations.
+"""FPL-TrIX: follow the perturbed leader with truncated perturbations and implicit exploration.
 
-Neu 2015, for one arm a round. Perturbations that cannot exceed B keep an arm of large loss from
-being played at all, and with implicit exploration the regret depends on the loss of the best arm
-rather than on the number of rounds. Its weights are integrals, worked out here to twelve digits,
-where the paper draws perturbations; a round costs the square of the number of arms.
+The algorithm is from Neu 2015, here for one arm in each round; it uses each loss as it arrives.
+Perturbations that cannot exceed B keep an arm of large loss from being played at all, and with
+implicit exploration the regret depends on the loss of the best arm rather than on the number of
+rounds. The paper draws perturbations; here the weights are computed as integrals, to twelve
+digits, and the cost of a round grows with the square of the number of arms.
 """
 
 import math
@@ -20,7 +21,7 @@ from belated.types import Covers, Setting
 
 
 class FplTrixState(NamedTuple):
-    """losses is the sum of the estimates that have arrived, order the arms by it, least first."""
+    """State: losses is the sum of the arrived estimates by arm; order sorts the arms by losses."""
 
     losses: Floats
     order: Counts
@@ -28,17 +29,17 @@ class FplTrixState(NamedTuple):
 
 
 class FplTrixInfo(NamedTuple):
-    """Working space of the integration."""
+    """Working space of the numerical integration."""
 
     work: Floats
 
 
 @compiled
 def predict(state: FplTrixState, prediction: Prediction) -> None:
-    """q_t(i), the probability that eta_t L(i) - Z(i) is the least.
+    """Fill in q_t(i), the probability that eta_t L(i) - Z(i) is the smallest.
 
-    eta_t = sqrt((ln K + 1) / (1 / (ln K + 1) + sum_i L(i))); the Z(i) are exponential, given that
-    they are at most ln(K / eta_t).
+    eta_t = sqrt((ln K + 1) / (1 / (ln K + 1) + sum_i L(i))); the Z(i) are exponential, conditioned
+    on being at most ln(K / eta_t).
     """
     arms = state.losses.shape[0]
     scale = math.log(arms) + 1.0
@@ -52,19 +53,19 @@ def predict(state: FplTrixState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: FplTrixState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze q_t(i_t) + gamma_t, with gamma_t = eta_t."""
+    """Freeze the divisor of the loss, q_t(i_t) + gamma_t with gamma_t = eta_t."""
     plays[0, 0] = prediction.q[arm] + prediction.eta[0]
     state.round[0] += 1
 
 
 @compiled
 def withdraw(state: FplTrixState, play: Floats, arm: int) -> None:
-    """Nothing is counted while it is outstanding."""
+    """Do nothing: this learner keeps no record of the plays that are outstanding."""
 
 
 @compiled
 def observe(state: FplTrixState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Add l / (q_s + gamma_s), as of the round of the play, and put the arm in its new place."""
+    """Add the estimate l / (q_s + gamma_s), from the round of the play, and sort the arm anew."""
     losses, order = state.losses, state.order
     losses[arm] += loss / play[0]
     k = 0

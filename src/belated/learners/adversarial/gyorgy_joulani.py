@@ -1,7 +1,7 @@
-"""Delay-adaptive Exp3 of Gyorgy and Joulani, 2021: nothing need be known beforehand.
+"""Delay-adaptive Exp3 of Gyorgy and Joulani, 2021, which needs to know nothing beforehand.
 
-Exponential weights whose rate falls with the rounds played and with the plays that were under way
-in each of them, which the learner can count.
+Its learning rate falls with the number of rounds played and with the number of plays under way in
+each of them, which the learner can count.
 """
 
 import math
@@ -19,10 +19,10 @@ from belated.types import Covers, Setting
 
 
 class DelayAdaptiveState(NamedTuple):
-    """losses is the sum of the estimates that have arrived, by arm.
+    """State of delay-adaptive Exp3: losses is the sum of the arrived loss estimates, by arm.
 
-    `waiting` counts the plays under way, and `total` adds that up over the rounds played. Implicit
-    exploration is so many times eta_t.
+    `waiting` is the number of plays under way, and `total` its sum over the rounds played. The
+    implicit exploration gamma_t is `exploration` times eta_t.
     """
 
     losses: Floats
@@ -34,7 +34,10 @@ class DelayAdaptiveState(NamedTuple):
 
 @compiled
 def predict(state: DelayAdaptiveState, prediction: Prediction) -> None:
-    """q_t(i) in proportion to exp(-eta_t L(i)), with eta_t = sqrt(ln K / (2 (K t + D_t)))."""
+    """Fill in q_t(i), in proportion to exp(-eta_t L(i)).
+
+    The learning rate is eta_t = sqrt(ln K / (2 (K t + D_t))).
+    """
     arms = state.losses.shape[0]
     late = state.total[0] + state.waiting[0]
     eta = math.sqrt(math.log(arms) / (2.0 * (arms * state.round[0] + late)))
@@ -44,7 +47,7 @@ def predict(state: DelayAdaptiveState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: DelayAdaptiveState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze q_t(i_t) + gamma_t, by which the loss will be divided; the play is under way."""
+    """Freeze q_t(i_t) + gamma_t, the divisor of the loss, and count the play as under way."""
     gamma = state.exploration[0] * prediction.eta[0]
     plays[0, 0] = divisor(prediction.q[arm] + gamma)
     state.total[0] += state.waiting[0]
@@ -54,19 +57,19 @@ def commit(state: DelayAdaptiveState, prediction: Prediction, arm: int, plays: F
 
 @compiled
 def withdraw(state: DelayAdaptiveState, play: Floats, arm: int) -> None:
-    """The play is no longer under way."""
+    """Count one play fewer under way."""
     state.waiting[0] -= 1
 
 
 @compiled
 def observe(state: DelayAdaptiveState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Add l / (q_s + gamma_s), as they were in the round of the play."""
+    """Add the estimate l / (q_s + gamma_s), with the values from the round of the play."""
     withdraw(state, play, arm)
     state.losses[arm] += loss / play[0]
 
 
 def start_adaptive(arms: int, exploration: float) -> DelayAdaptiveState:
-    """The state before the first round."""
+    """Return the state before the first round."""
     return DelayAdaptiveState(
         losses=np.zeros(arms),
         waiting=np.zeros(1, dtype=np.int64),
@@ -77,14 +80,17 @@ def start_adaptive(arms: int, exploration: float) -> DelayAdaptiveState:
 
 
 def adaptive_bound(facts: Facts) -> float:
-    """ln K/eta_T + sum_t eta_t (K + the plays under way) <= 2 sqrt(2 (KT + D) ln K)."""
+    """Return 2 sqrt(2 (KT + D) ln K), the regret bound of delay-adaptive Exp3.
+
+    It is at least ln K/eta_T + sum_t eta_t (K + the plays under way).
+    """
     size = facts.arms * facts.rounds + facts.total_delay
     return 2.0 * math.sqrt(2.0 * size * math.log(facts.arms))
 
 
 @dataclass(frozen=True)
 class GyorgyJoulani(Learner):
-    """Delay-adaptive Exp3 with plain importance weights: small regret in expectation."""
+    """Delay-adaptive Exp3 with plain importance weights, whose regret is small in expectation."""
 
     name: ClassVar[str] = "gyorgy-joulani"
     setting: ClassVar[Setting] = Setting.CONCEALED

@@ -1,7 +1,7 @@
-"""Delay-adaptive Exp3-IX of Gyorgy and Joulani, 2021: the same with implicit exploration.
+"""Delay-adaptive Exp3-IX of Gyorgy and Joulani, 2021: `gyorgy-joulani` with implicit exploration.
 
-As in `exp3-ix`, a loss is divided by slightly more than the probability of its play, so that the
-regret is small with high probability, and not only in expectation.
+As in `exp3-ix`, a loss is divided by slightly more than the probability with which its arm was
+drawn, so that the regret is small with high probability, and not only in expectation.
 """
 
 import math
@@ -43,6 +43,9 @@ class GyorgyJoulaniIX(Learner):
         return Prediction.blank(self.arms, eta=1)
 
     def bound(self, facts: Facts) -> float:
-        """The bias adds K gamma_t a round, and eta_t is at most sqrt(ln K / (2 K t))."""
+        """Return the bound of `gyorgy-joulani` plus sqrt(KT ln K / 2) for the estimates' bias.
+
+        The bias adds K gamma_t in each round, and eta_t is at most sqrt(ln K / (2 K t)).
+        """
         bias = math.sqrt(facts.arms * facts.rounds * math.log(facts.arms) / 2.0)
         return adaptive_bound(facts) + bias

@@ -1,7 +1,7 @@
 """FTRL with the log-barrier regularizer (Foster, Li, Lykouris, Sridharan and Tardos, 2016).
 
-Its regret grows with the loss of the best arm rather than with the rounds: where some arm is very
-good, it is soon found. It takes no notice of delays, and is fed in the order of arrival.
+Its regret grows with the loss of the best arm rather than with the number of rounds, so that it
+soon finds an arm that is very good. It ignores delays and uses each loss as it arrives.
 """
 
 import math
@@ -20,7 +20,10 @@ from belated.types import Covers, Need, Setting
 
 
 class LogBarrierState(NamedTuple):
-    """losses is the sum of the estimates that have arrived, by arm; rate is eta."""
+    """State: losses is the sum of the loss estimates that have arrived, by arm; rate is eta.
+
+    dual is the solver's last multiplier, with which the next solution starts.
+    """
 
     losses: Floats
     rate: Floats
@@ -30,7 +33,7 @@ class LogBarrierState(NamedTuple):
 
 @compiled
 def predict(state: LogBarrierState, prediction: Prediction) -> None:
-    """q_t(i) = 1/(eta (L(i) - c)), with c such that they sum to 1."""
+    """Fill in q_t(i) = 1/(eta (L(i) - c)), with the c for which the weights sum to 1."""
     prediction.eta[0] = state.rate[0]
     info = prediction.info
     info.dual[0], info.passes[0] = solve_log_barrier(
@@ -40,7 +43,7 @@ def predict(state: LogBarrierState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: LogBarrierState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze q_t(i_t), the probability of the play."""
+    """Freeze q_t(i_t), the probability with which the arm was drawn."""
     plays[0, 0] = prediction.q[arm]
     state.dual[0] = prediction.info.dual[0]
     state.round[0] += 1
@@ -48,7 +51,10 @@ def commit(state: LogBarrierState, prediction: Prediction, arm: int, plays: Floa
 
 @dataclass(frozen=True)
 class LogBarrier(Learner):
-    """The log barrier at one rate, for a horizon T and the loss of the best arm, T if not given."""
+    """FTRL with the log barrier at a constant rate, tuned to the horizon T and the loss L*.
+
+    L* is the loss of the best arm, given as `best_loss`; without it, it is taken to be T.
+    """
 
     horizon: int = 1
     best_loss: float | None = None
@@ -73,7 +79,7 @@ class LogBarrier(Learner):
 
     @property
     def rate(self) -> float:
-        """min{1/2, sqrt(K ln T / L*)}; with one round it is 0, an infinitely strong barrier."""
+        """The rate eta = min{1/2, sqrt(K ln T / L*)}; it is 0, which is uniform play, if T is 1."""
         best = self.horizon if self.best_loss is None else self.best_loss
         cost = self.arms * math.log(self.horizon)
         return 0.5 if best == 0.0 else min(0.5, math.sqrt(cost / best))
@@ -90,9 +96,11 @@ class LogBarrier(Learner):
         return Prediction.blank(self.arms, eta=1, info=SolverInfo.blank(self.arms, dual=1))
 
     def bound(self, facts: Facts) -> float:
-        """(K-1) ln T/eta + 1 for an arm mixed with 1/T of all, eta/2 l_t(i_t)^2 a round.
+        """Bound the regret by (K-1) ln T/eta + 1 plus eta/2 l_t(i_t)^2 in each round.
 
-        The latter sum to at most T, and to at most the loss of the best arm and the regret.
+        The first part compares with the best arm, mixed with a share 1/T of uniform play. The
+        squares l_t(i_t)^2 sum to at most T, and to at most the loss of the best arm plus the
+        regret; the smaller of the two resulting bounds is returned.
         """
         if self.rate == 0.0:
             return float(facts.rounds)

@@ -1,14 +1,16 @@
-"""Perturbed leaders: how likely each arm is to lead when its loss is perturbed at random.
+"""Perturbed leaders: the probability that each arm leads when its loss is perturbed at random.
 
-An arm's value is Z(i) - eta (L(i) - min L), with Z(i) exponential, but cut off at B; the largest
-value leads. In w = exp(-largest value) and a(i) = exp(-eta (L(i) - min L)), with b = exp(-B) and
-c = 1 - b, the values below the largest have probability F(i) = min(1, (1 - w a(i)) / c) each, and
+The value of arm i is Z(i) - eta (L(i) - min L), where Z(i) has an exponential law truncated at B,
+and the arm of the largest value leads. Let w = exp(-largest value), b = exp(-B), c = 1 - b and
+a(i) = exp(-eta (L(i) - min L)). Then the value of arm i is below the largest one with probability
+F(i) = min(1, (1 - w a(i)) / c), and
 
     q(i) = a(i)/c times the integral over w, from b / a(i) to 1, of the product of F(j), j != i.
 
-Between two kinks b / a(i) this is a polynomial, which the rule of Gauss and Legendre integrates
-exactly with half as many nodes as it has factors. If these are too many, as many are taken as the
-product's decline asks for. The work grows with the square of the arms that can lead at all.
+Between two kinks b / a(i) the integrand is a polynomial, which Gauss-Legendre quadrature integrates
+exactly with half as many nodes as it has factors. If that is more than MOST nodes, the number of
+nodes is chosen by how fast the product falls. The work grows with the square of the number of arms
+that can lead.
 """
 
 import math
@@ -18,7 +20,7 @@ import numpy as np
 from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
 
-MOST = 8  # nodes
+MOST = 8  # the largest number of quadrature nodes in one piece
 NODES = np.zeros((MOST + 1, MOST))
 WEIGHTS = np.zeros((MOST + 1, MOST))
 for size in range(1, MOST + 1):
@@ -33,9 +35,10 @@ NEGLIGIBLE = 1e-17
 
 @compiled
 def weigh_perturbed(losses: Floats, order: Counts, eta: float, work: Floats, q: Floats) -> None:
-    """Fill q, with exp(-B) = eta / K; `order` has the arms from the least loss to the largest.
+    """Fill q with the probability that each arm leads, for perturbations with exp(-B) = eta / K.
 
-    There are two arms or more, eta is below K, and work has two rows.
+    `order` has the arms from the smallest loss to the largest. There must be at least two arms, eta
+    must be below K, and `work` has two rows.
     """
     arms, scaled, sums = losses.shape[0], work[0], work[1]
     least, floor = losses[order[0]], eta / arms
@@ -61,7 +64,7 @@ def weigh_perturbed(losses: Floats, order: Counts, eta: float, work: Floats, q: 
 
 @compiled
 def enough(scaled: Floats, active: int, low: float, high: float) -> tuple[int, float]:
-    """How many nodes will do from low to high, or to a lower end if MOST would not."""
+    """Return how many nodes are enough from low to high, and an end high that MOST can reach."""
     decline = 0.0
     for k in range(active):
         decline += scaled[k] / (1.0 - low * scaled[k])
@@ -76,7 +79,10 @@ def enough(scaled: Floats, active: int, low: float, high: float) -> tuple[int, f
 def integrate(
     scaled: Floats, active: int, c: float, low: float, high: float, count: int, sums: Floats
 ) -> float:
-    """Add the integrals from low to high; returns at least the probability of w above high."""
+    """Add the integrals from low to high to sums.
+
+    The return value is an upper bound on the probability that w is above high.
+    """
     product = 1.0
     for n in range(count):
         w = low + (high - low) * NODES[count, n]

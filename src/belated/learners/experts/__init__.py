@@ -1,12 +1,12 @@
-"""Learners that are told the loss of every arm, from the literature.
+"""Learners from the literature for full information, where the loss of every arm is observed.
 
 - `anytime_hedge`: "anytime-hedge", exponential weights for any number of rounds, without delays.
-- `adahedge`: "adahedge", exponential weights that find their rate from their own plays.
-- `delayed_hedge`: "hedge", exponential weights at one rate tuned to the delays.
+- `adahedge`: "adahedge", exponential weights whose rate adapts to the losses observed.
+- `delayed_hedge`: "hedge", exponential weights at a constant rate tuned to the delays.
 - `adaptive_hedge`: "adaptive-hedge", exponential weights whose rate follows the missing counts.
-- `delayed_ogd`: "delayed-ogd", gradient descent on the simplex, one step for all that has arrived.
+- `delayed_ogd`: "delayed-ogd", gradient descent on the simplex, with one step per round.
 - `zinkevich_ogd`: "zinkevich-ogd", gradient descent for a constant delay.
 - `msmwc`: "msmwc", multiplicative weights with a rate of its own for every arm.
-- `leading_expert`: "leading-expert", all weight on the smallest mean loss so far.
-- `simplex`: the nearest distribution to a vector, for gradient descent.
+- `leading_expert`: "leading-expert", all weight on the arm of the smallest mean loss so far.
+- `simplex`: the projection of a vector on the probability simplex, for gradient descent.
 """

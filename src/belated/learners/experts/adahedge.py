@@ -1,7 +1,8 @@
-"""AdaHedge of de Rooij, van Erven, Grunwald and Koolen (2014): Hedge that finds its own rate.
+"""AdaHedge of de Rooij, van Erven, Grunwald and Koolen (2014): Hedge that tunes its own rate.
 
-The rate falls with the mixability gaps of its own plays, so easy losses leave it high. It knows
-nothing of delays: here it is run on whole rounds in the order of play, as they arrive.
+The learning rate falls with the mixability gaps of the learner's own plays, so it stays high on
+easy losses. The algorithm ignores delays: it learns from whole rounds, in the order of play, when
+their losses have arrived.
 """
 
 import math
@@ -25,14 +26,14 @@ from belated.learners.whole_rounds import (
 from belated.numerics.softmin import below_least, softmin
 from belated.types import Covers, Delivery, Setting
 
-LOSSES, LAMBDA = 2, 3  # more columns of a play: L(i) and 1/eta as they were
+LOSSES, LAMBDA = 2, 3  # further columns of a play: L(i) and 1/eta when it was made
 WIDTH = 4
 
 
 class AdaHedgeState(NamedTuple):
-    """The losses of the whole rounds are L; temperature is 1/eta = Delta/ln K.
+    """State: rounds.losses is L, the losses of the whole rounds; temperature is 1/eta = Delta/ln K.
 
-    following is working space, for the play that knows the round told last.
+    following is working space, for the weights that include the last whole round.
     """
 
     rounds: WholeRounds
@@ -42,7 +43,7 @@ class AdaHedgeState(NamedTuple):
 
 @compiled
 def predict(state: AdaHedgeState, prediction: Prediction) -> None:
-    """q_t(i) in proportion to exp(-eta_t L(i)), with eta_t = ln K/Delta."""
+    """Fill in q_t(i), in proportion to exp(-eta_t L(i)), with eta_t = ln K/Delta."""
     prediction.eta[0] = 1.0 / state.temperature[0] if state.temperature[0] > 0.0 else np.inf
     softmin(state.rounds.losses, state.temperature[0], prediction.q)
 
@@ -60,7 +61,7 @@ def commit(state: AdaHedgeState, prediction: Prediction, arm: int, plays: Floats
 
 @compiled
 def observe(state: AdaHedgeState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """When the round is whole, add its mixability gap delta_s to Delta."""
+    """Store the loss; when its round is whole, add the round's mixability gap delta_s to Delta."""
     arms = state.following.shape[0]
     if gather(state.rounds, play, arm, loss) and arms > 1:
         gap = mixability_gap(state.rounds.gathered, play[LAMBDA], state.following)
@@ -69,10 +70,10 @@ def observe(state: AdaHedgeState, play: Floats, arm: int, loss: float, missing: 
 
 @compiled
 def mixability_gap(gathered: Floats, temperature: float, following: Floats) -> float:
-    """<q_s, l_s> - m_s with the mix loss m_s = -(1/eta_s) ln sum_i q_s(i) exp(-eta_s l_s(i)).
+    """Return the mixability gap <q_s, l_s> - m_s of a round, where m_s is the mix loss.
 
-    m_s is by how much l_s lifts the soft minimum of L. Losses are counted from their least, so
-    that a small gap is not rounded away.
+    m_s = -(1/eta_s) ln sum_i q_s(i) exp(-eta_s l_s(i)) is the amount by which l_s raises the soft
+    minimum of L. The smallest loss is subtracted from all, so that a small gap is not rounded away.
     """
     frozen, weights = gathered[LOSSES], gathered[WEIGHT]
     least, expected = gathered[LOSS].min(), 0.0

@@ -1,8 +1,9 @@
-"""Adaptive delayed Hedge: exponential weights whose rate follows the missing counts as they grow.
+"""Adaptive delayed Hedge: exponential weights whose rate adapts to the missing counts.
 
-Hedge with the self-confident rate of Auer, Cesa-Bianchi and Gentile (2002), which counts here the
-losses under way instead of those suffered. Experts see what is missing, so nothing need be known
-beforehand; the price is a factor sqrt(2) over tuning by hindsight, and more without delays.
+This is Hedge with the self-confident rate of Auer, Cesa-Bianchi and Gentile (2002), computed from
+the number of losses under way instead of the losses suffered. With full information the learner can
+count missing losses, so nothing need be known beforehand. The bound is a factor sqrt(2) above that
+of a rate tuned in hindsight, and more than that without delays.
 """
 
 import math
@@ -19,7 +20,7 @@ from belated.types import Covers, Delivery, Setting
 
 
 class AdaptiveHedgeState(NamedTuple):
-    """losses is the sum of what has arrived, missing is rho_t, both by arm; charged is A_{t-1}."""
+    """State: by arm, losses sums the arrived losses and missing is rho_t; charged is A_{t-1}."""
 
     losses: Floats
     missing: Counts
@@ -29,7 +30,7 @@ class AdaptiveHedgeState(NamedTuple):
 
 @compiled
 def charged_now(state: AdaptiveHedgeState) -> int:
-    """A_t, the sum of 1 + max_i rho_s(i) over the rounds s <= t."""
+    """Return A_t, the sum of 1 + max_i rho_s(i) over the rounds s <= t."""
     most = 0
     for missing in state.missing:
         most = max(most, missing)
@@ -38,7 +39,7 @@ def charged_now(state: AdaptiveHedgeState) -> int:
 
 @compiled
 def predict(state: AdaptiveHedgeState, prediction: Prediction) -> None:
-    """q_t(i) in proportion to exp(-eta_t L(i)), with eta_t = sqrt(ln K / (2 A_t))."""
+    """Fill in q_t(i), in proportion to exp(-eta_t L(i)), with eta_t = sqrt(ln K / (2 A_t))."""
     eta = math.sqrt(math.log(state.losses.shape[0]) / (2.0 * charged_now(state)))
     prediction.eta[0] = eta
     weigh_exponentially(state.losses, eta, prediction.q)
@@ -46,7 +47,7 @@ def predict(state: AdaptiveHedgeState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: AdaptiveHedgeState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """The round is charged, and from now on each of its losses is missing."""
+    """Update A_t, and count the losses of the round as missing."""
     state.charged[0] = charged_now(state)
     for i in range(plays.shape[0]):
         plays[i, 0] = 0.0
@@ -56,13 +57,13 @@ def commit(state: AdaptiveHedgeState, prediction: Prediction, arm: int, plays: F
 
 @compiled
 def withdraw(state: AdaptiveHedgeState, play: Floats, arm: int) -> None:
-    """The loss is no longer missing."""
+    """Count one missing loss fewer for the arm."""
     state.missing[arm] -= 1
 
 
 @compiled
 def observe(state: AdaptiveHedgeState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """L(i) grows by the loss, which is no longer missing."""
+    """Add the loss to L(i), and count one missing loss fewer for the arm."""
     withdraw(state, play, arm)
     state.losses[arm] += loss
 
@@ -71,9 +72,10 @@ def observe(state: AdaptiveHedgeState, play: Floats, arm: int, loss: float, miss
 class AdaptiveHedge(Learner):
     """Hedge for any number of rounds and any delays.
 
-    Let p_t be the weights that know all losses up to round t itself, at the same rate. Playing them
-    would cost at most ln K / eta_T more than the best arm; and q_t(i) - p_t(i) is at most
-    eta_t q_t(i) (1 + rho_t(i)), as 1 + rho_t(i) losses are all that p_t knows more. Hence
+    Let p_t be the weights computed from all losses up to and including round t, at the same rate.
+    Playing them would cost at most ln K / eta_T more than the best arm. The difference
+    q_t(i) - p_t(i) is at most eta_t q_t(i) (1 + rho_t(i)), because p_t uses only 1 + rho_t(i) more
+    losses of arm i than q_t does. Hence
 
         regret <= ln K / eta_T + sum_t eta_t (1 + max_i rho_t(i)) <= 2 sqrt(2 A_T ln K).
     """
@@ -89,7 +91,7 @@ class AdaptiveHedge(Learner):
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 
     def bound(self, facts: Facts) -> float:
-        """2 sqrt(2 A_T ln K), with A_T = T + D."""
+        """Return the regret bound 2 sqrt(2 A_T ln K), with A_T = T + D."""
         return 2.0 * math.sqrt(2.0 * (facts.rounds + facts.total_delay) * math.log(self.arms))
 
     def start(self) -> AdaptiveHedgeState:

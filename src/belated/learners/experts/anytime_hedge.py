@@ -1,7 +1,8 @@
-"""Hedge without a horizon, fed in the order of arrival: exponential weights for experts.
+"""Hedge for an unknown horizon: exponential weights for experts, which ignore delays.
 
-The forecaster of Littlestone and Warmuth (1994) and Freund and Schapire (1997) with the falling
-rate of Cesa-Bianchi and Lugosi (2006). It takes no notice of delays, and is what wrappers copy.
+This is the forecaster of Littlestone and Warmuth (1994) and Freund and Schapire (1997) with the
+falling rate of Cesa-Bianchi and Lugosi (2006). It uses each loss as it arrives, and is the base
+learner of "bold-hedge" and "copies-hedge".
 """
 
 import math
@@ -18,7 +19,7 @@ from belated.types import Covers, Setting
 
 
 class AnytimeHedgeState(NamedTuple):
-    """losses is the sum of the losses that have arrived, by arm."""
+    """State of Hedge: losses is the sum of the losses that have arrived, by arm."""
 
     losses: Floats
     round: Counts
@@ -26,7 +27,7 @@ class AnytimeHedgeState(NamedTuple):
 
 @compiled
 def predict(state: AnytimeHedgeState, prediction: Prediction) -> None:
-    """q_t(i) in proportion to exp(-eta_t L(i)), with eta_t = sqrt(8 ln K / t)."""
+    """Fill in q_t(i), in proportion to exp(-eta_t L(i)), with eta_t = sqrt(8 ln K / t)."""
     eta = math.sqrt(8.0 * math.log(state.losses.shape[0]) / state.round[0])
     prediction.eta[0] = eta
     weigh_exponentially(state.losses, eta, prediction.q)
@@ -34,7 +35,7 @@ def predict(state: AnytimeHedgeState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: AnytimeHedgeState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """The round is over; nothing need be frozen."""
+    """Count the round; nothing has to be frozen."""
     for row in range(plays.shape[0]):
         plays[row, 0] = 0.0
     state.round[0] += 1
@@ -42,18 +43,18 @@ def commit(state: AnytimeHedgeState, prediction: Prediction, arm: int, plays: Fl
 
 @compiled
 def withdraw(state: AnytimeHedgeState, play: Floats, arm: int) -> None:
-    """Nothing is counted while it is outstanding."""
+    """Do nothing: this learner keeps no record of the plays that are outstanding."""
 
 
 @compiled
 def observe(state: AnytimeHedgeState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Add the loss."""
+    """Add the loss to the sum of its arm."""
     state.losses[arm] += loss
 
 
 @dataclass(frozen=True)
 class AnytimeHedge(Learner):
-    """Hedge for any number of rounds."""
+    """Hedge with a falling rate, for any number of rounds."""
 
     name: ClassVar[str] = "anytime-hedge"
     setting: ClassVar[Setting] = Setting.FULL_INFORMATION
@@ -71,9 +72,9 @@ class AnytimeHedge(Learner):
         return Prediction.blank(self.arms, eta=1)
 
     def bound(self, facts: Facts) -> float:
-        """ln K / eta_T + sum_t eta_t / 8 is at most this.
+        """Return 3 sqrt(T ln K / 8), which is at least ln K / eta_T + sum_t eta_t / 8.
 
-        By Hoeffding's lemma a round costs at most eta_t / 8 more than the mix loss does, and the
-        mix losses telescope, since -ln(mean of exp(-eta L)) / eta falls in eta.
+        By Hoeffding's lemma the loss of a round is at most the mix loss plus eta_t / 8, and the mix
+        losses telescope, since -ln(mean of exp(-eta L)) / eta falls in eta.
         """
         return 3.0 * math.sqrt(facts.rounds * math.log(facts.arms) / 8.0)

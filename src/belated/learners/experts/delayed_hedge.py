@@ -1,9 +1,10 @@
-"""Delayed Hedge: exponential weights on what has arrived, at one rate tuned to the delays.
+"""Delayed Hedge: exponential weights on the arrived losses, at a constant rate tuned to delays.
 
-The weighted majority of Littlestone and Warmuth (1994) and Freund and Schapire (1997). A loss under
-way moves the weights by at most a factor exp(eta), so they are never far from those of a Hedge that
-has seen everything; each arm's losses count as they come, whatever the delays of the others. It
-must know the number of rounds and the total delay, where the paper's learner needs no tuning.
+This is the weighted majority algorithm of Littlestone and Warmuth (1994) and Freund and Schapire
+(1997). A loss under way changes the weights by at most a factor exp(eta), so they stay close to
+those of a Hedge that has seen all losses. Each arm's losses are used as they arrive, whatever the
+delays of the other arms. The learner must know the number of rounds and the total delay, where the
+paper's learner needs no tuning.
 """
 
 import math
@@ -21,7 +22,7 @@ from belated.types import Covers, Delivery, Need, Setting
 
 
 class HedgeState(NamedTuple):
-    """losses is the sum of what has arrived, by arm; eta is the one rate."""
+    """State: losses is the sum of the arrived losses, by arm; eta is the constant learning rate."""
 
     losses: Floats
     eta: Floats
@@ -30,14 +31,14 @@ class HedgeState(NamedTuple):
 
 @compiled
 def predict(state: HedgeState, prediction: Prediction) -> None:
-    """q_t(i) in proportion to exp(-eta L(i))."""
+    """Fill in q_t(i), in proportion to exp(-eta L(i))."""
     prediction.eta[0] = state.eta[0]
     weigh_exponentially(state.losses, state.eta[0], prediction.q)
 
 
 @compiled
 def commit(state: HedgeState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """The round is over; nothing of it need be kept."""
+    """Count the round; nothing has to be frozen."""
     for i in range(plays.shape[0]):
         plays[i, 0] = 0.0
     state.round[0] += 1
@@ -45,22 +46,22 @@ def commit(state: HedgeState, prediction: Prediction, arm: int, plays: Floats) -
 
 @compiled
 def withdraw(state: HedgeState, play: Floats, arm: int) -> None:
-    """Nothing is counted while it is outstanding."""
+    """Do nothing: this learner keeps no record of the plays that are outstanding."""
 
 
 @compiled
 def observe(state: HedgeState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """L(i) grows by the loss."""
+    """Add the loss to L(i), the sum of its arm."""
     state.losses[arm] += loss
 
 
 @dataclass(frozen=True)
 class DelayedHedge(Learner):
-    """Hedge at the rate that balances its bound, or at a given one.
+    """Hedge at a given rate eta, or at the rate that balances the terms of its bound.
 
-    With M_t(i) <= rho_t(i) the losses of arm i that are missing, a Hedge that has seen everything
-    plays p_t(i) >= q_t(i) exp(-eta M_t(i)) >= q_t(i) (1 - eta rho_t(i)), so that <q_t - p_t, l_t>
-    is at most eta max_i rho_t(i). Added to Hedge's own bound,
+    Let M_t(i) <= rho_t(i) be the sum of the missing losses of arm i. A Hedge that has seen all
+    losses plays p_t(i) >= q_t(i) exp(-eta M_t(i)) >= q_t(i) (1 - eta rho_t(i)), so that
+    <q_t - p_t, l_t> is at most eta max_i rho_t(i). Together with the bound of Hedge itself,
 
         regret <= ln K / eta + eta (T/8 + D),  D = sum_t max_i rho_t(i).
     """
@@ -93,13 +94,13 @@ class DelayedHedge(Learner):
 
     @property
     def rate(self) -> float:
-        """The given eta, else sqrt(ln K / (T/8 + D))."""
+        """The learning rate: the given eta, or else sqrt(ln K / (T/8 + D))."""
         if self.eta is not None:
             return self.eta
         return math.sqrt(math.log(self.arms) / (self.horizon / 8.0 + self.total_delay))
 
     def bound(self, facts: Facts) -> float:
-        """ln K / eta + eta (T/8 + D), for any eta; one arm has no regret."""
+        """Return ln K / eta + eta (T/8 + D), which holds for any eta; it is 0 with one arm."""
         if self.arms == 1:
             return 0.0
         return math.log(self.arms) / self.rate + self.rate * (facts.rounds / 8 + facts.total_delay)

@@ -1,8 +1,9 @@
 """Delayed online gradient descent of Quanrud and Khashabi (2015), on the probability simplex.
 
-Each round one step against the sum of all losses that have arrived, and back to the nearest
-distribution. It measures distance by a square, where Hedge has the entropy: its regret grows with
-sqrt(K), not sqrt(ln K), and arms that are far behind have no weight at all.
+In each round the learner takes one step against the sum of the losses that have arrived, and
+projects the result on the nearest distribution. It uses the squared distance where Hedge uses the
+entropy, so its regret grows with sqrt(K), not sqrt(ln K), and arms with large losses have no weight
+at all.
 """
 
 import math
@@ -19,9 +20,10 @@ from belated.types import Covers, Delivery, Need, Setting
 
 
 class DescentState(NamedTuple):
-    """point is the last play, arrived the losses that came since, both by arm; losses is their sum.
+    """State: point is the last play, and arrived sums the losses since then, both by arm.
 
-    The step after round t is step / sqrt(t - lag), or step alone until then and if lag is -1.
+    losses is the sum of all losses that have arrived. The step size after round t is
+    step / sqrt(t - lag); it is step while t <= lag, and always if lag is -1.
     """
 
     point: Floats
@@ -33,19 +35,19 @@ class DescentState(NamedTuple):
 
 
 class DescentInfo(NamedTuple):
-    """Working space of the projection."""
+    """Working space of the projection on the simplex."""
 
     heap: Floats
 
 
 def blank_descent(arms: int) -> Prediction:
-    """An empty prediction of a learner that descends."""
+    """Return an empty prediction for a learner that uses gradient descent."""
     return Prediction.blank(arms, eta=1, info=DescentInfo(heap=np.zeros(arms)))
 
 
 @compiled
 def last_step(state: DescentState) -> float:
-    """eta_{t-1}, with which round t begins."""
+    """Return eta_{t-1}, the step size with which round t begins."""
     if state.lag[0] < 0:
         return float(state.step[0])
     return float(state.step[0] / math.sqrt(max(1, state.round[0] - 1 - state.lag[0])))
@@ -53,7 +55,10 @@ def last_step(state: DescentState) -> float:
 
 @compiled
 def predict(state: DescentState, prediction: Prediction) -> None:
-    """q_t is the distribution nearest to q_{t-1} - eta_{t-1} h, h what came in round t-1."""
+    """Fill in q_t, the distribution nearest to q_{t-1} - eta_{t-1} h.
+
+    h is the sum of the losses that arrived in round t-1.
+    """
     eta, q = last_step(state), prediction.q
     for i in range(q.shape[0]):
         q[i] = state.point[i] - eta * state.arrived[i]
@@ -63,7 +68,7 @@ def predict(state: DescentState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: DescentState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """The step is taken."""
+    """Store q_t as the last play, and start a new sum of arriving losses."""
     for i in range(plays.shape[0]):
         plays[i, 0] = 0.0
         state.point[i] = prediction.q[i]
@@ -73,18 +78,18 @@ def commit(state: DescentState, prediction: Prediction, arm: int, plays: Floats)
 
 @compiled
 def withdraw(state: DescentState, play: Floats, arm: int) -> None:
-    """Nothing is counted while it is outstanding."""
+    """Do nothing: this learner keeps no record of the plays that are outstanding."""
 
 
 @compiled
 def observe(state: DescentState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """The gradient is the loss; its coordinate is one of the next step."""
+    """Add the loss, which is one coordinate of the gradient, to the next step."""
     state.arrived[arm] += loss
     state.losses[arm] += loss
 
 
 def descent_start(arms: int, step: float, lag: int) -> DescentState:
-    """The centre of the simplex, before the first round."""
+    """Return the state before the first round, whose point is the centre of the simplex."""
     return DescentState(
         point=np.full(arms, 1.0 / arms),
         arrived=np.zeros(arms),
@@ -97,12 +102,13 @@ def descent_start(arms: int, step: float, lag: int) -> DescentState:
 
 @dataclass(frozen=True)
 class DelayedOGD(Learner):
-    """Gradient descent at the step that balances its bound.
+    """Gradient descent with the step size that balances the terms of its bound.
 
-    If h_t, what arrives in round t, were lost there, the regret would be at most
-    1/(2 eta) + (eta/2) sum_t |h_t|^2. But a loss that waits belongs to an earlier play. Losses are
-    not negative, so that a step lowers q(i) by at most eta h(i), whatever is lost by other arms:
-    two losses of one arm cost eta if one was missing when the other was made, else nothing. Hence
+    If h_t, the losses that arrive in round t, were the losses of round t, the regret would be at
+    most 1/(2 eta) + (eta/2) sum_t |h_t|^2. But a delayed loss belongs to an earlier play. Losses
+    are not negative, so a step lowers q(i) by at most eta h(i), whatever the losses of the other
+    arms are. Two losses of one arm therefore cost eta if one of them was missing when the play of
+    the other was made, and nothing otherwise. Hence
 
         regret <= 1/(2 eta) + eta K (T/2 + D),  D = sum_t max_i rho_t(i).
     """
@@ -130,11 +136,11 @@ class DelayedOGD(Learner):
 
     @property
     def rate(self) -> float:
-        """eta = 1 / sqrt(K (T + 2D))."""
+        """The constant step size eta = 1 / sqrt(K (T + 2D))."""
         return 1.0 / math.sqrt(self.arms * (self.horizon + 2.0 * self.total_delay))
 
     def bound(self, facts: Facts) -> float:
-        """1/(2 eta) + eta K (T/2 + D), for any eta."""
+        """Return the regret bound 1/(2 eta) + eta K (T/2 + D), which holds for any eta."""
         return 0.5 / self.rate + self.rate * self.arms * (facts.rounds / 2 + facts.total_delay)
 
     def start(self) -> DescentState:

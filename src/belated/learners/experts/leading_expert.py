@@ -1,8 +1,9 @@
-"""Follow the leader: all weight on the expert of the smallest mean loss so far.
+"""Follow the leader: all weight is on the expert of the smallest mean loss so far.
 
-The oldest way to choose among experts, and optimal where losses are independent draws; an adversary
-who makes the leader change in every round costs it one loss in each. Means are compared, not sums:
-of two experts the later one has the smaller sum, however bad it is.
+This is the oldest way to choose among experts. It is optimal for losses that are drawn
+independently, but an adversary that makes the leader change in every round can make it lose in
+every round. The learner compares means and not sums, because an expert whose losses arrive later
+has the smaller sum, however bad it is.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from belated.types import Setting
 
 @dataclass(frozen=True)
 class LeadingExpert(Leading):
-    """Follow the leader of the means of what has arrived; evenly, until anything has."""
+    """Follow the leader of the mean arrived losses; the weights are equal until a loss arrives."""
 
     name: ClassVar[str] = "leading-expert"
     setting: ClassVar[Setting] = Setting.FULL_INFORMATION

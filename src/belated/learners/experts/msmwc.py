@@ -1,8 +1,8 @@
 """MsMwC, multi-scale multiplicative weights with correction (Chen, Luo and Wei 2021, Algorithm 1).
 
-Optimistic mirror descent with a rate of its own for every arm, which falls with the arm's squared
-surprises (Theorem 2); a second-order correction is added to the losses. It knows no delays: rounds
-are told whole and in the order of play.
+This is optimistic mirror descent in which every arm has its own rate, which falls with the squared
+errors of the arm's hints (Theorem 2). A second-order correction is added to the losses. The
+algorithm ignores delays: it learns from whole rounds, in the order of play.
 """
 
 import math
@@ -23,11 +23,11 @@ FASTEST = 1.0 / 64.0
 
 
 class MsmwcState(NamedTuple):
-    """weights is w'_t, rates is eta_t, squares the sums of (l - m)^2, and hints is m_t.
+    """State: weights is w'_t, rates is eta_t, squares has the sums of (l - m)^2, and hints is m_t.
 
-    told_losses and told_hints belong to the round that is being told: its losses, and the hints
-    with which it was played. finished counts its losses that are told or withdrawn, withdrawn the
-    latter alone. corrected and moved are working space.
+    told_losses and told_hints are the losses of the round whose losses are arriving and the hints
+    with which it was played. finished counts its losses that have arrived or were withdrawn, and
+    withdrawn only the latter. corrected and moved are working space.
     """
 
     weights: Floats
@@ -49,9 +49,10 @@ class MsmwcState(NamedTuple):
 def descend(state: MsmwcState, losses: Floats, w: Floats) -> int:
     """Fill w with the argmin of <w, x> + D(w, w'_t) over weights of at least 1/(KT).
 
-    Every weight is w'(i) exp(-eta(i) (x(i) + c)), or 1/(KT) if that is more. Their sum falls and is
-    convex in c, so Newton from the left of the root never passes it; that is where the root is if
-    exp(z) is taken for 1 + z, which is less. Returns the passes it took.
+    Every weight is w'(i) exp(-eta(i) (x(i) + c)), or 1/(KT) if that is larger. The sum of the
+    weights is convex and falling in c, so Newton's method from the left of the root never passes
+    it. It starts at the root of the equation in which exp(z) is replaced by the smaller 1 + z. The
+    return value is the number of passes over the arms.
     """
     before, rates, arms = state.weights, state.rates, state.weights.shape[0]
     floor = 1.0 / (arms * float(state.horizon[0]))
@@ -79,7 +80,7 @@ def descend(state: MsmwcState, losses: Floats, w: Floats) -> int:
 
 @compiled
 def predict(state: MsmwcState, prediction: Prediction) -> None:
-    """w_t, one step from w'_t along the hints m_t; without hints it is w'_t."""
+    """Fill in w_t, one mirror step from w'_t along the hints m_t; without hints it is w'_t."""
     for i in range(prediction.q.shape[0]):
         prediction.eta[i] = state.rates[i]
         prediction.q[i] = state.weights[i]
@@ -89,7 +90,7 @@ def predict(state: MsmwcState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: MsmwcState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze m_t(i)."""
+    """Freeze the hint m_t(i) of each arm."""
     for i in range(plays.shape[0]):
         plays[i, 0] = state.hints[i]
     state.round[0] += 1
@@ -97,14 +98,14 @@ def commit(state: MsmwcState, prediction: Prediction, arm: int, plays: Floats) -
 
 @compiled
 def withdraw(state: MsmwcState, play: Floats, arm: int) -> None:
-    """Nothing is learned from a round of which a loss is never told."""
+    """Count the loss as withdrawn; nothing is learned from a round that lacks a loss."""
     state.withdrawn[0] += 1
     count(state)
 
 
 @compiled
 def observe(state: MsmwcState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """With the last loss of its round, learn from the round."""
+    """Store the loss; if it is the last one of its round, learn from the round."""
     state.told_losses[arm] = loss
     state.told_hints[arm] = play[0]
     count(state)
@@ -112,7 +113,7 @@ def observe(state: MsmwcState, play: Floats, arm: int, loss: float, missing: int
 
 @compiled
 def count(state: MsmwcState) -> None:
-    """One more loss of a round is told or withdrawn; with the last the round is over."""
+    """Count one loss of the round as finished; after the last one, learn unless one is missing."""
     state.finished[0] += 1
     if state.finished[0] == state.weights.shape[0]:
         if state.withdrawn[0] == 0:
@@ -123,9 +124,9 @@ def count(state: MsmwcState) -> None:
 
 @compiled
 def learn(state: MsmwcState) -> None:
-    """w'_{t+1}, one step from w'_t along l + a, with a(i) = 32 eta(i) (l(i) - m(i))^2.
+    """Compute w'_{t+1}, one step from w'_t along l + a, with a(i) = 32 eta(i) (l(i) - m(i))^2.
 
-    Then eta_{t+1}(i), the least of sqrt(ln(KT) / sum_s (l_s(i) - m_s(i))^2) and 1/64.
+    Then compute eta_{t+1}(i), the smaller of sqrt(ln(KT) / sum_s (l_s(i) - m_s(i))^2) and 1/64.
     """
     losses, hints, rates = state.told_losses, state.told_hints, state.rates
     arms = losses.shape[0]
@@ -144,9 +145,9 @@ def learn(state: MsmwcState) -> None:
 
 @dataclass(frozen=True)
 class Msmwc(Learner):
-    """MsMwC; the hint m_t is zero, or with hint="last" the losses of the last round told.
+    """MsMwC; the hint m_t is zero, or with hint="last" the losses of the last whole round.
 
-    Where losses are late it takes the hints of the time of the play, and the rates of now.
+    A late loss is compared with the hint from when it was played, and used at the present rates.
     """
 
     horizon: int = 1
@@ -191,7 +192,7 @@ class Msmwc(Learner):
         )
 
     def losses(self, state: MsmwcState) -> Floats:
-        """No sum of losses is kept; the last round that was told."""
+        """Return the losses that arrived last, because no sum of losses is kept."""
         return state.told_losses[:, np.newaxis]
 
     def blank(self) -> Prediction:

@@ -1,9 +1,9 @@
-"""The nearest point of the probability simplex, by sorting only as far as is needed.
+"""The projection on the probability simplex, by sorting only as far as is needed.
 
 The projection of v is max(v - theta, 0) with the theta that makes it sum to one. The values that
-stay positive are the largest ones: they are taken from a heap, one after the other, until the next
-lies below the theta of those taken. Values are measured from the largest, so that large ones that
-are nearly equal lose no digits, and the sum does not depend on the order of the arms.
+stay positive are the largest ones. They are taken from a heap, one after the other, until the next
+value lies below the theta of those taken. The largest value is subtracted from all, so that large
+values that are nearly equal lose no digits; the sum does not depend on the order of the arms.
 """
 
 from belated.arrays import Floats
@@ -12,7 +12,7 @@ from belated.compiled.jit import compiled
 
 @compiled
 def project(values: Floats, heap: Floats) -> None:
-    """Replace the values by their projection; the heap is working space of the same length."""
+    """Replace the values by their projection on the simplex; `heap` is working space as long."""
     size = values.shape[0]
     for i in range(size):
         heap[i] = values[i]
@@ -33,7 +33,7 @@ def project(values: Floats, heap: Floats) -> None:
 
 @compiled
 def sink(heap: Floats, i: int, size: int) -> None:
-    """Let the value at i sink below all larger ones among the first `size`."""
+    """Move the value at index i down the heap of the first `size` values, below all larger ones."""
     value = heap[i]
     while 2 * i + 1 < size:
         child = 2 * i + 1

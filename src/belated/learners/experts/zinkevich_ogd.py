@@ -1,8 +1,8 @@
 """Online gradient descent for a constant delay: the slow learners of Zinkevich, Langford and Smola.
 
-Published in 2009: the gradient of round t - tau moves the play after round t, by a step that falls
-with sqrt(t - tau). It differs from Quanrud and Khashabi's in its falling steps, tuned to the
-longest delay instead of their sum.
+In this algorithm of 2009 the gradient of round t - tau changes the play after round t, with a step
+size that falls with sqrt(t - tau). It differs from the algorithm of Quanrud and Khashabi in that
+its step size falls, and is tuned to the longest delay instead of the sum of the delays.
 """
 
 import math
@@ -26,14 +26,15 @@ from belated.types import Covers, Delivery, Need, Setting
 class ZinkevichOGD(Learner):
     """Gradient descent with steps eta_t = 1 / sqrt(2 K tau (t - tau)), tau = max_delay.
 
-    Until round tau + 1 it is the largest step, and tau counts as 1 at least under the root. Where
-    delays differ, every loss goes into the step of the round in which it comes. Two losses of one
-    arm, one of them missing when the other was made, cost the step of the round in which the first
-    of them comes; that is no larger than the step of the later play (see `DelayedOGD`). Hence
+    Until round tau + 1 the step has its largest size, and the factor tau counts as at least 1. If
+    the delays differ, every loss is used in the step of the round in which it arrives. Two losses
+    of one arm, one of them missing when the play of the other was made, cost the step size of the
+    round in which the first of them arrives. That is no larger than the step size of the later
+    play (see `DelayedOGD`). Hence
 
         regret <= 1/eta_T + K sum_t eta_t (1/2 + max_i rho_t(i)),
 
-    where a constant delay spares the first tau rounds and leaves 4 sqrt(K tau T).
+    and with a constant delay nothing arrives in the first tau rounds, which gives 4 sqrt(K tau T).
     """
 
     max_delay: int = 0
@@ -58,13 +59,13 @@ class ZinkevichOGD(Learner):
 
     @property
     def first_rate(self) -> float:
-        """sigma = 1 / sqrt(2 K tau)."""
+        """The first step size sigma = 1 / sqrt(2 K tau), with tau at least 1."""
         return 1.0 / math.sqrt(2.0 * self.arms * max(1, self.max_delay))
 
     def bound(self, facts: Facts) -> float:
-        """1/eta_T + K (1/2 + rho*) S, where S >= sum_t eta_t.
+        """Return the regret bound 1/eta_T + K (1/2 + rho*) S, where S >= sum_t eta_t.
 
-        The first tau rounds have the step sigma each, and n falling ones add at most 2 sqrt(n).
+        In S each of the first tau rounds adds sigma, and n further rounds add 2 sqrt(n) sigma.
         """
         falling = max(0, facts.rounds - self.max_delay)
         steps = min(facts.rounds, self.max_delay) + 2.0 * math.sqrt(falling)

@@ -1,7 +1,8 @@
 """AdaHedgeD of Flaspohler, Orabona, Cohen, Mouatadid, Oprescu, Orenstein and Mackey (2021).
 
-AdaHedge for delayed losses: the temperature grows by what each round has cost, found out when its
-losses come. Without delay and hint it is AdaHedge; a perfect hint costs nothing.
+This is AdaHedge for delayed losses. The temperature grows by a bound on the cost of each round,
+which is computed when the losses of the round have arrived. Without delays and hints it is
+AdaHedge. A round with a perfect hint has no cost.
 """
 
 import math
@@ -26,7 +27,7 @@ from belated.numerics.softmin import below_least, softmin
 
 
 class CostWork(NamedTuple):
-    """Working space of `cost`: the plays w' and w^, the losses that give w^, and g_os - h."""
+    """Working space of `cost`: the plays w' and w^, the losses that determine w^, and g_os - h."""
 
     leader: Floats
     mixed: Floats
@@ -35,7 +36,7 @@ class CostWork(NamedTuple):
 
 
 class AdaHedgeDState(NamedTuple):
-    """The losses of the whole rounds are G; temperature is lambda."""
+    """State: rounds.losses is G, the losses of the whole rounds; temperature is lambda."""
 
     rounds: WholeRounds
     hints: Hints
@@ -45,13 +46,13 @@ class AdaHedgeDState(NamedTuple):
 
 @compiled
 def commit(state: AdaHedgeDState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze w_t, G, h_t and lambda_t."""
+    """Freeze the weights w_t, the losses G, the hint h_t and the temperature lambda_t."""
     freeze(state.rounds, prediction, plays, state.temperature[0])
 
 
 @compiled
 def observe(state: AdaHedgeDState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """When round s is whole, lambda grows by delta_s/ln K."""
+    """Store the loss; when its round s is whole, raise the temperature lambda by delta_s/ln K."""
     if gather(state.rounds, play, arm, loss):
         remember(state.rounds, state.hints)
         arms = state.rounds.losses.shape[0]
@@ -62,11 +63,12 @@ def observe(state: AdaHedgeDState, play: Floats, arm: int, loss: float, missing:
 
 @compiled
 def cost(rounds: WholeRounds, work: CostWork, temperature: float) -> float:
-    """The least of three bounds on what round s has cost, with lambda_s as it was at the play.
+    """Return delta_s, the smallest of three bounds on the cost of round s.
 
-    They are the drift <g_s, w_s - w'> to w' = softmin(G/lambda_s), who knows g_s and all before;
-    what the hint has cost, aux(h_s, w_s); and, with a hint h^ that is off by no more than |g_s| and
-    its play w^, aux(h^, w^) + <g_s, w_s - w^>.
+    lambda_s is the temperature when the round was played. The bounds are the drift
+    <g_s, w_s - w'> to w' = softmin(G/lambda_s), which uses g_s and all earlier losses; the cost of
+    the hint, aux(h_s, w_s); and, with a hint h^ whose error is at most |g_s| and its play w^,
+    aux(h^, w^) + <g_s, w_s - w^>.
     """
     weights = rounds.gathered[WEIGHT]
     softmin(rounds.losses, temperature, work.leader)
@@ -84,7 +86,10 @@ def cost(rounds: WholeRounds, work: CostWork, temperature: float) -> float:
 
 @compiled
 def gained(gathered: Floats, before: Floats, after: Floats) -> float:
-    """<g_s, before - after>, with losses counted from their least, which changes no difference."""
+    """Return <g_s, before - after>.
+
+    The smallest loss is subtracted from all, which does not change the result.
+    """
     least, total = gathered[LOSS].min(), 0.0
     for i in range(before.shape[0]):
         total += (gathered[LOSS, i] - least) * (before[i] - after[i])
@@ -93,7 +98,7 @@ def gained(gathered: Floats, before: Floats, after: Floats) -> float:
 
 @compiled
 def fill_target(rounds: WholeRounds, work: CostWork, part: float) -> None:
-    """The losses G - part (g_os - h_s): with part 1 those that w_s was made from."""
+    """Fill work.target with G - part (g_os - h_s); for part 1 these losses determined w_s."""
     for i in range(work.target.shape[0]):
         work.target[i] = rounds.losses[i] - part * work.miss[i]
 
@@ -102,10 +107,10 @@ def fill_target(rounds: WholeRounds, work: CostWork, part: float) -> None:
 def auxiliary(
     rounds: WholeRounds, work: CostWork, temperature: float, part: float, weights: Floats
 ) -> float:
-    """aux(h, w) = lambda ln sum_i w(i) exp((h - g_os)(i)/lambda) - <h - g_os, w>.
+    """Return aux(h, w) = lambda ln sum_i w(i) exp((h - g_os)(i)/lambda) - <h - g_os, w>.
 
-    Here g_os - h is a part of the miss e, and w the softmin of G - part e. The logarithm is then a
-    difference of two soft minima, and so the formula holds down to lambda = 0.
+    Here g_os - h is `part` times the error e of the hint, and w is the softmin of G - part e. The
+    logarithm is then a difference of two soft minima, so the formula also holds for lambda = 0.
     """
     miss, target = work.miss, work.target
     fill_target(rounds, work, part)
@@ -119,7 +124,7 @@ def auxiliary(
 
 @dataclass(frozen=True)
 class AdaHedgeD(OptimisticHedge):
-    """AdaHedgeD, which must be told nothing beforehand."""
+    """AdaHedgeD, which needs to know nothing beforehand."""
 
     name: ClassVar[str] = "adahedged"
     state: ClassVar[type] = AdaHedgeDState

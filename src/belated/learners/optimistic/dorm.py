@@ -1,7 +1,8 @@
 """DORM of Flaspohler et al. (2021): delayed optimistic regret matching.
 
-Weights in proportion to the positive parts of the regrets, told and hinted: there is no rate to
-tune. It is the Blackwell strategy of Hart and Mas-Colell, fed late.
+The weights are in proportion to the positive parts of the regrets, which are summed over the
+observed rounds and a hint for the others. There is no rate to tune. This is the Blackwell strategy
+of Hart and Mas-Colell for delayed losses.
 """
 
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from belated.learners.whole_rounds import WholeRounds, gather, withdraw
 
 
 class DormState(NamedTuple):
-    """regrets is the sum of r_s over the whole rounds told."""
+    """State of DORM: regrets is the sum of r_s over the whole rounds, by arm."""
 
     rounds: WholeRounds
     hints: Hints
@@ -36,7 +37,10 @@ class DormState(NamedTuple):
 
 @compiled
 def predict(state: DormState, prediction: Prediction) -> None:
-    """w_t(i) in proportion to max(0, sum_s r_s(i) + h_t(i)); even if that is zero for every arm."""
+    """Fill in w_t(i), in proportion to max(0, sum_s r_s(i) + h_t(i)).
+
+    The weights are equal if that is zero for every arm.
+    """
     hint, matched = prediction.info.hint, prediction.info.matched
     fill_regret_hint(state.rounds, state.hints, state.matching, hint)
     for i in range(hint.shape[0]):
@@ -46,13 +50,13 @@ def predict(state: DormState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: DormState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze w_t."""
+    """Freeze the weights w_t, and add them to the record of plays."""
     freeze_matched(state.rounds, state.hints, state.matching, prediction.q, plays)
 
 
 @compiled
 def observe(state: DormState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """When round s is whole, add its regrets r_s = <g_s, w_s> 1 - g_s."""
+    """Store the loss; when its round s is whole, add the regrets r_s = <g_s, w_s> 1 - g_s."""
     if gather(state.rounds, play, arm, loss):
         learn_regret(state.rounds, state.hints, state.matching)
         for i in range(state.regrets.shape[0]):
@@ -61,7 +65,7 @@ def observe(state: DormState, play: Floats, arm: int, loss: float, missing: int)
 
 @dataclass(frozen=True)
 class Dorm(RegretMatcher):
-    """DORM with exponent 2, which must be told nothing beforehand."""
+    """DORM with exponent 2, which needs to know nothing beforehand."""
 
     name: ClassVar[str] = "dorm"
     state: ClassVar[type] = DormState

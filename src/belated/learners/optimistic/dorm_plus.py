@@ -1,7 +1,7 @@
-"""DORM+ of Flaspohler et al. (2021): DORM that forgets negative regret.
+"""DORM+ of Flaspohler et al. (2021): DORM that sets negative regrets to zero.
 
-The delayed, optimistic form of the regret matching+ that solves large games: an arm that was bad
-for long is back as soon as it is good.
+This is the delayed, optimistic form of regret matching+, an algorithm that solves large games. An
+arm that was bad for a long time gets weight again as soon as it is good.
 """
 
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ from belated.learners.whole_rounds import WholeRounds, gather, withdraw
 
 
 class DormPlusState(NamedTuple):
-    """matched is p, of the last play, and hinted the hint that is part of it.
+    """State of DORM+: matched is p at the last play, and hinted the hint that is part of it.
 
-    What was told since then waits for the next hint: the steps x -> max(0, x + r_s), one after the
-    other, are x -> max(floor, x + shift).
+    The rounds that became whole since then are applied together with the next hint: their steps
+    x -> max(0, x + r_s), one after the other, are equal to x -> max(floor, x + shift).
     """
 
     rounds: WholeRounds
@@ -43,10 +43,10 @@ class DormPlusState(NamedTuple):
 
 @compiled
 def predict(state: DormPlusState, prediction: Prediction) -> None:
-    """w_t in proportion to p, even if p is zero.
+    """Fill in w_t, in proportion to p; the weights are equal if p is zero.
 
-    p <- max(0, p + r_s + h_t - h_{t-1}) for the first round s told since the last play, without r_s
-    if there is none, and p <- max(0, p + r_s) for the others.
+    First p <- max(0, p + r_s + h_t - h_{t-1}) for the first round s that became whole since the
+    last play, without r_s if there is none; then p <- max(0, p + r_s) for each other such round.
     """
     hint, matched = prediction.info.hint, prediction.info.matched
     fill_regret_hint(state.rounds, state.hints, state.matching, hint)
@@ -58,7 +58,7 @@ def predict(state: DormPlusState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: DormPlusState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze w_t, and keep p and its hint."""
+    """Freeze the weights w_t, and store p and the hint that is part of it."""
     freeze_matched(state.rounds, state.hints, state.matching, prediction.q, plays)
     for i in range(plays.shape[0]):
         state.hinted[i] = prediction.info.hint[i]
@@ -69,7 +69,7 @@ def commit(state: DormPlusState, prediction: Prediction, arm: int, plays: Floats
 
 @compiled
 def observe(state: DormPlusState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """When round s is whole, add one more step x -> max(0, x + r_s)."""
+    """Store the loss; when its round s is whole, append the step x -> max(0, x + r_s)."""
     if gather(state.rounds, play, arm, loss):
         learn_regret(state.rounds, state.hints, state.matching)
         regret = state.matching.regret
@@ -80,7 +80,7 @@ def observe(state: DormPlusState, play: Floats, arm: int, loss: float, missing: 
 
 @dataclass(frozen=True)
 class DormPlus(RegretMatcher):
-    """DORM+ with exponent 2, which must be told nothing beforehand."""
+    """DORM+ with exponent 2, which needs to know nothing beforehand."""
 
     name: ClassVar[str] = "dorm-plus"
     state: ClassVar[type] = DormPlusState

@@ -1,7 +1,7 @@
-"""DUB, the delayed upper bound of Flaspohler et al. (2021): AdaHedgeD, more cautious.
+"""DUB, the delayed upper bound of Flaspohler et al. (2021), a more cautious AdaHedgeD.
 
-The temperature follows a bound on what the rounds told can have cost, known from the sizes of their
-losses and of the hints' errors alone.
+The temperature is derived from an upper bound on the cost of the observed rounds, which depends
+only on the sizes of their losses and of the errors of their hints.
 """
 
 import math
@@ -25,10 +25,10 @@ from belated.learners.whole_rounds import WholeRounds, gather, withdraw
 
 
 class DubState(NamedTuple):
-    """The losses of the whole rounds are G; temperature is lambda.
+    """State: rounds.losses is G, the losses of the whole rounds; temperature is lambda.
 
-    Over the rounds told, `steps` is the sum of a_s, `squares` that of a_s^2 + 2 alpha b_s, and
-    `pending` the largest sum of a_j over the rounds j < s that were outstanding when s was played.
+    Over the whole rounds s, `steps` is the sum of a_s, and `squares` that of a_s^2 + 2 alpha b_s.
+    `pending` is the largest sum of a_j over the rounds j < s outstanding when s was played.
     """
 
     rounds: WholeRounds
@@ -42,17 +42,17 @@ class DubState(NamedTuple):
 
 @compiled
 def commit(state: DubState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze w_t, G, h_t and the sum of the a_s told so far."""
+    """Freeze the weights w_t, the losses G, the hint h_t and the sum of a_s over whole rounds."""
     freeze(state.rounds, prediction, plays, state.steps[0])
 
 
 @compiled
 def observe(state: DubState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """When round s is whole, add up its a_s and b_s; lambda follows.
+    """Store the loss; when its round s is whole, add its a_s and b_s and update lambda.
 
     lambda = (2 max_s sum_{j outstanding at s, j < s} a_j + sqrt(sum_s a_s^2 + 2 alpha b_s))/alpha,
-    alpha = ln K, where a_s = 2 min(x, y) and b_s = x^2/2 - max(0, x - y)^2/2 with x the size of the
-    hint's error and y that of the losses.
+    alpha = ln K, where a_s = 2 min(x, y) and b_s = x^2/2 - max(0, x - y)^2/2, with x the size of
+    the hint's error and y the size of the losses.
     """
     if not gather(state.rounds, play, arm, loss):
         return
@@ -69,7 +69,7 @@ def observe(state: DubState, play: Floats, arm: int, loss: float, missing: int) 
 
 @dataclass(frozen=True)
 class Dub(OptimisticHedge):
-    """DUB, which must be told nothing beforehand."""
+    """DUB, which needs to know nothing beforehand."""
 
     name: ClassVar[str] = "dub"
     state: ClassVar[type] = DubState

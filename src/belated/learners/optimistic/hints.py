@@ -1,7 +1,7 @@
-"""Hints: what an optimistic learner expects of the rounds whose losses are still out.
+"""Hints: guesses of the losses of outstanding rounds, for optimistic learners.
 
 Flaspohler et al. (2021) treat a delay as missing information that may be guessed: the learner plays
-as if the losses of all outstanding rounds, the coming one among them, were what the hint says.
+as if the losses of all outstanding rounds, including the coming one, were equal to the hint.
 """
 
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ NONE, PREVIOUS, MEAN, RECENT = range(4)
 
 
 class Hints(NamedTuple):
-    """What hints are made from, besides the whole rounds.
+    """The data from which hints are computed, besides the whole rounds.
 
-    hint is the number of the kind of hint, and latest has the losses of the last round told.
-    history holds, in row n, the sum over the first n rounds told; it has rows only for the hint
-    "recent", which may reach back to any round.
+    hint is the number of the kind of hint, and latest has the losses of the last whole round.
+    Row n of history holds the sum of the losses of the first n whole rounds; history grows only for
+    the hint "recent", which may reach back to any round.
     """
 
     hint: Counts
@@ -35,13 +35,13 @@ class Hints(NamedTuple):
 
 @compiled
 def outstanding(rounds: WholeRounds) -> int:
-    """The number of rounds whose losses are not told, the coming one included."""
+    """Return the number of rounds whose losses are missing, including the coming round."""
     return int(rounds.round[0] - rounds.told.latest[0])
 
 
 @compiled
 def remember(rounds: WholeRounds, hints: Hints) -> None:
-    """Keep what hints need of the round that was just told."""
+    """Store what hints need of the round that has just become whole."""
     for i in range(hints.latest.shape[0]):
         hints.latest[i] = rounds.gathered[LOSS, i]
     if hints.hint[0] == RECENT:
@@ -51,7 +51,10 @@ def remember(rounds: WholeRounds, hints: Hints) -> None:
 
 @compiled
 def fill_guess(rounds: WholeRounds, hints: Hints, guess: Floats) -> None:
-    """The losses that "prev" or "mean" expects of each outstanding round; zero if none is told."""
+    """Fill guess with the losses that the hint "prev" or "mean" expects of one outstanding round.
+
+    They are zero while no round is whole, and for the other hints.
+    """
     told = rounds.told.number[0]
     for i in range(guess.shape[0]):
         if hints.hint[0] == PREVIOUS:
@@ -64,7 +67,7 @@ def fill_guess(rounds: WholeRounds, hints: Hints, guess: Floats) -> None:
 
 @compiled
 def fill_hint(rounds: WholeRounds, hints: Hints, hint: Floats) -> None:
-    """The losses expected of all outstanding rounds together."""
+    """Fill hint with the sum of the losses expected of all outstanding rounds."""
     if hints.hint[0] == RECENT:
         told = rounds.told.number[0]
         before = told - min(outstanding(rounds), told)
@@ -77,7 +80,7 @@ def fill_hint(rounds: WholeRounds, hints: Hints, hint: Floats) -> None:
 
 
 def with_room(table: Floats, rows: int) -> Floats:
-    """The table itself if it has so many rows, else a copy that has, and twice what it had."""
+    """Return the table if it has enough rows, else a larger copy with at least twice as many."""
     if len(table) >= rows:
         return table
     larger = np.zeros((max(rows, 2 * len(table)), table.shape[1]))
@@ -87,11 +90,12 @@ def with_room(table: Floats, rows: int) -> Floats:
 
 @dataclass(frozen=True)
 class OptimisticLearner(Learner):
-    """A learner of Flaspohler et al., with the hint by which it guesses what is outstanding.
+    """A learner of Flaspohler et al., with a hint that guesses the losses of outstanding rounds.
 
-    "none" expects losses of zero; "prev", of every outstanding round the last losses told; "mean",
-    the mean of all told; "recent", of the k-th outstanding round, from the oldest, the k-th most
-    recent told, or zero if there are fewer. "recent" remembers every round.
+    "none" expects losses of zero. "prev" expects in every outstanding round the losses of the last
+    whole round, and "mean" the mean over all whole rounds. "recent" expects in the k-th outstanding
+    round, counted from the oldest, the losses of the k-th most recent whole round, or zero if there
+    are fewer; it stores every round.
     """
 
     hint: Hint = "none"
@@ -108,11 +112,11 @@ class OptimisticLearner(Learner):
             raise ValueError(f"hint is {self.hint!r}; it must be {known}")
 
     def no_rounds(self) -> WholeRounds:
-        """The whole rounds before the first."""
+        """Return the record of whole rounds before the first round."""
         return no_rounds(self.arms, self.play_width)
 
     def no_hints(self) -> Hints:
-        """What hints are made from before the first round."""
+        """Return the data for hints before the first round."""
         return Hints(
             hint=np.full(1, HINTS.index(self.hint), dtype=np.int64),
             latest=np.zeros(self.arms),
@@ -127,7 +131,7 @@ class OptimisticLearner(Learner):
         if self.hint != "recent":
             return state
         hints = state.hints
-        rows = int(state.rounds.round[0]) + rounds  # at most all rounds played can have been told
+        rows = int(state.rounds.round[0]) + rounds  # at most all rounds played are whole
         history = with_room(hints.history, rows)
         if history is hints.history:
             return state

@@ -1,4 +1,4 @@
-"""What AdaHedgeD and DUB share: Hedge on the losses told and hinted, at a temperature lambda."""
+"""The parts that AdaHedgeD and DUB share: Hedge with hints, at a temperature lambda."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -12,19 +12,19 @@ from belated.learners.optimistic.hints import OptimisticLearner, fill_hint
 from belated.learners.whole_rounds import LOSS, ROUND, WEIGHT, WholeRounds
 from belated.numerics.softmin import softmin
 
-LOSSES, HINT, FROZEN = 2, 3, 4  # more columns of a play; the last is the learner's own
+LOSSES, HINT, FROZEN = 2, 3, 4  # further columns of a play; FROZEN differs by learner
 WIDTH = 5
 
 
 class HedgeInfo(NamedTuple):
-    """The losses that Hedge weighs, and the part of them that is hinted."""
+    """The losses from which Hedge computes its weights, and the hint that is part of them."""
 
     expected: Floats
     hint: Floats
 
 
 class Sizes(NamedTuple):
-    """The largest |g_s(i)|, and the largest |h_s(i) - g_os(i)|: how far the hint was off."""
+    """The largest loss |g_s(i)|, and the largest error of the hint, |h_s(i) - g_os(i)|."""
 
     loss: float
     miss: float
@@ -32,7 +32,7 @@ class Sizes(NamedTuple):
 
 @compiled
 def predict(state: Any, prediction: Prediction) -> None:
-    """w_t = softmin((G + h_t)/lambda): G are the losses told, h_t the hint."""
+    """Fill in w_t = softmin((G + h_t)/lambda): G are the losses of whole rounds, h_t the hint."""
     expected, hint = prediction.info.expected, prediction.info.hint
     fill_hint(state.rounds, state.hints, hint)
     for i in range(hint.shape[0]):
@@ -43,7 +43,7 @@ def predict(state: Any, prediction: Prediction) -> None:
 
 @compiled
 def freeze(rounds: WholeRounds, prediction: Prediction, plays: Floats, own: float) -> None:
-    """Play the round: freeze its number, w_t, G and h_t of each arm, and one number of its own."""
+    """Play the round: freeze its number, w_t, G and h_t of each arm, and the number `own`."""
     for i in range(plays.shape[0]):
         plays[i, ROUND] = rounds.round[0]
         plays[i, WEIGHT] = prediction.q[i]
@@ -55,10 +55,11 @@ def freeze(rounds: WholeRounds, prediction: Prediction, plays: Floats, own: floa
 
 @compiled
 def fill_miss(rounds: WholeRounds, miss: Floats) -> Sizes:
-    """g_os - h_s: by how much the round that was just told was hinted too low, and its sizes.
+    """Fill miss with g_os - h_s for the round s that has just become whole, and return the sizes.
 
-    g_os is the sum of what was outstanding when s was played, and since rounds are told in the
-    order of play it is what has been told since, s being the last.
+    g_os is the sum of the losses that were outstanding when s was played. Since rounds become whole
+    in the order of play, it is the sum of the losses of the rounds that became whole since then, of
+    which s is the last.
     """
     largest, furthest = 0.0, 0.0
     for i in range(miss.shape[0]):
@@ -70,7 +71,7 @@ def fill_miss(rounds: WholeRounds, miss: Floats) -> Sizes:
 
 @dataclass(frozen=True)
 class OptimisticHedge(OptimisticLearner):
-    """Hedge with hints; a learner adds how its temperature grows."""
+    """The base class of Hedge with hints; each subclass defines how its temperature grows."""
 
     guarantee: ClassVar[str] = (
         "regret of order sqrt((d + 1) T ln K) if every loss is d rounds late, less with good hints"

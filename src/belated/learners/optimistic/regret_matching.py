@@ -1,7 +1,7 @@
-"""What DORM and DORM+ share: regrets r_s = <g_s, w_s> 1 - g_s, hints for them, and matching them.
+"""The parts that DORM and DORM+ share: regrets r_s = <g_s, w_s> 1 - g_s, their hints, matching.
 
-A hint for the regret of an outstanding round needs the play of that round. That of the coming round
-is not made yet when it is hinted, and the play before it stands in.
+A hint for the regret of an outstanding round needs the play of that round. The play of the coming
+round is not known yet when its regret is hinted, so the previous play is used in its place.
 """
 
 from dataclasses import dataclass
@@ -23,17 +23,17 @@ from belated.learners.optimistic.hints import (
 )
 from belated.learners.whole_rounds import LOSS, ROUND, WEIGHT, WholeRounds
 
-PLAYED = 2  # one more column of a play: the sum of all plays up to it
+PLAYED = 2  # a further column of a play: the sum of all plays up to and including it
 WIDTH = 3
-ROUNDING = 1e-14  # of all regrets added up: what is smaller may be none
+ROUNDING = 1e-14  # a regret smaller than this share of the sum of all may be a rounding error
 
 
 class Matching(NamedTuple):
     """The plays and regrets that regret matching works with.
 
-    played is the sum of all plays, played_told that of the plays up to the last round told, and
+    played is the sum of all plays, played_told the sum of the plays up to the last whole round, and
     last_play the last play. made holds all plays, by round, if the hint is "recent". regret is r_s
-    of the round told last, and scale adds up the ranges of all losses told.
+    of the last whole round, and scale is the sum over whole rounds of the range of their losses.
     """
 
     played: Floats
@@ -53,9 +53,10 @@ class MatchingInfo(NamedTuple):
 
 @compiled
 def match(values: Floats, tolerance: float, q: Floats) -> None:
-    """q in proportion to the positive parts of the values; evenly if there are none.
+    """Fill q in proportion to the positive parts of the values, or evenly if there are none.
 
-    What is within the tolerance of zero counts as zero: normalised, rounding would decide it all.
+    Values up to the tolerance count as zero, since otherwise rounding errors alone could decide the
+    normalised weights.
     """
     total = 0.0
     for i in range(q.shape[0]):
@@ -67,16 +68,16 @@ def match(values: Floats, tolerance: float, q: Floats) -> None:
 
 @compiled
 def tolerance(matching: Matching, hint: Floats) -> float:
-    """How far from zero rounding may leave regrets that cancel."""
+    """Return how far from zero regrets that cancel may be because of rounding."""
     return float(ROUNDING * (matching.scale[0] + max(hint.max(), -hint.min())))
 
 
 @compiled
 def fill_regret_hint(rounds: WholeRounds, hints: Hints, matching: Matching, hint: Floats) -> None:
-    """The regrets expected of all outstanding rounds together.
+    """Fill hint with the sum of the regrets expected of all outstanding rounds.
 
-    With "prev" and "mean" all these rounds have the same guess g, and <g, sum_s w_s> is found at
-    once. With "recent" each has its own, and a round costs K for every round outstanding.
+    With "prev" and "mean" all these rounds have the same guess g, and <g, sum_s w_s> is computed
+    directly. With "recent" each round has its own guess, and the cost is K per outstanding round.
     """
     if hints.hint[0] == RECENT:
         fill_recent_regrets(rounds, hints, matching, hint)
@@ -94,7 +95,10 @@ def fill_regret_hint(rounds: WholeRounds, hints: Hints, matching: Matching, hint
 def fill_recent_regrets(
     rounds: WholeRounds, hints: Hints, matching: Matching, hint: Floats
 ) -> None:
-    """The sum over k of <g, w> 1 - g, g the k-th most recent told, w the k-th play outstanding."""
+    """Fill hint with the sum over k of <g, w> 1 - g, for the hint "recent".
+
+    g are the losses of the k-th most recent whole round, and w is the k-th outstanding play.
+    """
     hint[:] = 0.0
     told, shared = rounds.told.number[0], 0.0
     for k in range(1, min(outstanding(rounds), told) + 1):
@@ -126,7 +130,10 @@ def freeze_matched(
 
 @compiled
 def learn_regret(rounds: WholeRounds, hints: Hints, matching: Matching) -> None:
-    """Find r_s of the round that was just told, with losses counted from their least."""
+    """Compute r_s of the round that has just become whole.
+
+    The smallest loss is subtracted from all, which does not change r_s but reduces rounding.
+    """
     remember(rounds, hints)
     losses, weights = rounds.gathered[LOSS], rounds.gathered[WEIGHT]
     least, expected = losses.min(), 0.0
@@ -140,7 +147,7 @@ def learn_regret(rounds: WholeRounds, hints: Hints, matching: Matching) -> None:
 
 @dataclass(frozen=True)
 class RegretMatcher(OptimisticLearner):
-    """A learner whose weights are in proportion to its regrets, told and hinted."""
+    """A learner whose weights are in proportion to its regrets, including the hinted ones."""
 
     guarantee: ClassVar[str] = (
         "regret of order sqrt((d + 1) T K) if every loss is d rounds late, less with good hints"
@@ -148,7 +155,7 @@ class RegretMatcher(OptimisticLearner):
     play_width: ClassVar[int] = WIDTH
 
     def no_matching(self) -> Matching:
-        """The plays and regrets before the first round."""
+        """Return the record of plays and regrets before the first round."""
         return Matching(
             played=np.zeros(self.arms),
             played_told=np.zeros(self.arms),
@@ -165,7 +172,7 @@ class RegretMatcher(OptimisticLearner):
         matching = state.matching
         made = with_room(
             matching.made, int(state.rounds.round[0]) + rounds
-        )  # a row a round, from 1
+        )  # one row for each round, from 1
         if made is matching.made:
             return state
         return state._replace(matching=matching._replace(made=made))

@@ -1,7 +1,7 @@
-"""Optimism: upper confidence bounds, and whose turn it is among arms that look equally good.
+"""Upper confidence bounds, and the choice among arms whose bounds are equal.
 
-Rewards are 1 - l, which are whole multiples of 2^-53: their two-row sums are exact, so that arms
-with the same rewards have the same index to the last bit, whatever order they came in.
+Rewards are 1 - l, which are whole multiples of 2^-53. Their sums in two rows are exact, so that
+arms with equal rewards have equal indices to the last bit, in whatever order the rewards arrived.
 """
 
 import math
@@ -15,25 +15,25 @@ from belated.learners.contract import Prediction
 
 
 class IndexInfo(NamedTuple):
-    """The index of each arm, of which the largest is played."""
+    """The index of each arm; the arm of the largest index is played."""
 
     indices: Floats
 
 
 def blank_index(arms: int) -> Prediction:
-    """An empty prediction of a learner that plays the largest index."""
+    """Return an empty prediction for a learner that plays the arm of the largest index."""
     return Prediction.blank(arms, info=IndexInfo(indices=np.zeros(arms)))
 
 
 @compiled
 def mean_reward(rewards: Floats, arm: int, count: float) -> float:
-    """The exact sum of an arm's rewards, rounded once, over a count."""
+    """Return the exact sum of an arm's rewards, rounded once, divided by a count."""
     return float((rewards[0, arm] + rewards[1, arm]) / count)
 
 
 @compiled
 def ucb1_index(rewards: Floats, arm: int, count: float, log_time: float) -> float:
-    """mean + sqrt(2 ln t / n); infinite for an arm of which nothing is known."""
+    """Return the UCB1 index mean + sqrt(2 ln t / n), which is infinite if n is 0."""
     if count == 0.0:
         return math.inf
     return mean_reward(rewards, arm, count) + math.sqrt(2.0 * log_time / count)
@@ -41,7 +41,7 @@ def ucb1_index(rewards: Floats, arm: int, count: float, log_time: float) -> floa
 
 @compiled
 def share_among_least_played(values: Floats, plays: Counts, q: Floats) -> None:
-    """Fill q evenly with the least played among the arms of the largest value."""
+    """Fill q with equal weights on the least played among the arms of the largest value."""
     largest, least, count = -math.inf, 0, 0
     for i in range(q.shape[0]):
         value = values[i]

@@ -1,7 +1,7 @@
-"""D-KLUCB (Vernade, Cappé, Perchet 2017): D-UCB with the tighter bounds of Poisson's divergence.
+"""D-KLUCB (Vernade, Cappé, Perchet 2017): D-UCB with bounds from the Poisson divergence.
 
-For small means, such as rates of conversion, its bounds are narrower than those of D-UCB, and the
-widths need no correction for plays whose reward is still to come.
+For small means, such as conversion rates, its bounds are tighter than those of D-UCB, and they need
+no correction for plays whose reward has not arrived yet.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from belated.learners.stochastic.d_ucb import DUcb
 
 @dataclass(frozen=True)
 class DKlUcb(DUcb):
-    """D-KLUCB. Each bound is found by a few steps of Newton's method."""
+    """D-KLUCB, which finds each upper bound by a few steps of Newton's method."""
 
     name: ClassVar[str] = "d-klucb"
     poisson: ClassVar[bool] = True

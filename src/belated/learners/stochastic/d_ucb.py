@@ -1,7 +1,8 @@
-"""D-UCB (Vernade, Cappé, Perchet 2017): the law of the delays is known, and the same for all arms.
+"""D-UCB (Vernade, Cappé, Perchet 2017): UCB for one known delay distribution for all arms.
 
-What has not arrived counts as a reward of zero; in return a play counts only by the probability
-that its reward would have come by now. Means are then fair long before the delays are over.
+A reward that has not arrived counts as zero. To correct for this, a play counts only with the
+probability that its reward would have arrived by now. The means are then unbiased long before the
+last rewards arrive.
 """
 
 import math
@@ -27,13 +28,14 @@ from belated.numerics.exact_sums import add_exactly
 from belated.types import Covers, Need
 
 UNIT = 2.0**-32  # probabilities are whole multiples of it, so that their sums are exact
-LEFT_OUT = -1  # in the place of an arm that is one no more
+LEFT_OUT = -1  # stands for an arm that has been removed
 
 
 class DUcbState(NamedTuple):
-    """By arm: plays, and `counted`, their sum of P(delay <= age), in units; what arrived, its sum.
+    """State, by arm: the number of arrived rewards, their exact sum, plays, and `counted`.
 
-    `recent` has the arms of the last rounds; a play of age ages[k] gains gains[k] units.
+    counted is the sum of P(delay <= age) over the arm's plays, in units of UNIT. `recent` has the
+    arms of the last rounds. When a play reaches the age ages[k], it adds gains[k] units.
     """
 
     observed: ArmCounts
@@ -51,9 +53,10 @@ class DUcbState(NamedTuple):
 
 @compiled
 def index_of(state: DUcbState, arm: int, level: float) -> float:
-    """theta + sqrt(N/Ntil) sqrt((1+eps) ln t / (2 Ntil)), theta being the arrived sum over Ntil.
+    """Return the index of an arm, where theta is the sum of its arrived rewards over Ntil.
 
-    By Poisson's divergence: the largest x with Ntil d(theta, x) <= (1+eps) ln t.
+    It is theta + sqrt(N/Ntil) sqrt((1+eps) ln t / (2 Ntil)); with the Poisson divergence d, it is
+    the largest x with Ntil d(theta, x) <= (1+eps) ln t.
     """
     counted = UNIT * state.counted[arm]
     if counted == 0.0:
@@ -66,7 +69,7 @@ def index_of(state: DUcbState, arm: int, level: float) -> float:
 
 @compiled
 def predict(state: DUcbState, prediction: Prediction) -> None:
-    """The arm of the largest index; of several, and of those without one, the least played."""
+    """Play the arm of the largest index; among equal indices, the least played arm."""
     level = state.scale[0] * math.log(state.round[0])
     for i in range(prediction.q.shape[0]):
         prediction.info.indices[i] = index_of(state, i, level)
@@ -75,7 +78,10 @@ def predict(state: DUcbState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: DUcbState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Ntil_i of the next round t + 1: the sum over plays s <= t of P(delay <= t - s)."""
+    """Count the play and update Ntil_i, the sum over plays s <= t of P(delay <= t - s).
+
+    This is the value for the next round t + 1. The round of the play is frozen.
+    """
     now, turn = state.round[0], state.recent.shape[0] - 1  # a power of two, less one
     state.recent[now & turn] = arm
     for k in range(state.ages.shape[0]):
@@ -90,12 +96,12 @@ def commit(state: DUcbState, prediction: Prediction, arm: int, plays: Floats) ->
 
 @compiled
 def withdraw(state: DUcbState, play: Floats, arm: int) -> None:
-    """It stays a reward of zero, as it was while it could still come."""
+    """Do nothing: a reward that has not arrived already counts as zero."""
 
 
 @compiled
 def observe(state: DUcbState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Add the reward 1 - l, unless it took longer than the censor allows."""
+    """Add the reward 1 - l to the arm's sum, unless its delay is longer than `censor`."""
     if state.round[0] - 1 - int(play[0]) <= state.censor[0]:
         state.observed[arm] += 1
         add_exactly(state.rewards, arm, 1.0 - loss)
@@ -105,9 +111,9 @@ def observe(state: DUcbState, play: Floats, arm: int, loss: float, missing: int)
 class DUcb(StochasticLearner):
     """D-UCB. A round costs O(K) and one step for each delay at which `delay_law` rises.
 
-    delay_law[x] is P(delay <= x), rounded to 2^-32; its last value holds for all x to come. With
-    `censor` what takes more rounds than that is ignored, and the law ends there. `epsilon` widens
-    the confidence bounds.
+    delay_law[x] is P(delay <= x), rounded to 2^-32; its last value holds for all larger x. Rewards
+    that take more than `censor` rounds are ignored, and delay_law is cut off there. `epsilon`
+    widens the confidence bounds.
     """
 
     delay_law: tuple[float, ...] = (1.0,)
@@ -153,7 +159,7 @@ class DUcb(StochasticLearner):
         )
 
     def with_arms(self, state: DUcbState, kept: Sequence[int], added: int) -> DUcbState:
-        places = np.full(self.arms + 1, LEFT_OUT, dtype=np.int64)  # the last is for LEFT_OUT
+        places = np.full(self.arms + 1, LEFT_OUT, dtype=np.int64)  # the last is LEFT_OUT's own
         places[list(kept)] = np.arange(len(kept))
         other: DUcbState = super().with_arms(state, kept, added)
         return other._replace(recent=places[state.recent])
@@ -163,7 +169,10 @@ class DUcb(StochasticLearner):
 
 
 def checked_law(law: object) -> tuple[float, ...]:
-    """Probabilities that never fall, at least one of them."""
+    """Return the probabilities of a delay law as a tuple.
+
+    A ValueError is raised if there are none, if they ever fall, or if one is outside [0, 1].
+    """
     given = in_order(law)
     if not given:
         raise ValueError(f"delay_law is {law!r}; it must be a list of at least one probability")

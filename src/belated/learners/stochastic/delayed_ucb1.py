@@ -1,8 +1,8 @@
-"""Delayed-UCB1: UCB1 that counts only the rewards that have arrived (Joulani, György, Szepesvári
-2013).
+"""Delayed-UCB1: UCB1 that counts only the rewards that have arrived.
 
-Confidence widths shrink when a reward is observed, not when an arm is played. It needs to know
-nothing, and its price for late rewards is a constant: each gap times the arm's most missing plays.
+The algorithm is from Joulani, György, Szepesvári 2013. Confidence widths shrink when a reward is
+observed, not when an arm is played. The learner needs to know nothing beforehand. Late rewards add
+a constant to its regret: for each arm, its gap times the largest number of its missing rewards.
 """
 
 import math
@@ -26,7 +26,7 @@ from belated.types import Covers
 
 
 class DelayedUcb1State(NamedTuple):
-    """By arm: how many rewards have arrived, their exact sum in two rows, and the plays."""
+    """State, by arm: the number of arrived rewards, their exact sum in two rows, and the plays."""
 
     observed: ArmCounts
     rewards: ArmFloats
@@ -36,7 +36,7 @@ class DelayedUcb1State(NamedTuple):
 
 @compiled
 def predict(state: DelayedUcb1State, prediction: Prediction) -> None:
-    """The arm of the largest mean + sqrt(2 ln t / observed); of several, the least played."""
+    """Play the arm of the largest mean + sqrt(2 ln t / observed); if equal, the least played."""
     log_time = math.log(state.round[0])
     for i in range(prediction.q.shape[0]):
         prediction.info.indices[i] = ucb1_index(state.rewards, i, state.observed[i], log_time)
@@ -45,7 +45,7 @@ def predict(state: DelayedUcb1State, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: DelayedUcb1State, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Count the play."""
+    """Count the play; nothing has to be frozen."""
     state.plays[arm] += 1
     state.round[0] += 1
     plays[0, 0] = 0.0
@@ -53,19 +53,22 @@ def commit(state: DelayedUcb1State, prediction: Prediction, arm: int, plays: Flo
 
 @compiled
 def withdraw(state: DelayedUcb1State, play: Floats, arm: int) -> None:
-    """Only what arrives is counted."""
+    """Do nothing: this learner counts only the rewards that arrive."""
 
 
 @compiled
 def observe(state: DelayedUcb1State, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Add the reward 1 - l."""
+    """Count the observation and add the reward 1 - l to the arm's sum."""
     state.observed[arm] += 1
     add_exactly(state.rewards, arm, 1.0 - loss)
 
 
 @dataclass(frozen=True)
 class DelayedUcb1(StochasticLearner):
-    """UCB1 on what has arrived; arms of equal index share, the least played first."""
+    """UCB1 on the rewards that have arrived.
+
+    Among arms of equal index the least played come first and share the weight equally.
+    """
 
     name: ClassVar[str] = "delayed-ucb1"
     guarantee: ClassVar[str] = (

@@ -1,4 +1,4 @@
-"""Elimination: arms that are certainly worse than another are given up for good."""
+"""Elimination: arms that are certainly worse than another arm are never played again."""
 
 import math
 from typing import NamedTuple
@@ -18,7 +18,7 @@ class ArmBounds(NamedTuple):
 
 
 def blank_bounds(arms: int) -> ArmBounds:
-    """An empty record for so many arms."""
+    """Return an empty record for this number of arms."""
     return ArmBounds(np.zeros(arms), np.zeros(arms), np.zeros(arms))
 
 
@@ -26,7 +26,7 @@ def blank_bounds(arms: int) -> ArmBounds:
 def note_bounds(
     bounds: ArmBounds, arm: int, low: float, high: float, count: float, width: float
 ) -> None:
-    """The bounds low/n - w and high/n + w on an arm's mean; of an unknown arm, none at all."""
+    """Store the bounds low/n - w and high/n + w on an arm's mean, infinite ones if n is 0."""
     if count == 0:
         bounds.lower[arm] = -math.inf
         bounds.upper[arm] = math.inf
@@ -37,9 +37,9 @@ def note_bounds(
 
 @compiled
 def drop_the_worse(bounds: ArmBounds) -> None:
-    """Drop every active arm whose upper bound is below the lower bound of an active one.
+    """Drop every arm whose upper bound is below the lower bound of an active arm.
 
-    The arm with the largest lower bound never falls, so some arm is always active.
+    The active arm with the largest lower bound is never dropped, so some arm is always active.
     """
     largest = -math.inf
     for i in range(bounds.active.shape[0]):

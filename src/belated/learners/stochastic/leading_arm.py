@@ -1,7 +1,7 @@
-"""The leading arm: what a user does who looks at averages and takes the best one.
+"""Follow the leader with bandit feedback: play the arm of the smallest mean loss so far.
 
-Follow the leader with the losses of the arm played: every arm once, then the smallest mean of what
-has arrived. There is no exploration, so that one unlucky loss can hide the best arm for ever.
+Every arm is played once, and from then on the arm whose arrived losses have the smallest mean.
+There is no exploration, so a single unlucky loss can hide the best arm for ever.
 """
 
 import math
@@ -17,13 +17,13 @@ from belated.learners.states import ArmCounts
 from belated.numerics.tie_breaking import share_among_largest
 from belated.types import Setting
 
-UNITS = 2.0**30  # in a loss of 1
+UNITS = 2.0**30  # the number of units in a loss of 1
 
 
 class LeadingState(NamedTuple):
-    """By arm: the sum of the losses that have arrived, their number, and how often it was tried.
+    """State, by arm: the sum of the losses that have arrived, their number, and the plays.
 
-    The sum is kept in whole units: it is the same in whatever order losses come, and so is a tie.
+    The sum is in whole units, so that neither it nor a tie depends on the order of arrival.
     """
 
     total: ArmCounts
@@ -33,16 +33,16 @@ class LeadingState(NamedTuple):
 
 
 class LeadingInfo(NamedTuple):
-    """How good each arm looks; the largest leads."""
+    """The merit of each arm, which is minus its mean loss; the arm of the largest merit leads."""
 
     merit: Floats
 
 
 @compiled
 def predict(state: LeadingState, prediction: Prediction) -> None:
-    """Evenly among the arms not yet tried; if there are none, among those of the smallest mean.
+    """Share the weight equally among the arms not yet tried, else among those of the smallest mean.
 
-    Arms that were tried and have not answered come last.
+    Arms that were tried but of which no loss has arrived come last.
     """
     merit = prediction.info.merit
     for i in range(merit.shape[0]):
@@ -57,7 +57,7 @@ def predict(state: LeadingState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: LeadingState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """The arm has been tried; in full information, every arm."""
+    """Count the arm as tried; with full information, count every arm as tried."""
     for row in range(plays.shape[0]):
         plays[row, 0] = 0.0
         state.tried[row if arm < 0 else arm] += 1
@@ -66,18 +66,18 @@ def commit(state: LeadingState, prediction: Prediction, arm: int, plays: Floats)
 
 @compiled
 def withdraw(state: LeadingState, play: Floats, arm: int) -> None:
-    """It was tried all the same."""
+    """Do nothing: the arm still counts as tried."""
 
 
 @compiled
 def observe(state: LeadingState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """One more loss in the mean of the arm."""
+    """Add the loss, in whole units, to the mean of the arm."""
     state.total[arm] += math.floor(loss * UNITS + 0.5)
     state.arrived[arm] += 1
 
 
 class Leading(Learner):
-    """What the two learners that follow the leader have in common."""
+    """The base class of the two learners that follow the leader, for bandits and for experts."""
 
     source: ClassVar[str] = "ours"
     guarantee: ClassVar[str] = "none: regret can grow in proportion to the rounds"
@@ -104,7 +104,7 @@ class Leading(Learner):
 
 @dataclass(frozen=True)
 class LeadingArm(Leading):
-    """Follow the leader of a bandit's means."""
+    """Follow the leader with bandit feedback: play the arm of the smallest mean observed loss."""
 
     name: ClassVar[str] = "leading-arm"
     setting: ClassVar[Setting] = Setting.CONCEALED

@@ -1,8 +1,9 @@
-"""ODAAF (Pike-Burke, Agrawal, Szepesvári, Grünewälder 2018): rewards come late and without a name.
+"""ODAAF (Pike-Burke, Agrawal, Szepesvári, Grünewälder 2018), for delayed anonymous rewards.
 
-All it sees is the sum of what arrives in a round, and it credits that to the arm it plays. Playing
-each arm for long stretches makes the error small: what spills over from the arm before is bounded
-by the mean delay. In the stronger forms a bridge of idle plays keeps the phases apart.
+The learner sees only the sum of the rewards that arrive in a round, and credits it to the arm that
+it plays. It plays each arm for many rounds in a row, which keeps the error small: the rewards that
+are credited to the next arm are bounded by the mean delay. In two of its three forms a bridge, a
+number of rounds that are credited to no arm, separates the phases.
 """
 
 import math
@@ -22,14 +23,15 @@ from belated.types import Covers, Need
 
 Form = Literal["mean", "bounded", "variance"]
 NO_ARM = -1
-LONGEST = 2.0**31  # the root of the longest phase
+LONGEST = 2.0**31  # the square root of the longest phase
 
 
 class OdaafState(NamedTuple):
-    """By arm: whether it is active, its slots so far, and the exact sum of what came in them.
+    """State, by arm: active (1 or 0), the rounds credited to it, and the exact sum of rewards.
 
-    `lengths` has n_m, the slots that each arm shall have by the end of a phase. `current` is the
-    arm of the present stretch, `credited` that of the last round; `bridge` is what is left of one.
+    `lengths` has n_m, the rounds that each arm must have by the end of phase m. `current` is the
+    arm that is being played in a row, `credited` the arm that the last round was credited to, and
+    `bridge` the number of rounds left in the present bridge. `bridges` is 1 if there are bridges.
     """
 
     active: Counts
@@ -45,7 +47,7 @@ class OdaafState(NamedTuple):
 
 
 class OdaafInfo(NamedTuple):
-    """The arms that are active and those whose stretch is to come (1, else 0), phase and bridge."""
+    """Which arms are active and which still need rounds in the phase (1 or 0); phase and bridge."""
 
     active: Floats
     wanted: Floats
@@ -55,9 +57,9 @@ class OdaafInfo(NamedTuple):
 
 @compiled
 def note_wanted(state: OdaafState, info: OdaafInfo) -> bool:
-    """Mark the active arms without all their slots in this phase; whether there are any.
+    """Mark the active arms that need more rounds in this phase; return whether there are any.
 
-    After the last phase all active arms are wanted for ever.
+    After the last phase every active arm stays marked.
     """
     phase, found = int(info.phase[0]), False
     for i in range(info.active.shape[0]):
@@ -71,7 +73,10 @@ def note_wanted(state: OdaafState, info: OdaafInfo) -> bool:
 
 @compiled
 def end_phase(state: OdaafState, info: OdaafInfo) -> None:
-    """Drop j if mean_j + 2^-m is below the best mean; a bridge is n_m - n_(m-1) rounds long."""
+    """Drop arm j if mean_j + 2^-m is below the best mean, and go on to the next phase.
+
+    If there are bridges, one of n_m - n_(m-1) rounds begins.
+    """
     phase, best, active = int(info.phase[0]), -math.inf, info.active
     for i in range(active.shape[0]):
         if active[i] == 1.0:
@@ -88,7 +93,7 @@ def end_phase(state: OdaafState, info: OdaafInfo) -> None:
 
 @compiled
 def predict(state: OdaafState, prediction: Prediction) -> None:
-    """On with the present stretch; at its end, evenly one of those whose stretch is to come."""
+    """Stay with the current arm; at its end, choose evenly among the arms that need rounds."""
     info, current = prediction.info, state.current[0]
     for i in range(info.active.shape[0]):
         info.active[i] = state.active[i]
@@ -105,7 +110,7 @@ def predict(state: OdaafState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: OdaafState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """The round belongs to the arm, or to a bridge, or comes after the last phase."""
+    """Credit the round to the arm, unless it is in a bridge or after the last phase."""
     info = prediction.info
     for i in range(info.active.shape[0]):
         state.active[i] = int(info.active[i])
@@ -126,12 +131,12 @@ def commit(state: OdaafState, prediction: Prediction, arm: int, plays: Floats) -
 
 @compiled
 def withdraw(state: OdaafState, play: Floats, arm: int) -> None:
-    """Rewards under way are not counted."""
+    """Do nothing: this learner keeps no record of the rewards under way."""
 
 
 @compiled
 def observe(state: OdaafState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Credit the reward 1 - l to the arm of this round, whatever arm it came from."""
+    """Add the reward 1 - l to the arm that this round is credited to, whatever arm earned it."""
     if state.credited[0] != NO_ARM:
         add_exactly(state.rewards, state.credited[0], 1.0 - loss)
 
@@ -140,8 +145,8 @@ def observe(state: OdaafState, play: Floats, arm: int, loss: float, missing: int
 class Odaaf(StochasticLearner):
     """ODAAF in three forms, by what is known of the delays besides their mean.
 
-    "mean" knows no more and builds no bridges; "bounded" knows `max_delay`, and "variance" knows
-    `delay_variance`. After the last phase the arms that are left share evenly.
+    "mean" knows nothing else and has no bridges; "bounded" also knows `max_delay`, and "variance"
+    also knows `delay_variance`. After the last phase the remaining arms are played uniformly.
     """
 
     form: Form = "mean"
@@ -191,13 +196,13 @@ class Odaaf(StochasticLearner):
         )
 
     def lengths(self) -> Counts:
-        """n_m of all phases with T 4^-m > 1."""
+        """Return n_m, the rounds of each arm by the end of phase m, for all m with T 4^-m > 1."""
         phases = range(1, 1 + math.ceil(math.log(self.horizon) / math.log(4.0)) + 1)
         lengths = [self._length(m) for m in phases if self.horizon > 4**m]
         return np.array(lengths, dtype=np.int64)
 
     def _length(self, m: int) -> int:
-        """Equation 14 of the source for "mean", 18 for "bounded" and 25 for "variance"."""
+        """Return n_m: equation 14 of the source for "mean", 18 for "bounded", 25 for "variance"."""
         tolerance, mean = 0.5**m, self.mean_delay
         alone = self._slots(m, 6.0 * tolerance * m * mean)
         if self.form == "mean":
@@ -209,7 +214,7 @@ class Odaaf(StochasticLearner):
         return math.ceil(self._slots(m, 4.0 * tolerance * (mean + 2.0 * variance)))
 
     def _slots(self, m: int, extra: float) -> float:
-        """4^m (sqrt(2 g) + sqrt(2 g + 8/3 2^-m g + extra))^2, with g = ln(T 4^-m)."""
+        """Return 4^m (sqrt(2 g) + sqrt(2 g + 8/3 2^-m g + extra))^2, with g = ln(T 4^-m)."""
         tolerance = 0.5**m
         g = math.log(self.horizon * tolerance**2)
         root = math.sqrt(2.0 * g) + math.sqrt(2.0 * g + 8.0 / 3.0 * tolerance * g + extra)

@@ -1,8 +1,8 @@
 """Optimistic-pessimistic successive elimination, OPSE (Lancewicki, Segal, Koren, Mansour 2021).
 
-When a delay depends on its loss, what has arrived is no fair sample: good news may come late.
-A missing reward is taken for 1 in an arm's upper bound and for 0 in its lower bound, so both hold
-whatever is still under way.
+When a delay depends on its loss, the rewards that have arrived are a biased sample: large rewards
+may come late. A missing reward therefore counts as 1 in an arm's upper bound and as 0 in its lower
+bound, so that both hold whatever the rewards under way are.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from belated.learners.stochastic.successive_elimination import SuccessiveElimina
 
 @dataclass(frozen=True)
 class OptimisticElimination(SuccessiveElimination):
-    """Successive elimination that counts plays; for delays that may depend on the losses."""
+    """Successive elimination that also counts missing rewards, for delays that depend on losses."""
 
     name: ClassVar[str] = "optimistic-elimination"
     counts_plays: ClassVar[bool] = True

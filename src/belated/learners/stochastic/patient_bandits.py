@@ -1,7 +1,7 @@
-"""PatientBandits (Gael, Vernade, Carpentier, Valko 2020): delays with heavy tails.
+"""PatientBandits (Gael, Vernade, Carpentier, Valko 2020): UCB for delays with heavy tails.
 
-A reward that has not arrived counts as zero, so means are too low, by as much as the tails of
-the delays allow; an upper confidence bound with that bias added is patient with slow arms.
+A reward that has not arrived counts as zero, so the means are too low by an amount that the tails
+of the delays limit. The upper confidence bound adds this bias, so that slow arms are not given up.
 """
 
 import math
@@ -24,7 +24,10 @@ from belated.types import Covers, Need
 
 
 class PatientBanditsState(NamedTuple):
-    """By arm: what has arrived, its exact sum in two rows, the plays, and the bonus they leave."""
+    """State, by arm: the number of arrived rewards, their exact sum in two rows, plays and bonus.
+
+    bonus is what the upper confidence bound adds to the mean; it depends on the number of plays.
+    """
 
     observed: Counts
     rewards: Floats
@@ -37,7 +40,7 @@ class PatientBanditsState(NamedTuple):
 
 @compiled
 def predict(state: PatientBanditsState, prediction: Prediction) -> None:
-    """The arm of the largest upper bound: arrived rewards over plays, and its bonus."""
+    """Play the arm of the largest upper bound: arrived rewards over plays, plus the bonus."""
     for i in range(prediction.q.shape[0]):
         mean = mean_reward(state.rewards, i, max(1, state.plays[i]))
         prediction.info.indices[i] = mean + state.bonus[i]
@@ -46,7 +49,10 @@ def predict(state: PatientBanditsState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: PatientBanditsState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """With n plays the bonus is sqrt(2 ln(2 K T^3) / n) + 2 n^-min(alpha, 1/2)."""
+    """Count the play and set the bonus to sqrt(2 ln(2 K T^3) / n) + 2 n^-min(alpha, 1/2).
+
+    n is the number of plays of the arm.
+    """
     state.plays[arm] += 1
     count = float(state.plays[arm])
     bias = 2.0 * count ** -state.exponent[0]
@@ -57,19 +63,22 @@ def commit(state: PatientBanditsState, prediction: Prediction, arm: int, plays: 
 
 @compiled
 def withdraw(state: PatientBanditsState, play: Floats, arm: int) -> None:
-    """It stays a reward of zero, as it was while it could still come."""
+    """Do nothing: a reward that has not arrived already counts as zero."""
 
 
 @compiled
 def observe(state: PatientBanditsState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Add the reward 1 - l."""
+    """Count the observation and add the reward 1 - l to the arm's sum."""
     state.observed[arm] += 1
     add_exactly(state.rewards, arm, 1.0 - loss)
 
 
 @dataclass(frozen=True)
 class PatientBandits(StochasticLearner):
-    """For delays of which at most m^-alpha take more than m rounds, alpha being `tail_index`."""
+    """PatientBandits, for delays that exceed m rounds with probability at most m^-alpha.
+
+    alpha is the option `tail_index`.
+    """
 
     horizon: int = 1
     tail_index: float = 1.0

@@ -1,8 +1,8 @@
 """Phased successive elimination, PSE (Lancewicki, Segal, Koren, Mansour 2021).
 
-Arms are compared only at the end of a phase, when each has been observed often enough for its
-accuracy; an arm that has been waits for the others. Each arm may have a quantile of its own in the
-guarantee, at the price of a factor ln K on the delays.
+Arms are compared only at the end of a phase, when each of them has been observed as often as the
+accuracy of the phase requires; until then an arm with enough observations is not played. In the
+guarantee each arm may have its own quantile of the delays, at the cost of a factor ln K.
 """
 
 import math
@@ -30,7 +30,7 @@ SAMPLES = 32.0
 
 
 class PhasedEliminationState(NamedTuple):
-    """By arm: whether it is active, what was observed, its exact sum, the plays of this phase."""
+    """State, by arm: active (1 or 0), the number and exact sum of rewards, plays of the phase."""
 
     active: Counts
     observed: Counts
@@ -42,7 +42,7 @@ class PhasedEliminationState(NamedTuple):
 
 
 class PhasedEliminationInfo(NamedTuple):
-    """The bounds of the arms, which of them the phase has to observe (1, else 0), and the phase."""
+    """The bounds of the arms, which arms the phase still has to observe (1 or 0), and the phase."""
 
     bounds: ArmBounds
     wanted: Floats
@@ -51,13 +51,13 @@ class PhasedEliminationInfo(NamedTuple):
 
 @compiled
 def samples(state: PhasedEliminationState, phase: float) -> float:
-    """32 ln T / eps^2, with eps = 2^-phase."""
+    """Return 32 ln T / eps^2 with eps = 2^-phase, the observations per arm that a phase needs."""
     return float(SAMPLES * state.log_horizon[0] * 4.0**phase)
 
 
 @compiled
 def note_wanted(state: PhasedEliminationState, info: PhasedEliminationInfo) -> bool:
-    """Mark the active arms that a phase still has to observe; whether there are any."""
+    """Mark the active arms that the phase still has to observe; return whether there are any."""
     needed, found = samples(state, info.phase[0]), False
     for i in range(info.wanted.shape[0]):
         wanted = info.bounds.active[i] == 1.0 and state.observed[i] < needed
@@ -68,10 +68,10 @@ def note_wanted(state: PhasedEliminationState, info: PhasedEliminationInfo) -> b
 
 @compiled
 def predict(state: PhasedEliminationState, prediction: Prediction) -> None:
-    """The arms observed less than 32 ln T / eps^2 times, in turn.
+    """Play in turn the active arms that were observed less than 32 ln T / eps^2 times.
 
-    When there are none the phase ends: i is dropped if mean_i + w_i < mean_j - w_j for an active j,
-    with w = sqrt(2 ln T / observed), and eps is halved.
+    When there are none, the phase ends: i is dropped if mean_i + w_i < mean_j - w_j for an active
+    j, with w = sqrt(2 ln T / observed), and eps is halved.
     """
     info = prediction.info
     for i in range(info.wanted.shape[0]):
@@ -91,7 +91,7 @@ def predict(state: PhasedEliminationState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: PhasedEliminationState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Keep the phase and the arms that are left; in a new phase the turns begin anew."""
+    """Store the phase and the active arms, and count the play; a new phase resets the counts."""
     active, phase = prediction.info.bounds.active, int(prediction.info.phase[0])
     for i in range(active.shape[0]):
         state.active[i] = int(active[i])
@@ -105,21 +105,21 @@ def commit(state: PhasedEliminationState, prediction: Prediction, arm: int, play
 
 @compiled
 def withdraw(state: PhasedEliminationState, play: Floats, arm: int) -> None:
-    """Only what arrives is counted."""
+    """Do nothing: this learner counts only the rewards that arrive."""
 
 
 @compiled
 def observe(
     state: PhasedEliminationState, play: Floats, arm: int, loss: float, missing: int
 ) -> None:
-    """Add the reward 1 - l."""
+    """Count the observation and add the reward 1 - l to the arm's sum."""
     state.observed[arm] += 1
     add_exactly(state.rewards, arm, 1.0 - loss)
 
 
 @dataclass(frozen=True)
 class PhasedElimination(StochasticLearner):
-    """PSE for delays that do not depend on the losses."""
+    """Phased successive elimination (PSE), for delays that do not depend on the losses."""
 
     horizon: int = 1
 

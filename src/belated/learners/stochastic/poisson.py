@@ -1,4 +1,4 @@
-"""The upper confidence bound of a mean by the divergence of Poisson laws."""
+"""The upper confidence bound of a mean, from the divergence between Poisson distributions."""
 
 import math
 
@@ -10,10 +10,11 @@ CLOSE = 1e-15
 
 @compiled
 def poisson_upper(mean: float, level: float) -> float:
-    """The largest q with q - p + p ln(p/q) <= level, for a mean p.
+    """Return the largest q with q - p + p ln(p/q) <= level, for a mean p.
 
-    With q = p (1 + x) it is x - ln(1 + x) = level/p, convex and increasing: Newton's method from
-    the right, where x^2 / (2 (1 + x)), which is smaller, has the same value, comes down to it.
+    With q = p (1 + x) the equation is x - ln(1 + x) = level/p, whose left side is convex and
+    increasing. Newton's method starts where x^2 / (2 (1 + x)), which is smaller than the left side,
+    equals level/p; this is to the right of the solution, and the steps come down to it.
     """
     if mean <= 0.0:
         return level

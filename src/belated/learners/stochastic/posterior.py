@@ -1,9 +1,10 @@
-"""How probable it is that each of several means, with Beta posteriors, is the largest.
+"""The probability that each of several means, with Beta posteriors, is the largest.
 
-P(theta_i is the largest) is the integral of f_i prod_{j != i} F_j, taken in log-odds, where every
-Beta density is smooth and falls off at both ends. Below the highest lower end of an arm nothing is
-the largest; and at a distance u above it only arms of a spread that reaches so far are left. Nodes
-may therefore lie ever further apart, and few are needed however unequal the spreads are.
+P(theta_i is the largest) is the integral of f_i prod_{j != i} F_j over the log-odds, in which every
+Beta density is smooth and falls off at both ends. No mean below the highest of the arms' lower ends
+can be the largest, and at a distance u above that end only arms with a spread large enough to
+reach it remain. The integration nodes can therefore lie further and further apart, and few are
+needed even if the spreads are very unequal.
 """
 
 import math
@@ -12,43 +13,45 @@ from belated.arrays import Floats
 from belated.compiled.jit import compiled, compiled_apart, inlined
 from belated.numerics.lanes import LANES, Lanes, exponential, larger, load, store, whole
 
-TAIL = 14.0  # what lies beyond an end has probability e^-14 or less
-STEP = 0.2  # of the integration, in spreads
-BROAD, LONG = math.sqrt(8.0 * TAIL), TAIL  # both ends are BROAD s + LONG s^2 apart, s the spread
+TAIL = 14.0  # the log-odds lie beyond an end with a probability of e^-14 or less
+STEP = 0.2  # the step of the integration, in spreads
+# The two ends of an arm with spread s are BROAD s + LONG s^2 apart.
+BROAD, LONG = math.sqrt(8.0 * TAIL), TAIL
 LEAST = 1e-30
 NEAR, FAR, OUTER = 802.0 / 1440.0, 93.0 / 1440.0, 11.0 / 1440.0
 
-# rows of the working space: the arms that may be the largest, and the last six densities of each
+# Rows of the working space. Its columns are the arms that may be the largest; the rows from DENSITY
+# to WORK hold the densities of each arm at the last six nodes.
 SUCCESSES, FAILURES, LOG_BETA, SURVIVAL, BELOW, CHANCE, DENSITY, WORK = 0, 1, 2, 3, 4, 5, 6, 12
 
 
 @compiled
 def spread_of(a: float, b: float) -> float:
-    """About the standard deviation of the log-odds under Beta(a, b)."""
+    """Return approximately the standard deviation of the log-odds under Beta(a, b)."""
     return math.sqrt(1.0 / a + 1.0 / b)
 
 
 @compiled
 def log_beta(a: float, b: float) -> float:
-    """The logarithm of the Beta function."""
+    """Return the logarithm of the Beta function at (a, b)."""
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
 @compiled
 def lower_end(a: float, b: float) -> float:
-    """Log-odds that are smaller only with a probability of about e^-TAIL."""
+    """Return the log-odds below which Beta(a, b) has a probability of about e^-TAIL."""
     return math.log(a / b) - (0.5 * BROAD * spread_of(a, b) + LONG / a)
 
 
 @compiled
 def upper_end(a: float, b: float) -> float:
-    """Log-odds that are larger only with a probability of about e^-TAIL."""
+    """Return the log-odds above which Beta(a, b) has a probability of about e^-TAIL."""
     return -lower_end(b, a)
 
 
 @compiled
 def note_densities(work: Floats, count: int, row: int, odds: float, spacing: float) -> None:
-    """The densities of the first arms at these log-odds, times the spacing of the nodes there."""
+    """Store the densities of the first `count` arms at these log-odds, times the node spacing."""
     shared = math.log1p(math.exp(-abs(odds)))
     log_mean, log_rest = min(odds, 0.0) - shared, -max(odds, 0.0) - shared
     end = whole(work.shape[1])
@@ -62,7 +65,7 @@ def note_densities(work: Floats, count: int, row: int, odds: float, spacing: flo
 def note_some(
     work: Floats, k: int, row: int, log_mean: float, log_rest: float, spacing: float, part: bool
 ) -> None:
-    """The densities of the arms from k on."""
+    """Store the densities of one group of arms, starting with arm k."""
     a, b = load(work[SUCCESSES], k, 1.0, part), load(work[FAILURES], k, 1.0, part)
     log_density = a * log_mean + b * log_rest - load(work[LOG_BETA], k, 0.0, part)
     store(work[row], k, exponential(log_density) * spacing, part)
@@ -70,7 +73,10 @@ def note_some(
 
 @compiled
 def integrate(work: Floats, count: int, node: int) -> None:
-    """Go on to the node two before this one: its survivals, and what it adds to the chances."""
+    """Advance the integration to the node two before this one.
+
+    This updates the survival of every arm there and adds the node's part to every arm's chance.
+    """
     end, product = whole(work.shape[1]), 1.0
     for k in range(0, min(count, end), LANES):
         advance_some(work, k, node, False)
@@ -85,9 +91,9 @@ def integrate(work: Floats, count: int, node: int) -> None:
 
 @compiled
 def advance_some(work: Floats, k: int, node: int, part: bool) -> None:
-    """The survivals of the arms from k on, and the probabilities to lie below.
+    """Update, for one group of arms from arm k on, the probabilities to lie above and below.
 
-    The integral between two nodes is taken from six of them, with an error of seventh order.
+    The integral between two nodes is computed from six nodes, with an error of seventh order.
     """
     outer = density(work, k, node, 1, part) + density(work, k, node, 0, part)
     far = density(work, k, node, 2, part) + density(work, k, node, 5, part)
@@ -100,17 +106,21 @@ def advance_some(work: Floats, k: int, node: int, part: bool) -> None:
 
 @inlined
 def density(work: Floats, k: int, node: int, place: int, part: bool) -> Lanes:
-    """The densities of the arms from k on at one of the last six nodes, 1 being the oldest."""
+    """Return the densities of a group of arms from arm k on, at one of the last six nodes.
+
+    `place` selects the node: 1 is the oldest, and 0 is the newest.
+    """
     return load(work[DENSITY + (node + place) % 6], k, 0.0, part)
 
 
 @compiled_apart
 def fill_chances(work: Floats, count: int, low: float, high: float, least: float) -> None:
-    """Integrate from the upper end down to the lower one, `least` being the least spread.
+    """Integrate from the upper end `high` down to `low`; `least` is the smallest spread.
 
-    At a distance u above the lower end nodes are STEP s apart, with u + c = BROAD s + LONG s^2 and
-    c such that s is the least spread at u = 0. From node to node s thus follows s' = s/(BROAD + 2
-    LONG s), and the spacing is smooth, as the rule for evenly spaced nodes needs it.
+    At a distance u above the lower end the nodes are STEP s apart, where u + c = BROAD s + LONG s^2
+    and c is such that s is the smallest spread at u = 0. From node to node s therefore follows
+    s' = s/(BROAD + 2 LONG s). This makes the spacing smooth, as the integration rule for evenly
+    spaced nodes requires.
     """
     base = low - (BROAD + LONG * least) * least
     spread = (math.sqrt(BROAD * BROAD + 4.0 * LONG * (high - base)) - BROAD) / (2.0 * LONG)
@@ -126,7 +136,7 @@ def fill_chances(work: Floats, count: int, low: float, high: float, least: float
 
 @compiled
 def previous_spread(spread: float) -> float:
-    """One step of s' = s/(BROAD + 2 LONG s) downwards, by the method of Runge and Kutta."""
+    """Take one Runge-Kutta step of s' = s/(BROAD + 2 LONG s) downwards."""
     one = slope(spread)
     two = slope(spread - 0.5 * STEP * one)
     three = slope(spread - 0.5 * STEP * two)
@@ -136,5 +146,5 @@ def previous_spread(spread: float) -> float:
 
 @compiled
 def slope(spread: float) -> float:
-    """s/(BROAD + 2 LONG s)."""
+    """Return s/(BROAD + 2 LONG s), the derivative of the spread from node to node."""
     return spread / (BROAD + 2.0 * LONG * spread)

@@ -1,8 +1,9 @@
 """QPM-D: any bandit algorithm run on queues of late rewards (Joulani, György, Szepesvári 2013).
 
-Rewards wait in a queue for each arm. Whenever the base algorithm, here UCB1, asks for an arm whose
-queue holds one, it is served from there and asks again; an arm is played only if its queue is
-empty. The base thus never sees a delay, and its guarantee grows by the most that is missing.
+Rewards wait in a queue for each arm. Whenever the base algorithm, here UCB1, chooses an arm whose
+queue holds a reward, it receives that reward and chooses again; an arm is really played only if its
+queue is empty. The base therefore never sees a delay. Its guarantee grows by a term in the largest
+number of missing rewards of each arm.
 """
 
 import math
@@ -29,7 +30,7 @@ from belated.types import Covers
 
 
 class QpmDState(NamedTuple):
-    """observed and rewards are what the base was served, by arm, and plays what was played."""
+    """State, by arm: the number and exact sum of the rewards given to the base, and the plays."""
 
     observed: Counts
     rewards: Floats
@@ -39,9 +40,9 @@ class QpmDState(NamedTuple):
 
 
 class QpmDInfo(NamedTuple):
-    """The base after it was served: its rewards and their number, and the indices of the arms.
+    """The base after it took rewards from the queues: their sums and number, and its indices.
 
-    first has the first place of each arm's queue that it was not served from.
+    first has, for each arm, the first place of the queue whose reward the base did not take.
     """
 
     rewards: Floats
@@ -52,9 +53,10 @@ class QpmDInfo(NamedTuple):
 
 @compiled
 def served_next(state: QpmDState, info: QpmDInfo) -> int:
-    """Among the arms that UCB1 asks for, that whose first queued reward was played first.
+    """Return the arm that UCB1 chooses and whose queue has a reward, or NOWHERE if there is none.
 
-    Rounds of play are all different, so equal arms are told apart without any order of the arms.
+    Among arms of equal index it is the one whose first queued reward was played first. Rounds of
+    play are all different, so the choice does not depend on the numbers of the arms.
     """
     largest, earliest, best = -math.inf, 0, NOWHERE
     for i in range(info.indices.shape[0]):
@@ -69,7 +71,7 @@ def served_next(state: QpmDState, info: QpmDInfo) -> int:
 
 @compiled
 def predict(state: QpmDState, prediction: Prediction) -> None:
-    """Serve UCB1 from copies of the queues until it asks for an arm whose queue is empty."""
+    """Give queued rewards to a copy of UCB1 until it chooses an arm whose queue is empty."""
     info, time = prediction.info, 1.0
     for i in range(info.indices.shape[0]):
         info.rewards[0, i] = state.rewards[0, i]
@@ -94,7 +96,7 @@ def predict(state: QpmDState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: QpmDState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Keep what the base was served, and freeze the round of the play."""
+    """Store the rewards that the base took from the queues, and freeze the round of the play."""
     info = prediction.info
     for i in range(info.indices.shape[0]):
         if info.observed[i] != state.observed[i]:
@@ -110,22 +112,23 @@ def commit(state: QpmDState, prediction: Prediction, arm: int, plays: Floats) ->
 
 @compiled
 def withdraw(state: QpmDState, play: Floats, arm: int) -> None:
-    """The play needs no place in the queue."""
+    """Count one reward fewer that needs a place in a queue."""
     state.queues.due[0] -= 1
 
 
 @compiled
 def observe(state: QpmDState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Put the reward 1 - l into the arm's queue."""
+    """Insert the reward 1 - l into the arm's queue."""
     enqueue(state.queues, arm, int(play[0]), 1.0 - loss, state.round[0])
 
 
 @dataclass(frozen=True)
 class QpmD(StochasticLearner):
-    """QPM-D over UCB1. A round costs O(K), and O(K) more for each reward that the base is served.
+    """QPM-D over UCB1. A round costs O(K), and O(K) more for each reward that the base takes.
 
-    If several arms have the largest index, one with a queued reward is served first; if none has,
-    the least played among them share. Room is kept for every play that has not been answered.
+    If several arms have the largest index, one with a queued reward comes first; if none has one,
+    the least played among them share the weight equally. The queues keep room for the reward of
+    every play that is still outstanding.
     """
 
     name: ClassVar[str] = "qpm-d"

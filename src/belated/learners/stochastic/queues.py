@@ -1,7 +1,7 @@
 """Queues of rewards, one for each arm, as linked lists in shared arrays.
 
-A queue is in the order of arrival. The rewards that arrive at the end of one round are in the order
-of play, so that it makes no difference in which order they are told.
+A queue is sorted by the round of arrival, and rewards that arrive at the end of the same round are
+sorted by the round of play. The order in which they are reported therefore makes no difference.
 """
 
 from typing import NamedTuple
@@ -16,10 +16,11 @@ FIRST_ROOM = 8
 
 
 class Queues(NamedTuple):
-    """Places hold a reward, the round of its play and the next place; `free` is the first unused.
+    """All queues: each place holds a reward, the round of its play and the index of the next place.
 
-    By arm: the first and the last place, the last one that was there before the present end of
-    round, and which round that is. `due` counts the rewards that are queued or may still come.
+    `free` is the first unused place. For each arm, `first` and `last` are the ends of its queue;
+    `latest` is the round in which a reward last arrived, and `settled` the last place that was in
+    the queue before that round's rewards. `due` counts the rewards queued or still to arrive.
     """
 
     reward: Floats
@@ -34,7 +35,7 @@ class Queues(NamedTuple):
 
 
 def empty_queues(arms: int) -> Queues:
-    """The queues before the first reward."""
+    """Return the queues before the first reward."""
     return Queues(
         reward=np.zeros(FIRST_ROOM),
         played=np.zeros(FIRST_ROOM, dtype=np.int64),
@@ -49,7 +50,7 @@ def empty_queues(arms: int) -> Queues:
 
 
 def with_room(queues: Queues, plays: int) -> Queues:
-    """The queues with a place for every reward that is due and for so many plays more."""
+    """Return the queues with room for all rewards due and for the rewards of `plays` more plays."""
     size, needed = queues.reward.size, int(queues.due[0]) + plays
     if needed <= size:
         return queues
@@ -64,7 +65,7 @@ def with_room(queues: Queues, plays: int) -> Queues:
 
 
 def _chained(start: int, stop: int, after: int) -> Counts:
-    """Places from start to stop, each leading to the next and the last one to `after`."""
+    """Return the links of the places from start to stop: each to the next, the last to `after`."""
     chain = np.arange(start + 1, stop + 1, dtype=np.int64)
     chain[-1] = after
     return chain
@@ -72,7 +73,7 @@ def _chained(start: int, stop: int, after: int) -> Counts:
 
 @compiled
 def enqueue(queues: Queues, arm: int, played: int, reward: float, now: int) -> None:
-    """Put a reward that arrives at the end of round `now` into its place."""
+    """Insert a reward that arrives at the end of round `now` into the arm's queue."""
     if queues.latest[arm] != now:
         queues.latest[arm] = now
         queues.settled[arm] = queues.last[arm]
@@ -97,7 +98,7 @@ def enqueue(queues: Queues, arm: int, played: int, reward: float, now: int) -> N
 
 @compiled
 def release(queues: Queues, arm: int, until: int) -> None:
-    """Take places from the front of a queue until this one is first."""
+    """Remove and free places from the front of an arm's queue until the place `until` is first."""
     while queues.first[arm] != until:
         place = queues.first[arm]
         queues.first[arm] = queues.next[place]

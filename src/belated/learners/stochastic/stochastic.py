@@ -1,7 +1,8 @@
-"""The parts that learners for stochastic losses share: they see one reward 1 - l a round.
+"""The parts that learners for stochastic losses share.
 
-Their guarantees are about losses that are drawn independently from one law for each arm, and
-depend on the gaps between the means, which the rounds and delays of a game do not show.
+These learners work with rewards 1 - l. Their guarantees are about losses that are drawn
+independently from one distribution for each arm. They depend on the gaps between the means, which
+cannot be read from the rounds and delays of a game, so these learners compute no bound.
 """
 
 import math
@@ -18,23 +19,26 @@ from belated.types import Setting
 
 @dataclass(frozen=True)
 class StochasticLearner(Learner):
-    """Keeps, by arm, `observed`, a count, and `rewards`, an exact sum in two rows."""
+    """A learner whose state has, by arm, `observed` and `rewards`.
+
+    observed is the number of rewards that have arrived, and rewards their exact sum in two rows.
+    """
 
     setting: ClassVar[Setting] = Setting.CONCEALED
 
     def losses(self, state: Any) -> Floats:
-        """The sum of the losses that have been learned."""
+        """Return the sum of the observed losses of each arm."""
         losses: Floats = state.observed - state.rewards.sum(axis=0)
         return losses[:, np.newaxis]
 
 
 def log_horizon(horizon: int) -> Floats:
-    """ln T as part of a state; a single round counts as two, so that no width is zero."""
+    """Return ln T as an array for a state; T is at least 2 here, so that no width is zero."""
     return np.full(1, math.log(max(2, horizon)))
 
 
 def not_negative(value: float, name: str) -> float:
-    """A number that is zero or more, or a clear error."""
+    """Return the value as a float, or raise a ValueError if it is negative."""
     number = as_number(value, name)
     if number < 0.0:
         raise ValueError(f"{name} is {value!r}; it must not be negative")

@@ -1,7 +1,8 @@
 """Successive elimination on observed rewards (Lancewicki, Segal, Koren, Mansour 2021).
 
 All arms that may still be the best are played in turn, so the delays of one arm never hold up
-another: with a common quantile of the delays the price for them is a single additive term.
+another arm. If the arms have a common quantile of the delays, the delays add a single term to the
+regret.
 """
 
 import math
@@ -21,9 +22,10 @@ from belated.types import Covers, Need
 
 
 class EliminationState(NamedTuple):
-    """By arm: whether it is active, how many rewards have arrived, their exact sum, the plays.
+    """State, by arm: active (1 or 0), the number and exact sum of arrived rewards, and plays.
 
-    `counts_plays` says that the widths fall with the plays, and not with what was observed.
+    If `counts_plays` is 1, the confidence widths depend on the number of plays, and otherwise on
+    the number of rewards observed.
     """
 
     active: Counts
@@ -37,10 +39,10 @@ class EliminationState(NamedTuple):
 
 @compiled
 def predict(state: EliminationState, prediction: Prediction) -> None:
-    """Drop i if mu+_i + w_i < mu-_j - w_j for an active j; the others play in turn.
+    """Drop i if mu+_i + w_i < mu-_j - w_j for an active j, and play the other arms in turn.
 
-    With n rewards counted, observed or not, mu-_i is the observed sum over n, mu+_i has one more
-    for each that was not observed, and w = sqrt(2 ln T / n). In SE n is what was observed.
+    With n rewards counted, observed or not, mu-_i is the observed sum over n, mu+_i adds a reward
+    of 1 for each one not observed, and w = sqrt(2 ln T / n). In SE, n counts observed rewards only.
     """
     bounds = prediction.info
     for i in range(prediction.q.shape[0]):
@@ -55,7 +57,7 @@ def predict(state: EliminationState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: EliminationState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Count the play; arms that were dropped are never active again."""
+    """Count the play, and keep which arms are active; a dropped arm never becomes active again."""
     for i in range(state.active.shape[0]):
         state.active[i] = int(prediction.info.active[i])
     state.plays[arm] += 1
@@ -65,19 +67,19 @@ def commit(state: EliminationState, prediction: Prediction, arm: int, plays: Flo
 
 @compiled
 def withdraw(state: EliminationState, play: Floats, arm: int) -> None:
-    """It was one of the plays, and is never observed."""
+    """Do nothing: the play still counts as a play, with a reward that is never observed."""
 
 
 @compiled
 def observe(state: EliminationState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Add the reward 1 - l."""
+    """Count the observation and add the reward 1 - l to the arm's sum."""
     state.observed[arm] += 1
     add_exactly(state.rewards, arm, 1.0 - loss)
 
 
 @dataclass(frozen=True)
 class SuccessiveElimination(StochasticLearner):
-    """SE for delays that do not depend on the losses."""
+    """Successive elimination (SE), for delays that do not depend on the losses."""
 
     horizon: int = 1
 

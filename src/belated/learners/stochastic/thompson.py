@@ -1,7 +1,8 @@
-"""Thompson sampling on what has arrived (Thompson 1933; with late rewards Chapelle and Li 2011).
+"""Thompson sampling on the rewards that have arrived.
 
-Each arm is played with the probability that its mean is the largest, given the rewards that have
-arrived. A learner here draws nothing: the probabilities themselves are computed, by integration.
+The algorithm is from Thompson 1933; with late rewards, from Chapelle and Li 2011. Each arm is
+played with the probability that its mean is the largest, given the rewards that have arrived. The
+learner draws no random numbers: it computes these probabilities by numerical integration.
 """
 
 from dataclasses import dataclass
@@ -32,7 +33,11 @@ from belated.numerics.exact_sums import add_exactly
 
 
 class ThompsonState(NamedTuple):
-    """By arm: what has arrived, its exact sum, and the posterior: ends, spread, normalisation."""
+    """State, by arm: the number of arrived rewards, their exact sum, and facts of the posterior.
+
+    lower and upper are the ends of the posterior in log-odds, spread is its spread, and log_beta is
+    the logarithm of its normalising constant.
+    """
 
     observed: ArmCounts
     rewards: ArmFloats
@@ -44,14 +49,14 @@ class ThompsonState(NamedTuple):
 
 
 class ThompsonInfo(NamedTuple):
-    """Working space of the integration: see `posterior`."""
+    """Working space of the numerical integration (see `posterior`)."""
 
     work: Floats
 
 
 @compiled
 def predict(state: ThompsonState, prediction: Prediction) -> None:
-    """q_t(i) = P(theta_i is the largest), theta_i drawn from Beta(1 + S_i, 1 + F_i)."""
+    """Fill in q_t(i) = P(theta_i is the largest), with theta_i from Beta(1 + S_i, 1 + F_i)."""
     work, q, low = prediction.info.work, prediction.q, state.lower.max()
     high, least, count = low, np.inf, 0
     for i in range(q.shape[0]):
@@ -70,7 +75,7 @@ def predict(state: ThompsonState, prediction: Prediction) -> None:
 
 @compiled
 def share_out(state: ThompsonState, low: float, prediction: Prediction) -> None:
-    """The chances of the arms that were looked at, made to sum to one; 0 for the others."""
+    """Fill q with the chances of the arms that may be the best, scaled to sum to one."""
     q, sum_, place = prediction.q, 0.0, 0
     for i in range(q.shape[0]):
         q[i] = 0.0
@@ -84,19 +89,19 @@ def share_out(state: ThompsonState, low: float, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: ThompsonState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """The round is over."""
+    """Count the round; nothing has to be frozen."""
     state.round[0] += 1
     plays[0, 0] = 0.0
 
 
 @compiled
 def withdraw(state: ThompsonState, play: Floats, arm: int) -> None:
-    """Only what arrives is counted."""
+    """Do nothing: this learner counts only the rewards that arrive."""
 
 
 @compiled
 def observe(state: ThompsonState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """S += 1 - l and F += l."""
+    """Add 1 - l to the arm's successes S and l to its failures F, and update its posterior."""
     state.observed[arm] += 1
     add_exactly(state.rewards, arm, 1.0 - loss)
     reward = state.rewards[0, arm] + state.rewards[1, arm]
@@ -112,8 +117,9 @@ class Thompson(StochasticLearner):
     """Thompson sampling with uniform priors.
 
     A loss between 0 and 1 counts in part as a success and in part as a failure, where the original
-    tosses a coin. The probabilities are right to 1e-6. A round costs O(K N) for the arms that may
-    still be the best, with N from fifty to some hundred nodes: far more than for other learners.
+    algorithm decides at random. The probabilities are accurate to 1e-6. A round costs O(K N), where
+    K counts the arms that may still be the best and N is fifty to some hundred integration nodes.
+    This is far more than other learners need.
     """
 
     name: ClassVar[str] = "thompson"

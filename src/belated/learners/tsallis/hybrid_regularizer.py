@@ -1,7 +1,8 @@
-"""What Tsallis-INF and its delayed successors share: a Tsallis and an entropy regularizer.
+"""The hybrid regularizer that Tsallis-INF and its delayed successors share.
 
-The Tsallis part answers for the bandit's variance and the entropy for what is late, as in the
-concealed learner of the paper. The members of the family differ in their rates alone.
+It is the sum of a Tsallis entropy, which controls the variance of the loss estimates, and a
+negative entropy, which controls the effect of delays, as in the concealed learner of the paper. The
+learners of the family differ only in their rates.
 """
 
 import math
@@ -19,10 +20,10 @@ from belated.types import Setting
 
 
 class HybridState(NamedTuple):
-    """losses is the sum of the estimates that have arrived, by arm.
+    """State of the family: losses is the sum of the loss estimates that have arrived, by arm.
 
-    `waiting` counts the plays under way, and `total` adds that up over the rounds played. The
-    rates count every such play `delay_weight` times, and begin with the two offsets.
+    `waiting` is the number of plays under way, and `total` its sum over the rounds played. The
+    entropy rate counts each such play `delay_weight` times; the two offsets lower the rates.
     """
 
     losses: Floats
@@ -37,7 +38,10 @@ class HybridState(NamedTuple):
 
 @compiled
 def entropy_rate(state: HybridState) -> float:
-    """sqrt(ln K / (w D_t + offset)); infinite, which is no entropy at all, while that is 0."""
+    """Return the entropy rate sqrt(ln K / (w D_t + offset)).
+
+    It is infinite, so that the entropy has no effect, while w D_t + offset is 0.
+    """
     arms = state.losses.shape[0]
     late = state.delay_weight[0] * (state.total[0] + state.waiting[0])
     cost = late + state.entropy_offset[0]
@@ -48,7 +52,10 @@ def entropy_rate(state: HybridState) -> float:
 
 @compiled
 def predict(state: HybridState, prediction: Prediction) -> None:
-    """The argmin of <q, L> - 2 sqrt(t + offset) sum_i sqrt(q_i) + 1/gamma_t sum_i q_i ln q_i."""
+    """Fill in q_t, the minimiser of the regularized loss.
+
+    It is the argmin of <q, L> - 2 sqrt(t + offset) sum_i sqrt(q_i) + 1/gamma_t sum_i q_i ln q_i.
+    """
     prediction.eta[0] = 0.5 / math.sqrt(state.round[0] + state.tsallis_offset[0])
     prediction.gamma[0] = entropy_rate(state)
     info = prediction.info
@@ -65,7 +72,7 @@ def predict(state: HybridState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: HybridState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze q_t(i_t), the probability of the play, which is under way from now on."""
+    """Freeze q_t(i_t), the probability of the arm drawn, and count the play as under way."""
     plays[0, 0] = divisor(prediction.q[arm])
     state.total[0] += state.waiting[0]
     state.waiting[0] += 1
@@ -76,19 +83,19 @@ def commit(state: HybridState, prediction: Prediction, arm: int, plays: Floats) 
 
 @compiled
 def withdraw(state: HybridState, play: Floats, arm: int) -> None:
-    """The play is no longer under way."""
+    """Count one play fewer under way."""
     state.waiting[0] -= 1
 
 
 @compiled
 def observe(state: HybridState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Add l / q_s, with the probability of the round of the play."""
+    """Add the estimate l / q_s, where q_s is the arm's probability when it was played."""
     withdraw(state, play, arm)
     state.losses[arm] += loss / play[0]
 
 
 class Schedule(NamedTuple):
-    """What the rates of a member of the family are made of: see `HybridState`."""
+    """The constants from which a learner of the family computes its rates (see `HybridState`)."""
 
     delay_weight: float
     tsallis_offset: float = 0.0
@@ -96,7 +103,7 @@ class Schedule(NamedTuple):
 
 
 def hybrid_start(arms: int, schedule: Schedule) -> HybridState:
-    """The state before the first round."""
+    """Return the state before the first round."""
     return HybridState(
         losses=np.zeros(arms),
         waiting=np.zeros(1, dtype=np.int64),
@@ -111,7 +118,7 @@ def hybrid_start(arms: int, schedule: Schedule) -> HybridState:
 
 @dataclass(frozen=True)
 class Hybrid(Learner):
-    """A member of the family, which differs from the others in its schedule alone."""
+    """The base class of the learners with the hybrid regularizer; they differ in their schedule."""
 
     setting: ClassVar[Setting] = Setting.CONCEALED
     play_width: ClassVar[int] = 1
@@ -120,7 +127,7 @@ class Hybrid(Learner):
 
     @property
     def schedule(self) -> Schedule:
-        """What the rates are made of; by default plays under way are not counted."""
+        """The constants of the rates; by default the plays under way have no effect."""
         return Schedule(delay_weight=0.0)
 
     def start(self) -> HybridState:

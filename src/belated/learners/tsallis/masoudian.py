@@ -1,7 +1,8 @@
 """The best-of-both-worlds hybrid of Masoudian, Zimmert and Seldin, 2022.
 
-The hybrid of Zimmert and Seldin, started so slowly that no loss under way can upset it; then it is
-good against any adversary and also where the losses are drawn at random. It must know d_max.
+This is the hybrid of Zimmert and Seldin with rates that start so low that no loss under way can
+change the weights much. Its regret is small against any adversary, and smaller still for stochastic
+losses. It must know d_max.
 """
 
 import math
@@ -14,7 +15,11 @@ from belated.types import Covers, Need
 
 @dataclass(frozen=True)
 class Masoudian(Hybrid):
-    """Inverse rates sqrt(t + eta_0) of Tsallis and sqrt((D_t + gamma_0) / ln K) of the entropy."""
+    """The hybrid learner with rates lowered by the constants eta_0 and gamma_0.
+
+    The inverse rates are sqrt(t + eta_0) for the Tsallis entropy and sqrt((D_t + gamma_0) / ln K)
+    for the negative entropy.
+    """
 
     max_delay: int = 0
 
@@ -32,7 +37,10 @@ class Masoudian(Hybrid):
 
     @property
     def schedule(self) -> Schedule:
-        """eta_0 = 10 d_max + (d_max / (K^(1/3) ln K))^2, gamma_0 = (24 d_max)^2 K^(2/3) ln K."""
+        """The constants of the rates, with the two offsets eta_0 and gamma_0.
+
+        eta_0 = 10 d_max + (d_max / (K^(1/3) ln K))^2, gamma_0 = (24 d_max)^2 K^(2/3) ln K.
+        """
         log_arms, root = math.log(max(self.arms, 2)), self.arms ** (1 / 3)
         return Schedule(
             delay_weight=1.0,

@@ -1,7 +1,7 @@
-"""Tsallis-INF of Zimmert and Seldin, 2019, fed in the order of arrival.
+"""Tsallis-INF of Zimmert and Seldin, 2019, which ignores delays and uses losses as they arrive.
 
-FTRL with the Tsallis regularizer and importance-weighted losses: without delays it is optimal
-against any adversary and, with the same rate, also where the losses are drawn at random.
+This is FTRL with the Tsallis regularizer and importance-weighted losses. Without delays it is
+optimal against any adversary and, with the same rate, also for stochastic losses.
 """
 
 import math
@@ -15,7 +15,7 @@ from belated.types import Covers
 
 @dataclass(frozen=True)
 class TsallisInf(Hybrid):
-    """Tsallis-INF for any number of rounds: q_t(i) = t/(L(i) - c)^2, with the c that sums to 1."""
+    """Tsallis-INF for any number of rounds: q_t(i) = t/(L(i) - c)^2, with c for the sum 1."""
 
     name: ClassVar[str] = "tsallis-inf"
     guarantee: ClassVar[str] = (

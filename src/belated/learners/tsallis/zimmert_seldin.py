@@ -1,8 +1,8 @@
 """The hybrid FTRL of Zimmert and Seldin, 2020, with their simple tuning.
 
-Tsallis-INF with an entropy added, whose rate falls with the plays that were under way in each
-round. It is optimal for any one delay for all arms and needs to know nothing; the paper's concealed
-learner is made from it.
+This is Tsallis-INF with an added entropy, whose rate falls with the number of plays under way in
+each round. It is optimal if all arms share their delays, and needs to know nothing beforehand. The
+paper's concealed learner is built on it.
 """
 
 import math
@@ -16,7 +16,7 @@ from belated.types import Covers
 
 @dataclass(frozen=True)
 class ZimmertSeldin(Hybrid):
-    """Their Algorithm 1: the inverse rate of the entropy is sqrt(2 D_t / ln K)."""
+    """Algorithm 1 of Zimmert and Seldin: the inverse rate of the entropy is sqrt(2 D_t / ln K)."""
 
     name: ClassVar[str] = "zimmert-seldin"
     guarantee: ClassVar[str] = "expected regret at most 4 sqrt(KT) + sqrt(8 D ln K)"

@@ -1,7 +1,8 @@
-"""The hybrid FTRL of Zimmert and Seldin, 2020, with their advanced tuning, which skips.
+"""The hybrid FTRL of Zimmert and Seldin, 2020, with their advanced tuning, which skips late plays.
 
-A play that has been under way for longer than the inverse rate of the entropy is not counted any
-more, so a few very late losses cannot slow the learner down. Its loss is still used when it comes.
+A play that has been under way for longer than the inverse rate of the entropy is skipped: it is no
+longer counted, so that a few very late losses cannot slow the learner down. Its loss is still used
+when it arrives.
 """
 
 import math
@@ -23,10 +24,11 @@ DIVISOR, ROUND = range(2)  # the columns of a play
 
 
 class ZimmertSeldinSkippingState(NamedTuple):
-    """The state of the hybrid, whose waiting and total leave out the plays that are skipped.
+    """State: the state of the hybrid, whose waiting and total do not count skipped plays.
 
-    Plays are skipped in the order of play: all that are counted are of the round `oldest` or later,
-    and `is_waiting` has a 1 for each, by round, modulo its length, which is a power of two.
+    Plays are skipped in the order of play, so all plays that count are of the round `oldest` or
+    later. `is_waiting` has a 1 for each of them, at its round modulo the length of the array, which
+    is a power of two.
     """
 
     hybrid: HybridState
@@ -36,7 +38,7 @@ class ZimmertSeldinSkippingState(NamedTuple):
 
 @compiled
 def predict(state: ZimmertSeldinSkippingState, prediction: Prediction) -> None:
-    """The argmin of the hybrid, whose entropy rate does not count the plays that are skipped."""
+    """Fill in the weights of the hybrid, whose entropy rate does not count skipped plays."""
     hybrid_regularizer.predict(state.hybrid, prediction)
 
 
@@ -46,7 +48,8 @@ def commit(
 ) -> None:
     """Freeze q_t(i_t) and t; skip the oldest play if t - s is above the inverse entropy rate.
 
-    No other can be: the oldest would have been skipped in the round before.
+    At most one play is too old: if the second oldest were so now, then the oldest would have been
+    so in the round before, and would have been skipped then.
     """
     now, last = state.hybrid.round[0], state.is_waiting.shape[0] - 1
     hybrid_regularizer.commit(state.hybrid, prediction, arm, plays)
@@ -61,14 +64,14 @@ def commit(
 
 @compiled
 def uncount(state: ZimmertSeldinSkippingState, played: int) -> None:
-    """The play of this round does not count any more."""
+    """Stop counting the play of the round `played` as under way."""
     state.is_waiting[played & (state.is_waiting.shape[0] - 1)] = 0
     state.hybrid.waiting[0] -= 1
 
 
 @compiled
 def withdraw(state: ZimmertSeldinSkippingState, play: Floats, arm: int) -> None:
-    """The play is no longer under way; one that was skipped had not counted before."""
+    """Stop counting the play as under way, unless it was skipped and is not counted already."""
     played = int(play[ROUND])
     if played >= state.oldest[0]:
         uncount(state, played)
@@ -78,16 +81,17 @@ def withdraw(state: ZimmertSeldinSkippingState, play: Floats, arm: int) -> None:
 def observe(
     state: ZimmertSeldinSkippingState, play: Floats, arm: int, loss: float, missing: int
 ) -> None:
-    """Add l / q_s, with the probability of the round of the play, skipped or not."""
+    """Add the estimate l / q_s, with q_s from the round of the play, whether skipped or not."""
     withdraw(state, play, arm)
     state.hybrid.losses[arm] += loss / play[DIVISOR]
 
 
 @dataclass(frozen=True)
 class ZimmertSeldinSkipping(Learner):
-    """Their Algorithm 2: the inverse rate of the entropy is sqrt(D_t / ln K), without the skipped.
+    """Algorithm 2 of Zimmert and Seldin, in which D_t does not count skipped plays.
 
-    The bound holds with any set S of rounds left out of D, for |S| more; here S is empty.
+    The inverse rate of the entropy is sqrt(D_t / ln K). The published bound may leave any set S of
+    rounds out of D at the cost of |S|; `bound` takes S to be empty.
     """
 
     name: ClassVar[str] = "zimmert-seldin-skipping"
@@ -109,7 +113,7 @@ class ZimmertSeldinSkipping(Learner):
         return state.hybrid.losses[:, np.newaxis]
 
     def from_version_3(self, parts: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-        """The parts of a saved flat state, with those of the hybrid together and first."""
+        """Return the parts of a saved flat state in a new order, with those of the hybrid first."""
         order = dict.fromkeys((*HybridState._fields, *parts))
         return {name: parts[name] for name in order}
 
@@ -120,7 +124,7 @@ class ZimmertSeldinSkipping(Learner):
     def reserved(
         self, state: ZimmertSeldinSkippingState, rounds: int
     ) -> ZimmertSeldinSkippingState:
-        """Room from the oldest play that counts to the last of so many rounds."""
+        """Return a state with room for the plays from `oldest` on and for `rounds` more rounds."""
         played = np.arange(state.oldest[0], state.hybrid.round[0])
         room = state.is_waiting.size
         if played.size + rounds <= room:

@@ -1,9 +1,9 @@
-"""Learners made of several copies of another learner, its base, so that no copy sees a delay.
+"""Wrappers: learners made of several copies of a base learner, so that no copy sees a delay.
 
-Copies of any learner can be named: "bold-BASE" and "copies-BASE".
+The names "bold-BASE" and "copies-BASE" wrap the learner named BASE.
 
-- `copies`: what both wrappers share: stacked states, and the class of copies over a base.
-- `bold`: "bold-...", in which the first copy that waits for nothing plays.
+- `copies`: what both wrappers share: stacked states, and how a wrapper class is made for a base.
+- `bold`: "bold-...", in which the first copy that waits for no loss plays.
 - `rotating`: "copies-...", in which d + 1 copies take turns.
-- `heap`: the smallest of many numbers, for the copies that are free.
+- `heap`: a heap of whole numbers, which finds the lowest free copy.
 """

@@ -1,7 +1,8 @@
 """BOLD, black-box online learning under delays (Joulani, Gyorgy and Szepesvari 2013, Algorithm 1).
 
-A round is played by the first copy of the base that waits for nothing, or by a new one. There are
-as many copies as rounds were ever open at once, and one more; nothing need be known beforehand.
+A round is played by the first copy of the base that waits for no loss, or by a new copy if all are
+waiting. The number of copies is one more than the largest number of rounds that were open at once.
+Nothing need be known beforehand.
 """
 
 from dataclasses import dataclass
@@ -27,10 +28,10 @@ from belated.types import DELIVERIES, Covers, Delivery
 
 
 class BoldState(NamedTuple):
-    """The copies, stacked, and which of them are free.
+    """State of BOLD: the stacked states of the copies, and which of the copies are free.
 
-    awaited counts the losses that each copy waits for, free is a heap of the copies that wait for
-    nothing, and copies is the number of those that have played.
+    awaited counts the losses that each copy waits for, free is a heap of the copies that have
+    played and wait for no loss, and copies is the number of copies that have played.
     """
 
     stack: Any
@@ -42,14 +43,14 @@ class BoldState(NamedTuple):
 
 @compiled
 def predict(state: BoldState, prediction: Prediction) -> None:
-    """The prediction of the free copy of the lowest number, or of a new one if none is free."""
+    """Fill in the prediction of the free copy of the lowest number, or of a new copy."""
     copy = state.free[1] if state.free[0] > 0 else state.copies[0]
     predict_copy(copy_of(state.stack, copy), prediction)
 
 
 @compiled
 def commit(state: BoldState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """That copy plays, and is busy until all losses of the round are told or withdrawn."""
+    """Play with that copy, which is busy until all losses of the round arrive or are withdrawn."""
     if state.free[0] > 0:
         copy = pop(state.free)
     else:
@@ -64,7 +65,7 @@ def commit(state: BoldState, prediction: Prediction, arm: int, plays: Floats) ->
 
 @compiled
 def withdraw(state: BoldState, play: Floats, arm: int) -> None:
-    """The copy that played waits for one loss less."""
+    """Withdraw the loss from the copy that played, which then waits for one loss fewer."""
     copy = int(play[play.shape[0] - 1])
     withdraw_copy(copy_of(state.stack, copy), play, arm)
     expect_less(state, copy)
@@ -72,7 +73,7 @@ def withdraw(state: BoldState, play: Floats, arm: int) -> None:
 
 @compiled
 def observe(state: BoldState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """The copy that played learns."""
+    """Pass the loss to the copy that played, which then waits for one loss fewer."""
     copy = int(play[play.shape[0] - 1])
     observe_copy(copy_of(state.stack, copy), play, arm, loss, missing)
     expect_less(state, copy)
@@ -80,7 +81,7 @@ def observe(state: BoldState, play: Floats, arm: int, loss: float, missing: int)
 
 @compiled
 def expect_less(state: BoldState, copy: int) -> None:
-    """One loss less is awaited; after the last the copy is free."""
+    """Let a copy wait for one loss fewer; after its last loss the copy is free."""
     state.awaited[copy] -= 1
     if state.awaited[copy] == 0:
         push(state.free, copy)
@@ -88,7 +89,7 @@ def expect_less(state: BoldState, copy: int) -> None:
 
 @dataclass(frozen=True)
 class Bold(Copied):
-    """BOLD: as many copies of a base learner as there are rounds open at once, and one more."""
+    """BOLD: copies of a base learner, one more than the largest number of rounds open at once."""
 
     guarantee: ClassVar[str] = (
         "(G + 1) f(T / (G + 1)), in expectation, with at most G rounds open at once and the base's "
@@ -101,11 +102,11 @@ class Bold(Copied):
 
     @classmethod
     def deliveries_over(cls, base: type[Learner]) -> tuple[Delivery, ...]:
-        """Any: a copy gets the losses of one round before it plays another."""
+        """Return all ways of delivery: a copy gets the losses of a round before it plays again."""
         return DELIVERIES
 
     def copies_after(self, state: BoldState, rounds: int) -> int:
-        """At worst no loss comes, and every round needs a copy of its own."""
+        """Return the copies needed if no loss arrives, so that every round needs its own copy."""
         return int(state.copies[0] + max(0, rounds - state.free[0]))
 
     def with_stack(self, state: BoldState | None, stack: Any) -> BoldState:
@@ -120,15 +121,16 @@ class Bold(Copied):
         return state._replace(stack=stack, awaited=awaited, free=free)
 
     def copies_in(self, facts: Facts) -> int:
-        """One more than are missing: all arms are told together, or have one delay.
+        """Return one more than the largest missing count.
 
-        Where they have not, the theorem does not apply.
+        This holds if the losses of all arms arrive together or have one delay; otherwise the
+        theorem does not apply.
         """
         return facts.most_missing + 1
 
 
 def bold(name: str, base: type[Learner], module: str) -> type[Bold]:
-    """The class of BOLD over a base."""
+    """Return the learner class of BOLD over a base learner."""
     return over(Bold, name, base, module)
 
 

@@ -1,8 +1,8 @@
-"""Copies: a learner for delayed losses, made from any learner that knows of no delays.
+"""Copies: a learner for delayed losses, made from any learner for losses without delay.
 
-Several copies of a base learner share the rounds, such that none plays before it was told the
-losses of its last round. Each plays as if there were no delays, and pays its own price for
-learning.
+Several copies of a base learner share the rounds in such a way that no copy plays before it has
+observed the losses of its previous round. Each copy plays as if there were no delays, and the
+regrets of the copies add up.
 """
 
 import functools
@@ -21,15 +21,15 @@ from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.learners.states import leaves, mapped
 from belated.types import Delivery
 
-FIRST_ROOM = 4  # copies
+FIRST_ROOM = 4  # the number of copies that a new stack has room for
 
 
 @dataclass(frozen=True)
 class Copied(Learner):
-    """Copies of a base learner, and a rule that says which of them plays.
+    """Copies of a base learner, and a rule that decides which of them plays.
 
-    The state has the base's states, stacked, in `stack`, and what the rule needs. The last number
-    that is frozen for a loss is the copy that waits for it.
+    The state has the stacked states of the copies in `stack`, and what the rule needs. The last
+    number that is frozen for a loss is the number of the copy that waits for it.
     """
 
     base: ClassVar[type[Learner]]
@@ -46,26 +46,26 @@ class Copied(Learner):
     @classmethod
     @abstractmethod
     def deliveries_over(cls, base: type[Learner]) -> tuple[Delivery, ...]:
-        """The ways in which copies of this base can be told their losses."""
+        """Return the ways in which losses may be delivered to copies of this base."""
 
     @abstractmethod
     def copies_after(self, state: Any, rounds: int) -> int:
-        """How many copies there may be after so many more rounds."""
+        """Return the largest number of copies that there may be after `rounds` more rounds."""
 
     @abstractmethod
     def with_stack(self, state: Any, stack: Any) -> Any:
-        """The state with a larger stack; the first state if there is none before."""
+        """Return the state with a larger stack, or the first state if `state` is None."""
 
     @abstractmethod
     def copies_in(self, facts: Facts) -> int | None:
-        """How many copies at most share the rounds of a game, if the facts tell."""
+        """Return the largest number of copies that share a game's rounds, or None if unknown."""
 
     def one(self) -> Learner:
-        """The base learner, with the options that were given for it."""
+        """Return the base learner with the options of one copy."""
         return self.base(arms=self.arms, **self.options_for_one())
 
     def options_for_one(self) -> dict[str, Any]:
-        """The options of each copy."""
+        """Return the options of one copy, by name."""
         return {option.name: getattr(self, option.name) for option in options_of(self.base)}
 
     def start(self) -> Any:
@@ -81,7 +81,7 @@ class Copied(Learner):
         return self.with_stack(state, stack)
 
     def _stacked(self, room: int) -> Any:
-        """So many copies as they start."""
+        """Return the stacked first states of `room` copies."""
         return mapped(
             lambda _, array: np.repeat(array[np.newaxis], room, axis=0), self.one().start()
         )
@@ -90,18 +90,24 @@ class Copied(Learner):
         return self.one().blank()
 
     def losses(self, state: Any) -> Floats:
-        """The losses that all copies together have learned."""
+        """Return the sum of the losses that all copies have observed."""
         one, room = self.one(), copies_in_stack(state.stack)
         copies = [one.losses(copy_of(state.stack, index)) for index in range(room)]
         total: Floats = np.sum(copies, axis=0)
         return total
 
     def own_missing(self, play: Sequence[float] | Floats) -> int:
-        """The count of the copy that played; its row begins with the base's columns."""
+        """Return the missing count of the copy that played.
+
+        The frozen numbers of a play begin with those of the base, which can read them itself.
+        """
         return self.one().own_missing(play)
 
     def from_version_3(self, parts: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-        """The numbers of a saved flat state, whose stack had the base's parts of that version."""
+        """Return the parts of a state saved in version 3, which was flat, for the present state.
+
+        The stack of that version consisted of the base's parts of that version.
+        """
         one, before = self.one(), "copy_"
         fresh = leaves(one.start())
         old = {name.removeprefix(before): parts[name] for name in parts if name.startswith(before)}
@@ -115,9 +121,9 @@ class Copied(Learner):
         return stack | {name: parts[name] for name in parts if not name.startswith(before)}
 
     def bound(self, facts: Facts) -> float | None:
-        """M f(T/M) for M copies of a base with the bound f, to the whole round.
+        """Return M f(T/M) for M copies of a base with the bound f, in whole rounds per copy.
 
-        f is concave, so shares that are as even as rounds can be are the worst for all copies.
+        f is concave, so the bound is largest when the rounds are shared as evenly as possible.
         """
         copies = self.copies_in(facts)
         if copies is None:
@@ -138,22 +144,22 @@ SomeCopied = TypeVar("SomeCopied", bound=Copied)
 
 
 def copies_in_stack(stack: Any) -> int:
-    """The number of copies that a stack has room for."""
+    """Return the number of copies that a stack has room for."""
     return len(next(iter(leaves(stack).values())))
 
 
 def options_of(base: type[Learner]) -> list[Any]:
-    """The options that a learner has beyond those of every learner."""
+    """Return the options that a learner has in addition to those of every learner."""
     return [each for each in fields(base) if each.name not in {f.name for f in fields(Learner)}]
 
 
 @functools.cache
 def over(parent: type[SomeCopied], name: str, base: type[Learner], module: str) -> type[SomeCopied]:
-    """The class of copies of a base, called `name`: "bold-exp3" is the BoldExp3 of that module.
+    """Return the wrapper class of a base, called `name`: "bold-exp3" is the module's BoldExp3.
 
-    All copies by one rule have the same class of state. Only a base from outside this package gets
-    a class of its own, with verbs that are not kept on disk, since it may change without our
-    sources.
+    All wrapper classes with the same rule share one class of state. Only a base from outside this
+    package gets its own state class, with compiled verbs that are not cached on disk, because such
+    a base may change while the sources of this package do not.
     """
     title = "".join(word.title() for word in name.split("-"))
     if base.reserved is not Learner.reserved:
@@ -184,7 +190,7 @@ def over(parent: type[SomeCopied], name: str, base: type[Learner], module: str) 
 
 
 def _share(values: list[Any], copy: int, room: int) -> list[Any]:
-    """The numbers of one copy in a part that has those of so many, one after the other."""
+    """Return the numbers of one copy, from a list with the numbers of `room` copies in a row."""
     size = len(values) // room
     return values[copy * size : (copy + 1) * size]
 
@@ -192,7 +198,7 @@ def _share(values: list[Any], copy: int, room: int) -> list[Any]:
 def _remade(
     parent: type[Copied], name: str, base: type[Learner], module: str, options: dict[str, Any]
 ) -> Copied:
-    """Copies as they were pickled."""
+    """Make the learner again that was pickled, from its wrapper class and its options."""
     kind: Any = over(parent, name, base, module)
     remade: Copied = kind(**options)
     return remade

@@ -1,6 +1,7 @@
-"""A heap of whole numbers: the smallest is taken first, each step in the logarithm of their number.
+"""A heap of whole numbers: the smallest is taken first, in time logarithmic in their number.
 
-The first entry of the array counts the numbers; those in places 2k and 2k + 1 are not below k's.
+The first entry of the array is the number of items. The items at the indices 2k and 2k + 1 are not
+smaller than the item at k.
 """
 
 from belated.arrays import Counts
@@ -9,7 +10,7 @@ from belated.compiled.jit import compiled
 
 @compiled
 def push(heap: Counts, number: int) -> None:
-    """Add a number; there must be room."""
+    """Add a number to the heap, which must have room for it."""
     heap[0] += 1
     place = heap[0]
     while place > 1 and heap[place // 2] > number:
@@ -20,7 +21,7 @@ def push(heap: Counts, number: int) -> None:
 
 @compiled
 def pop(heap: Counts) -> int:
-    """Take out the smallest number; there must be one."""
+    """Remove and return the smallest number of the heap, which must not be empty."""
     smallest, last, count = heap[1], heap[heap[0]], heap[0] - 1
     heap[0] = count
     place = 1

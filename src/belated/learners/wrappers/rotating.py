@@ -1,8 +1,8 @@
 """Copies that take turns (Weinberger and Ordentlich 2002; for bandits Neu et al. 2010).
 
-If every loss comes within d rounds, d + 1 copies of a base can play in rotation: each was told the
-losses of its last round before its turn comes again. The learner must know d, and always pays for
-the longest delay.
+If every loss arrives within d rounds, d + 1 copies of a base can play in rotation: each has
+observed the losses of its previous round before its turn comes again. The learner must know d, and
+its regret always depends on the longest delay.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from belated.types import Covers, Delivery, Need
 
 
 class RotatingState(NamedTuple):
-    """The copies, stacked; turns is d + 1, the number of copies that take turns."""
+    """State: the stacked states of the copies, and turns, which is d + 1, the number of copies."""
 
     stack: Any
     turns: Counts
@@ -36,19 +36,19 @@ class RotatingState(NamedTuple):
 
 @compiled
 def turn(state: RotatingState) -> int:
-    """The copy whose turn it is in round t: t - 1 modulo d + 1."""
+    """Return the number of the copy whose turn it is in round t: t - 1 modulo d + 1."""
     return int((state.round[0] - 1) % state.turns[0])
 
 
 @compiled
 def predict(state: RotatingState, prediction: Prediction) -> None:
-    """The prediction of the copy whose turn it is."""
+    """Fill in the prediction of the copy whose turn it is."""
     predict_copy(copy_of(state.stack, turn(state)), prediction)
 
 
 @compiled
 def commit(state: RotatingState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """The copy whose turn it is plays."""
+    """Play the round with the copy whose turn it is, and freeze the number of the copy."""
     copy = turn(state)
     commit_copy(copy_of(state.stack, copy), prediction, arm, plays)
     for row in range(plays.shape[0]):
@@ -58,19 +58,19 @@ def commit(state: RotatingState, prediction: Prediction, arm: int, plays: Floats
 
 @compiled
 def withdraw(state: RotatingState, play: Floats, arm: int) -> None:
-    """Tell the copy that played that the loss will not come."""
+    """Withdraw the loss from the copy that played, because it will never arrive."""
     withdraw_copy(copy_of(state.stack, int(play[play.shape[0] - 1])), play, arm)
 
 
 @compiled
 def observe(state: RotatingState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """The copy that played learns."""
+    """Pass the loss to the copy that played."""
     observe_copy(copy_of(state.stack, int(play[play.shape[0] - 1])), play, arm, loss, missing)
 
 
 @dataclass(frozen=True)
 class Rotating(Copied):
-    """Copies of a base learner in rotation, one more than the longest delay has rounds."""
+    """Copies of a base learner that play in rotation, d + 1 copies if the longest delay is d."""
 
     max_delay: int = 0
 
@@ -81,7 +81,7 @@ class Rotating(Copied):
     )
     covers: ClassVar[Covers] = (
         Covers.ANY
-    )  # each copy is told of its play in time, whichever arm it was
+    )  # each copy observes its loss in time, whichever arm it played
     source: ClassVar[str] = "Weinberger and Ordentlich 2002 as quoted by Joulani et al. 2013"
     state: ClassVar[type] = RotatingState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
@@ -92,11 +92,11 @@ class Rotating(Copied):
 
     @classmethod
     def deliveries_over(cls, base: type[Learner]) -> tuple[Delivery, ...]:
-        """Those of the base: if losses come too late, a copy may have two rounds open."""
+        """Return those of the base: if losses are too late, a copy may have two rounds open."""
         return base.deliveries
 
     def options_for_one(self) -> dict[str, Any]:
-        """A copy plays one round in d + 1."""
+        """Return the options of one copy, whose horizon is a share 1/(d + 1) of the rounds."""
         options = super().options_for_one()
         if "horizon" in options:
             horizon = as_count(options["horizon"], "horizon", 1)
@@ -104,7 +104,7 @@ class Rotating(Copied):
         return options
 
     def copies_after(self, state: RotatingState, rounds: int) -> int:
-        """Copies are made when their first turn comes."""
+        """Return the number of copies that have had a turn after `rounds` more rounds."""
         return int(min(self.max_delay + 1, state.round[0] - 1 + rounds))
 
     def with_stack(self, state: RotatingState | None, stack: Any) -> RotatingState:
@@ -115,12 +115,12 @@ class Rotating(Copied):
         return first
 
     def copies_in(self, facts: Facts) -> int | None:
-        """d + 1, unless a loss takes longer than d rounds."""
+        """Return d + 1, or None if a loss takes longer than d rounds."""
         return self.max_delay + 1 if facts.longest_wait <= self.max_delay else None
 
 
 def rotating(name: str, base: type[Learner], module: str) -> type[Rotating]:
-    """The class of copies of a base in rotation."""
+    """Return the learner class of copies of a base learner in rotation."""
     return over(Rotating, name, base, module)
 
 
