@@ -1,4 +1,4 @@
-"""python -m benchmarks: how long things take, beside what others take."""
+"""python -m benchmarks: how long our code takes, beside other software."""
 
 import json
 import sys
@@ -98,7 +98,7 @@ def show_bench(result: "Bench") -> None:
 
 
 def show_measured(measured: "Measured") -> None:
-    """The table of one measure; narrow, with no lines between the cells."""
+    """Print the table of one measure; it is narrow, with no lines between the cells."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -126,7 +126,7 @@ def show_measured(measured: "Measured") -> None:
 
 @contextmanager
 def status_line() -> Iterator[Callable[[str], None]]:
-    """A line on standard error that says what is under way, shown only in a terminal."""
+    """Show a line on standard error that says what is being measured, if that is a terminal."""
     if not sys.stderr.isatty():
         yield lambda text: None
         return

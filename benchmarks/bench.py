@@ -1,4 +1,4 @@
-"""A benchmark: measures taken one after the other, with what they ran on."""
+"""A benchmark: measures taken one after the other, with the machine and the peers they ran on."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from benchmarks.peers.peer import Presence
 
 @dataclass
 class Bench:
-    """The results so far; an interrupt leaves what was measured."""
+    """The results of a benchmark so far; an interrupt keeps what was measured."""
 
     effort: Effort
     machine: dict[str, str] = field(default_factory=machine_facts)
@@ -53,7 +53,7 @@ class Bench:
 def take_measures(
     measures: Sequence[Measure], effort: Effort, status: Callable[[str], None]
 ) -> Bench:
-    """Take the measures in order; `status` is called with what is under way."""
+    """Take the measures in order; `status` is called with a text that names the current one."""
     bench = Bench(effort)
     try:
         for place, measure in enumerate(measures, 1):

@@ -164,7 +164,7 @@ MEASURES = (
 
 
 def measures_numbered(numbers: Sequence[str]) -> list[Measure]:
-    """The measures with these numbers, in order and each once; all if there are none."""
+    """Return the measures with these numbers, in order and each once; all if none are given."""
     known = {str(measure.number): measure for measure in MEASURES}
     for number in numbers:
         if number not in known:

@@ -29,9 +29,9 @@ FASTER = (4, 5, 6, 8)
 COST = (1, 2, 3, 9, 10)
 SUFFIXES = (".svg", ".png", ".pdf")
 MARKERS = ("o", "s", "^", "D", "v", "P")
-ROW = 0.21  # inches
+ROW = 0.21  # inches for a row
 WIDTH = 7.4
-SIGN = 0.5  # inches: a sign of the legend, and the spaces beside it
+SIGN = 0.5  # inches for a sign of the legend and the spaces beside it
 EXP3 = "a round of Exp3 in the same engine"
 HEADINGS = {
     1: EXP3,
@@ -55,7 +55,7 @@ class Row:
 
 
 def check_figure(path: Path) -> None:
-    """Refuse what cannot be drawn before anything is measured."""
+    """Raise an error if the figure cannot be drawn into this file, before anything is measured."""
     if path.suffix.lower() not in SUFFIXES:
         raise ValueError(f"{path.name} is no picture; it must end in .svg, .png or .pdf")
     check_writable(path)
@@ -70,7 +70,7 @@ def save_figure(bench: Bench, path: Path) -> None:
 
 @with_figure_settings
 def figure(bench: Bench) -> Drawing:
-    """How much faster than others we are, and what we cost beside simpler things."""
+    """Draw two panels: how much faster than others we are, and our cost beside simpler code."""
     panels = [
         ("times faster than", rows_of(bench, FASTER), True),
         ("times the cost of", rows_of(bench, COST), False),
@@ -91,7 +91,7 @@ def figure(bench: Bench) -> Drawing:
 
 
 def draw_legend(drawing: Drawing, bench: Bench, entries: Sequence[Line2D]) -> None:
-    """Below the panels: what it was measured on, and what the signs mean."""
+    """Write below the panels the machine that was used, and what the signs mean."""
     quick = ", QUICK: not for quoting" if bench.effort.quick else ""
     note = f"{bench.machine['cpu']}, Python {bench.machine['python']}{quick}"
     longest = max(text_width(str(each.get_label()), SMALL_SIZE) for each in entries)
@@ -108,7 +108,7 @@ def draw_legend(drawing: Drawing, bench: Bench, entries: Sequence[Line2D]) -> No
 
 
 def rows_of(bench: Bench, numbers: Sequence[int]) -> list[Row]:
-    """A heading for each kind of rival, then a row for each rival."""
+    """Make a heading for each kind of rival, followed by a row for each rival."""
     found: dict[str, dict[str, list[Result]]] = {}
     for measured in bench.measured:
         number = measured.measure.number
@@ -123,13 +123,13 @@ def rows_of(bench: Bench, numbers: Sequence[int]) -> list[Row]:
 
 
 def label_of(measured: Measured, result: Result) -> str:
-    """The rival; in the measures that have the same one, our own learner."""
+    """Return the name of the rival or, in measures with a single rival, of our own learner."""
     number = measured.measure.number
     return f"{measured.measure.title} ({number})" if number in (1, 2, 3) else result.what
 
 
 def styles_of(panels: Sequence[Sequence[Row]]) -> dict[int | None, tuple[str, Any]]:
-    """Marker and shade for each number of arms that occurs; None is a result without arms."""
+    """Choose a marker and a shade for each number of arms; None is a result without arms."""
     found = {each.arms for rows in panels for row in rows for each in row.results}
     arms = sorted(number for number in found if number is not None)
     colours = shades(len(arms) + 1, ("#9fd0c7", "#3f97ac", "#1f6a8c", "#0b3c5d"))
@@ -146,7 +146,7 @@ def draw_panel(
     faster: bool,
     styles: dict[int | None, tuple[str, Any]],
 ) -> None:
-    """One row below the other; full markers are goals met, hollow ones goals missed."""
+    """Draw the rows of a panel; full markers are goals met, hollow ones are goals missed."""
     axes.set_xscale("log")
     axes.axvline(1.0, color=FAINT, linewidth=0.9, zorder=1)
     for height, row in enumerate(rows):
@@ -171,7 +171,7 @@ def draw_panel(
 
 
 def draw_result(axes: Axes, height: float, result: Result, style: tuple[str, Any]) -> None:
-    """The median with its quartiles, and the goal as an upright tick."""
+    """Draw the median with its quartiles, and the goal as an upright tick."""
     marker, colour = style
     value = result.value
     axes.plot([value.low, value.high], [height, height], color=colour, linewidth=2.2, zorder=2)
@@ -186,7 +186,7 @@ def draw_result(axes: Axes, height: float, result: Result, style: tuple[str, Any
 
 
 def legend_of(styles: dict[int | None, tuple[str, Any]]) -> list[Line2D]:
-    """What markers and ticks mean."""
+    """Make the entries of the legend, which explain markers and ticks."""
     entries = [
         Line2D([], [], color=colour, marker=marker, linestyle="none",
                label="new process" if arms is None else f"K = {arms:,}")

@@ -1,4 +1,4 @@
-"""Results as text, for the table in the terminal and for the figure."""
+"""Formats results as text, for the table in the terminal and for the figure."""
 
 from benchmarks.measure import ANSWER, PASSES, SECONDS, Goal, Measured, Result
 from benchmarks.timing import Spread
@@ -9,7 +9,7 @@ MET = {True: "yes", False: "NO", None: ""}
 
 
 def rows_of(measured: Measured) -> list[tuple[str, ...]]:
-    """A row for each result."""
+    """Return a row of texts for each result."""
     return [
         (
             result.what,
@@ -26,12 +26,12 @@ def rows_of(measured: Measured) -> list[tuple[str, ...]]:
 
 
 def time_text(seconds: Spread | None) -> str:
-    """A duration with three digits."""
+    """Format a duration with three digits."""
     return "" if seconds is None else value_text(seconds.median, SECONDS)
 
 
 def value_text(value: float, unit: str) -> str:
-    """A number of this unit, with three digits."""
+    """Format a number with this unit, with three digits."""
     if unit == SECONDS:
         for scale, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
             if value >= scale:
@@ -43,14 +43,14 @@ def value_text(value: float, unit: str) -> str:
 
 
 def digits(value: float) -> str:
-    """Three digits, two for what is below 1; commas between thousands."""
+    """Format a number with three digits, or two below 1, and with commas between thousands."""
     if value >= 100.0:
         return f"{value:,.0f}"
     return f"{value:.3g}" if value >= 1.0 else f"{value:.2g}"
 
 
 def quartiles(result: Result) -> str:
-    """The two quartiles, of what was measured repeatedly."""
+    """Format the two quartiles of a result that was measured repeatedly."""
     spread, unit = result.value, result.unit
     if spread.low == spread.high:
         return ""
@@ -60,7 +60,7 @@ def quartiles(result: Result) -> str:
 
 
 def goal_text(goal: Goal | None, unit: str) -> str:
-    """The limit and its side."""
+    """Format a goal: its limit, and whether values must be above or below it."""
     if goal is None:
         return ""
     if unit == ANSWER:

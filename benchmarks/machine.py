@@ -9,16 +9,16 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def use_one_thread() -> None:
-    """Keep peers' linear algebra on one thread: CPU time would count them all.
+    """Limit the linear algebra of peers to one thread, since CPU time counts all threads.
 
-    It must be called before numpy is imported; a user's own setting stands.
+    It must be called before numpy is imported; a user's own setting is kept.
     """
     for name in THREADS:
         os.environ.setdefault(name, "1")
 
 
 def machine_facts() -> dict[str, str]:
-    """CPU, cores, system, Python and the versions that matter."""
+    """Return the CPU, its cores, the system, Python, and the versions of libraries that matter."""
     facts = {
         "cpu": cpu_model(),
         "cores": str(os.cpu_count()),
@@ -34,7 +34,7 @@ def machine_facts() -> dict[str, str]:
 
 
 def cpu_model() -> str:
-    """The processor's name, where the system tells it."""
+    """Return the processor's name, if the system gives it."""
     path = Path("/proc/cpuinfo")
     if path.is_file():
         for line in path.read_text().splitlines():

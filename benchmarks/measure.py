@@ -1,4 +1,4 @@
-"""What a measure is: a question, its goal, and results that come one after the other."""
+"""Measures: a measure has a question, a goal, and results that come one after the other."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -25,12 +25,12 @@ class Goal:
 
 
 def at_most(limit: float) -> Goal:
-    """The value must not be above the limit."""
+    """Return the goal that a value is not above the limit."""
     return Goal(limit)
 
 
 def at_least(limit: float) -> Goal:
-    """The value must not be below the limit."""
+    """Return the goal that a value is not below the limit."""
     return Goal(limit, at_least=True)
 
 
@@ -38,7 +38,7 @@ def at_least(limit: float) -> Goal:
 class Result:
     """One number of a measure; `ours` and `rival` are seconds for a unit of work.
 
-    `what` says what the value is of; a result without a goal is there for information.
+    `what` says what was measured; a result without a goal is for information only.
     """
 
     what: str
@@ -62,18 +62,18 @@ class Effort:
     quick: bool = False
 
     def choose(self, full: Value, quick: Value) -> Value:
-        """One of two sizes."""
+        """Return the size for a full or for a quick benchmark."""
         return quick if self.quick else full
 
     @property
     def turns(self) -> int:
-        """How often contestants take turns."""
+        """The number of turns that contestants take."""
         return self.choose(9, 3)
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A row of the benchmark; `run` yields its results as they are known."""
+    """One measure of the benchmark; `run` yields each result when it is known."""
 
     number: int
     title: str
@@ -92,7 +92,7 @@ class Measured:
     failure: str = ""
 
     def content(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the results as a JSON object."""
         return {
             "number": self.measure.number,
             "title": self.measure.title,
@@ -112,12 +112,12 @@ def take(measure: Measure, effort: Effort, into: Measured) -> Iterator[Result]:
             into.results.append(result)
             into.seconds = time.perf_counter() - started
             yield result
-    except Exception as error:  # the other measures go on
+    except Exception as error:  # the other measures are still taken
         into.failure = f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def result_content(result: Result) -> dict[str, Any]:
-    """The result as a JSON object; what does not apply is null."""
+    """Return a result as a JSON object, with null for what does not apply."""
     goal = result.goal
     return {
         "what": result.what,
@@ -134,5 +134,5 @@ def result_content(result: Result) -> dict[str, Any]:
 
 
 def exactly(value: float) -> Spread:
-    """A number that is counted, not measured."""
+    """Return a number that is counted, not measured, as a spread without width."""
     return Spread(value, value, value)

@@ -1,4 +1,4 @@
-"""Timing: contestants take turns in one process, and a ratio is formed within each turn.
+"""Timing: contestants take turns in one process, and a ratio is computed within each turn.
 
 The speed of a machine changes while a benchmark runs. Contestants that run within the same second
 change together, so the ratio of two neighbours is stable where their times are not.
@@ -26,7 +26,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Spread":
-        """The spread of these values."""
+        """Return the spread of these values."""
         low, median, high = np.quantile(values, [0.25, 0.5, 0.75])
         return cls(float(median), float(low), float(high))
 
@@ -47,11 +47,11 @@ class Race:
     seconds: dict[str, list[float]]
 
     def time(self, name: str) -> Spread:
-        """The time of a unit of work of this contestant, in seconds."""
+        """Return the time of a unit of work of this contestant, in seconds."""
         return Spread.of(self.seconds[name])
 
     def ratio(self, name: str, to: str) -> Spread:
-        """How many times as long as `to` this contestant takes, turn by turn."""
+        """Return this contestant's time divided by that of `to`, turn by turn."""
         pairs = zip(self.seconds[name], self.seconds[to], strict=True)
         return Spread.of([mine / yours for mine, yours in pairs])
 
@@ -62,7 +62,7 @@ def race(
     prepare: Callable[[], None] = lambda: None,
     clock: Clock = time.process_time_ns,
 ) -> Race:
-    """Let all contestants do a batch in each turn, every time in another order.
+    """Let all contestants do a batch in each turn, in a different order every time.
 
     `prepare` runs before each turn and is not timed; nor is the first turn, which warms up.
     """
@@ -83,7 +83,7 @@ def race(
 def sized(
     name: str, work: Callable[[int], None], seconds: float, clock: Clock = time.process_time_ns
 ) -> Contestant:
-    """A contestant whose batches take about the given time, found by trial."""
+    """Make a contestant whose batches take about the given time, which is found by trial."""
     batch = 1
     while True:
         started = clock()

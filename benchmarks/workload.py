@@ -1,7 +1,7 @@
 """The game that all measures share, and runs of learners through it, batch by batch.
 
-Bernoulli losses with means spread over the arms, and for each arm a delay of its own below 50
-rounds, constant in time. Drawing the game is never timed.
+The losses are Bernoulli with means spread over the arms, and each arm has a constant delay of its
+own below 50 rounds. Drawing the game is never timed.
 """
 
 from collections.abc import Iterator
@@ -20,30 +20,30 @@ from belated.play.game import Game, Stretch
 from belated.types import Need
 from benchmarks.timing import Contestant
 
-HORIZON = 100_000  # nine rates
+HORIZON = 100_000  # gives a grid of nine rates
 MAX_MISSING = 50
 SEED = 1
 
 
 def means_of(arms: int) -> list[float]:
-    """The mean losses, evenly from 0.2 to 0.8."""
+    """Return the mean losses of the arms, evenly spaced from 0.2 to 0.8."""
     return [float(mean) for mean in np.linspace(0.2, 0.8, arms)]
 
 
 def delays_of(arms: int) -> list[int]:
-    """The delays, from 0 to 49 and without any relation to the means."""
+    """Return the delays of the arms, from 0 to 49 and unrelated to the means."""
     return [7 * i % MAX_MISSING for i in range(arms)]
 
 
 def game_of(arms: int, rounds: int = HORIZON, delay: int | None = None) -> Game:
-    """The game; if a delay is given, every arm has it."""
+    """Make the game; if a delay is given, every arm has it."""
     delays: DelayProcess = PerArm(delays_of(arms)) if delay is None else Constant(delay)
     environment = Environment("benchmark", Bernoulli(means_of(arms)), delays, rounds)
     return Game(environment, np.random.SeedSequence(SEED))
 
 
 def learner_of(name: str, arms: int, max_missing: int = MAX_MISSING) -> Learner:
-    """A registered learner that is told what it needs to know of the game."""
+    """Make a registered learner with what it must know about the game."""
     kind = registered()[name]
     facts: dict[Need, Any] = {
         Need.HORIZON: HORIZON,
@@ -58,14 +58,14 @@ def learner_of(name: str, arms: int, max_missing: int = MAX_MISSING) -> Learner:
 
 
 def engine_run(learner: Learner, game: Game) -> EngineRun:
-    """A learner before the first round of the game."""
+    """Make the run of a learner before the first round of the game."""
     return EngineRun(learner, game, np.random.SeedSequence(SEED))
 
 
 def long_stretches(game: Game, rounds: int) -> Iterator[Stretch]:
-    """The game in stretches of `rounds` rounds, longer than those that games are read in.
+    """Yield the game in stretches of `rounds` rounds, longer than those of `Game.stretches`.
 
-    The work of the engine once per stretch is then negligible beside that of its rounds.
+    The work that the engine does once per stretch is then negligible.
     """
     waiting: list[Stretch] = []
     for stretch in game.stretches():
@@ -79,7 +79,7 @@ def long_stretches(game: Game, rounds: int) -> Iterator[Stretch]:
 
 
 def joined(stretches: list[Stretch]) -> Stretch:
-    """Consecutive stretches as one."""
+    """Join consecutive stretches into one."""
     return stretches[0]._replace(
         losses=np.concatenate([each.losses for each in stretches]),
         delays=np.concatenate([each.delays for each in stretches]),
@@ -88,7 +88,7 @@ def joined(stretches: list[Stretch]) -> Stretch:
 
 
 def part_of(stretch: Stretch, start: int, end: int) -> Stretch:
-    """Some rounds of a stretch."""
+    """Return some rounds of a stretch."""
     return stretch._replace(
         first=stretch.first + start,
         losses=stretch.losses[start:end],
@@ -107,7 +107,7 @@ class Players:
         self._stretches = long_stretches(game, batch)
 
     def skip(self, rounds: int) -> None:
-        """Let all learners play the first rounds, untimed."""
+        """Let all learners play the first rounds without timing them."""
         for _ in range(-(-rounds // self.batch)):
             self.draw()
             for run in self.runs.values():
@@ -118,6 +118,6 @@ class Players:
         self._stretch = next(self._stretches)
 
     def contestant(self, name: str) -> Contestant:
-        """One of the learners as a contestant that plays the batch drawn last."""
+        """Return one of the learners as a contestant that plays the batch drawn last."""
         run = self.runs[name]
         return Contestant(name, lambda rounds: run.play(self._stretch), self.batch)

@@ -47,7 +47,7 @@ BARS: dict[Variant, tuple[str, str]] = {"paper": ("0.25", ""), "repaired": ("1.0
 
 
 class ManyArms(NamedTuple):
-    """E2: the mean regret of each variant after each of some rounds, and th:concealed there."""
+    """The results for E2: each variant's mean regret over time, and the bound th:concealed."""
 
     arms: int
     rounds: NDArray[np.int64]
@@ -56,7 +56,7 @@ class ManyArms(NamedTuple):
 
 
 class LateSilences(NamedTuple):
-    """E1: the regret of each variant in each game of the family, and th:fullinfobound there."""
+    """The results for E1: each variant's regret in each game, and the bound th:fullinfobound."""
 
     games: tuple[LateSilenceGame, ...]
     regret: dict[Variant, list[float]]
@@ -64,7 +64,10 @@ class LateSilences(NamedTuple):
 
 
 def many_arms(arms: int, rounds: int, progress: Callable[[int, int], None]) -> ManyArms:
-    """One arm never loses and all others always do, at once; the learner needs no horizon."""
+    """Play a game in which one arm never loses and all others always do, without delays.
+
+    One run gives the regret after every number of rounds, since the learner needs no horizon.
+    """
     comparison = belated.compare(
         [f"concealed:variant={variant}" for variant in VARIANTS],
         belated.scenario("many-arms", arms=arms, rounds=rounds),
@@ -80,7 +83,7 @@ def many_arms(arms: int, rounds: int, progress: Callable[[int, int], None]) -> M
 def late_silences(
     games: tuple[LateSilenceGame, ...], progress: Callable[[int], None]
 ) -> LateSilences:
-    """Every game of the family with every variant, the longest first, on all cores."""
+    """Play every game of the family with every variant on all cores, the longest game first."""
     jobs = sorted(((g, v) for g in games for v in VARIANTS), key=lambda job: -job[0].second)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         runs = dict(
@@ -91,7 +94,7 @@ def late_silences(
 
 
 def show(title: str, sizes: Sequence[str], rows: Sequence[tuple[Sequence[str], Floats]]) -> None:
-    """A table: the size of each game, the regret of each variant with its ratio, and the bound."""
+    """Print a table: the size of each game, each variant's regret with its ratio, and the bound."""
     table = Table(title=title)
     regrets = [column for variant in VARIANTS for column in (variant, "ratio")]
     for column in (*sizes, *regrets, "bound"):
@@ -103,7 +106,7 @@ def show(title: str, sizes: Sequence[str], rows: Sequence[tuple[Sequence[str], F
 
 
 def show_many_arms(result: ManyArms) -> None:
-    """Some of the rounds as a table."""
+    """Print some of the rounds as a table."""
     shown = [t for t in SHOWN if t < result.rounds[-1]] + [int(result.rounds[-1])]
     numbers = np.array([*(result.regret[v] for v in VARIANTS), result.bound])
     rows = [
@@ -113,7 +116,7 @@ def show_many_arms(result: ManyArms) -> None:
 
 
 def show_late_silences(result: LateSilences) -> None:
-    """A row for each game."""
+    """Print a table with a row for each game."""
     numbers = np.array([*(result.regret[v] for v in VARIANTS), result.bound])
     rows = [
         ([f"{game.kappa:.0f}", power(game.first), power(game.second)], numbers[:, k])
@@ -124,12 +127,12 @@ def show_late_silences(result: LateSilences) -> None:
 
 
 def power(number: int) -> str:
-    """3e8 for 300,000,000."""
+    """Format a number by a power of ten, such as 3e8 for 300,000,000."""
     return f"{number:.0e}".replace("e+0", "e")
 
 
 def draw_many_arms(axes: "Axes", result: ManyArms) -> None:
-    """E2: lines over the rounds."""
+    """Draw the results for E2 as lines over the rounds."""
     for variant in VARIANTS:
         ratio = result.regret[variant] / result.bound
         style, shade = LINES[variant]
@@ -145,7 +148,7 @@ def draw_many_arms(axes: "Axes", result: ManyArms) -> None:
 
 
 def draw_late_silences(axes: "Axes", result: LateSilences) -> None:
-    """E1: a pair of bars for each game."""
+    """Draw the results for E1 as a pair of bars for each game."""
     place, width = np.arange(len(result.games)), 0.4
     for variant, shift in zip(VARIANTS, (-width / 2, width / 2), strict=True):
         ratio = [r / b for r, b in zip(result.regret[variant], result.bound, strict=True)]
@@ -161,7 +164,7 @@ def draw_late_silences(axes: "Axes", result: LateSilences) -> None:
 
 
 def draw(arms: ManyArms, silences: LateSilences, path: Path) -> None:
-    """Regret over bound: above one, the theorem is broken."""
+    """Draw regret divided by bound; a value above one contradicts the theorem."""
     import matplotlib as mpl
 
     mpl.use("agg")

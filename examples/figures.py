@@ -11,7 +11,7 @@ from rich.console import Console
 from examples.late_feedback import ADS, ROUNDS, SEED, Game, played
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
-VISITORS = np.unique(np.geomspace(50, ROUNDS, 500).astype(int))  # before, the shares are noise
+VISITORS = np.unique(np.geomspace(50, ROUNDS, 500).astype(int))  # with fewer, the shares are noise
 STYLES = {
     "practical experts": ("tab:green", "-"),
     "practical bandit": ("tab:red", "-"),
@@ -22,13 +22,13 @@ STYLES = {
 
 
 def sales(losses: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sales to the first visitors, for every number of them that is drawn."""
+    """Return the sales to the first visitors, for every number of visitors in the figure."""
     sold: NDArray[np.float64] = np.cumsum(1.0 - losses)[VISITORS - 1]
     return sold
 
 
 def late_feedback(path: Path) -> None:
-    """What each learner of late_feedback.py sells, beside what the best ad alone would."""
+    """Draw the sales of each learner of late_feedback.py, beside those of the best ad alone."""
     game = Game.drawn(np.random.default_rng(SEED))
     best = int(game.losses.sum(axis=0).argmin())
     reference = sales(game.losses[:, best])

@@ -1,4 +1,4 @@
-"""The practical learners, and the three of the paper, on one game in which feedback comes late.
+"""The practical learners and the paper's three learners play a game in which feedback comes late.
 
 A shop shows one of four ads to each visitor. A coffee is bought at once or never, a car after many
 other visitors have come and gone; the loss of a visit is 1 unless the ad led to a sale. Every
@@ -21,7 +21,7 @@ from belated.types import AnyVariant
 
 ADS = ["coffee", "shoes", "phone", "car"]
 SALES = np.array([0.2, 0.3, 0.4, 0.6])  # how often each ad leads to a sale
-DELAYS = np.array([0, 2, 8, 20])  # about how many visitors later one knows
+DELAYS = np.array([0, 2, 8, 20])  # after about how many visitors the outcome is known
 ROUNDS = 20_000
 SEED = 7
 
@@ -41,7 +41,7 @@ class Game:
         return cls(losses, delays, missing_counts(delays))
 
     def arrivals(self) -> list[list[tuple[int, int]]]:
-        """The (visitor, ad) pairs whose outcome is known after each visitor."""
+        """List, for each visitor, the (visitor, ad) pairs whose outcome is known after them."""
         known: list[list[tuple[int, int]]] = [[] for _ in range(ROUNDS)]
         for (t, arm), delay in np.ndenumerate(self.delays):
             if t + delay < ROUNDS:
@@ -50,7 +50,7 @@ class Game:
 
 
 def experts(game: Game, variant: AnyVariant) -> Iterator[float]:
-    """Full information: the outcome of every ad is told, each in its own time."""
+    """Play with full information: the outcome of every ad is told when it is known."""
     horizon = "doubling" if variant == "practical" else ROUNDS
     learner = belated.DelayedExperts(ADS, horizon=horizon, variant=variant, seed=SEED)
     tickets = []
@@ -64,7 +64,7 @@ def experts(game: Game, variant: AnyVariant) -> Iterator[float]:
 
 
 def partially_concealed(game: Game) -> Iterator[float]:
-    """Bandit: only the ad shown is told, with how many outcomes of it were missing."""
+    """Play a bandit that is told the outcome of the ad shown, and how many of it were missing."""
     most = int(game.missing.max())
     learner = belated.PartiallyConcealedBandit(ADS, horizon=ROUNDS, max_missing=most, seed=SEED)
     tickets = []
@@ -79,7 +79,7 @@ def partially_concealed(game: Game) -> Iterator[float]:
 
 
 def concealed(game: Game, variant: AnyVariant) -> Iterator[float]:
-    """Bandit: only the ad shown is told, and nothing else."""
+    """Play a bandit that is told the outcome of the ad shown, and nothing else."""
     most = None if variant == "practical" else int(game.missing.max())
     learner = belated.ConcealedBandit(ADS, max_missing=most, variant=variant, seed=SEED)
     tickets = []
@@ -102,7 +102,7 @@ PLAYERS: dict[str, tuple[str, Callable[[Game], Iterator[float]]]] = {
 
 
 def played(game: Game, console: Console) -> dict[str, NDArray[np.float64]]:
-    """The losses of every learner in every round, with a progress bar."""
+    """Play every learner, with a progress bar, and return its losses in every round."""
     losses = {name: np.empty(ROUNDS) for name in PLAYERS}
     with Progress(console=console, transient=True) as progress:
         for name, (_, play) in PLAYERS.items():
@@ -114,7 +114,7 @@ def played(game: Game, console: Console) -> dict[str, NDArray[np.float64]]:
 
 
 def main() -> None:
-    """Play the game and print who sold how much."""
+    """Play the game and print how much each learner sold."""
     console = Console()
     game = Game.drawn(np.random.default_rng(SEED))
     table = Table(title=f"Sales for 100 visitors, {ROUNDS:,} visitors in all", title_justify="left")
@@ -142,7 +142,7 @@ PARTS = (slice(0, 1000), slice(ROUNDS - 1000, ROUNDS), slice(0, ROUNDS))
 
 
 def sales(losses: NDArray[np.float64]) -> str:
-    """Sales for 100 visitors."""
+    """Return the sales per 100 visitors as text."""
     return f"{100.0 * (1.0 - losses.mean()):.1f}"
 
 

@@ -1,9 +1,9 @@
-"""The game that breaks th:fullinfobound (E1 of docs/errata.md), in sizes that do break it.
+"""The game that contradicts th:fullinfobound (E1 of docs/errata.md), in sizes large enough for it.
 
-Two experts, and a prior of e^-kappa on the first. For T1 rounds both lose 1 and all is prompt. Then
-the first stops losing, and the first M - 1 of its zeros never arrive, so that rho^max rises from 0
-to M - 1. The first part is so long that its state is taken from a closed form; the second is
-played. The scenario late-silence plays both, in sizes for a second.
+There are two experts, and the first has the prior e^-kappa. For T1 rounds both lose 1 and no loss
+is late. Then the first stops losing, and the first M - 1 of its zeros never arrive, so that rho^max
+rises from 0 to M - 1. The first part is so long that its state is computed from a closed form; the
+second part is played. The scenario late-silence plays both, in sizes that take a second.
 """
 
 import math
@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class LateSilenceGame:
-    """T1 = first, T2 = second and M = most."""
+    """The sizes of a game: T1 = first, T2 = second and M = most."""
 
     kappa: float
     first: int
@@ -42,23 +42,23 @@ class LateSilenceGame:
 
     @property
     def horizon(self) -> int:
-        """T = T1 + T2."""
+        """The number of rounds of both parts, T = T1 + T2."""
         return self.first + self.second
 
     def bound(self, variant: Variant) -> float:
-        """th:fullinfobound against the first expert; repaired, what E1 proves in its place."""
+        """Return th:fullinfobound against the first expert; repaired, the bound that E1 proves."""
         u = theorems.ComparatorTerms(self.kappa, float(self.first), 0.0)
         if variant == "repaired":
             return theorems.repaired_full_information(u, self.horizon, self.most - 1)
         return theorems.full_information(u, 2, self.horizon, self.most - 1)
 
     def learner(self, variant: Variant) -> FullInformation:
-        """The learner with the horizon and the prior of this game."""
+        """Make the learner with the horizon and the prior of this game."""
         prior = (math.exp(-self.kappa), -math.expm1(-self.kappa))
         return FullInformation(arms=2, variant=variant, horizon=self.horizon, prior=prior)
 
     def after_first_part(self, learner: FullInformation) -> FullInformationState:
-        """The state after the first part.
+        """Return the learner's state after the first part, from a closed form.
 
         Both experts were charged the same in every round, l + 4 eta l at the rates of rho^max = 0,
         so their weights were the prior throughout, and the regret was zero.
@@ -71,13 +71,16 @@ class LateSilenceGame:
         return state
 
     def second_part(self) -> Environment:
-        """The rounds from the turn on."""
+        """Return the environment of the second part, in which the first expert does not lose."""
         return scenario("late-silence", first=0, second=self.second, most=self.most)
 
     def play(
         self, variant: Variant, progress: Callable[[int], None] = lambda rounds: None
     ) -> Outcome:
-        """Play the second part from where the first ends; `progress` is told the rounds it took."""
+        """Play the second part from the state after the first part.
+
+        `progress` is called with the number of rounds that were played.
+        """
         learner, seed = self.learner(variant), np.random.SeedSequence(0)  # nothing is drawn
         game = Game(self.second_part(), seed)
         run = EngineRun(learner, game, seed)

@@ -18,7 +18,7 @@ from belated.report.style import (
 from belated.report.text_fitting import MARGIN, cut_to_width, text_width, wrap_to_width
 
 WIDE, ROW, HEAD, FOOT, RIGHT = 6.4, 0.3, 0.5, 0.6, 0.55  # inches
-LABELS, LINE = 3.0, 0.14  # inches: the most for the names of parts, and a line of text
+LABELS, LINE = 3.0, 0.14  # inches: the limit for the names of parts, and a line of text
 MORE = "more regret than with all parts, in percent of uniform play's; a dot a scenario"
 NAMES = {
     "forgets=0": "no estimate that forgets",
@@ -47,7 +47,7 @@ class PartCost(NamedTuple):
 
 
 def parts_of(table: Table) -> dict[str, list[PartCost]]:
-    """The costs of the parts of every dissected learner, largest first, in percent."""
+    """Return the costs in percent of leaving out each part of each learner, largest first."""
     whole = {
         (row["learner"], row["scenario"]): row["of uniform"] for row in table if not row["changed"]
     }
@@ -65,7 +65,7 @@ def parts_of(table: Table) -> dict[str, list[PartCost]]:
 
 @with_figure_settings
 def parts_figure(learner: str, parts: list[PartCost]) -> Drawing:
-    """A dot for each scenario and a bar for their mean; to the right, the part is missed."""
+    """Draw a dot for each scenario and a bar for their mean; to the right, the part is useful."""
     names = [
         cut_to_width(NAMES.get(each.changed, each.changed), LABELS, SMALL_SIZE) for each in parts
     ]
@@ -102,5 +102,5 @@ def parts_figure(learner: str, parts: list[PartCost]) -> Drawing:
 
 
 def signed(percent: float) -> str:
-    """A whole number with its sign; 0 without one."""
+    """Return a whole number with its sign; 0 has none."""
     return f"{percent:+.0f}" if round(percent) else "0"

@@ -1,7 +1,7 @@
-"""Experiments that others have published: the games, as far as they are described, and the claims.
+"""Experiments that others have published: their games, as far as described, and their claims.
 
-What was found in them is known as a number or only as a shape; `studies.published` plays
-them and compares.
+A claim is a number or only the shape of a curve; `studies.published` plays the games and compares
+the results with the claims.
 """
 
 import math
@@ -20,14 +20,14 @@ from belated.specs import listed, named_options
 Measure = Literal["ratio", "exponent"]
 
 MEAN_DELAYS = (0.0, 20.0, 40.0, 60.0, 80.0, 100.0)
-SPREAD = 10.0  # a variance of 100
+SPREAD = 10.0  # a standard deviation, that is a variance of 100
 LAW_INDEX, LAW_LENGTH, WINDOW = 0.7, 2**12, 50
 FEWEST_ROUNDS = 100
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A learner, what was published about it, if anything, and the number in that, if any."""
+    """A learner with the text and the number that were published about it, if there are any."""
 
     learner: str
     published: str = ""
@@ -35,7 +35,7 @@ class Claim:
 
 
 class Trial(NamedTuple):
-    """A game with its contenders, in the order of the claims; mean_delay if that is varied."""
+    """A game with its contenders, in the order of the claims, and its mean delay if that varies."""
 
     environment: Environment
     contenders: tuple[Contender, ...]
@@ -44,10 +44,10 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True)
 class Experiment:
-    """One published experiment; `games` is how many games are played for one repetition.
+    """One published experiment; `games` is the number of games that one repetition plays.
 
-    The regret of an arm's play is its gap. A ratio is taken to the first trial, and an exponent
-    from the only one.
+    The regret of a play is the gap of its arm. Ratios are to the regret of the first trial, and an
+    exponent is that of the only trial.
     """
 
     name: str
@@ -61,10 +61,11 @@ class Experiment:
 
 
 def mean_delay(rounds: int = 250_000) -> Experiment:
-    """Regret against the mean delay: all rewards that arrive in a round come without a name.
+    """Regret against the mean delay, for rewards that arrive as a sum without the names of arms.
 
-    At mu = 0 the folded law has another mean and variance than the normal one has, and which of
-    them ODAAF was told is unknown here. So it plays twice: told mu and sigma^2, and told the truth.
+    At mu = 0 the folded distribution has another mean and variance than the normal one, and we do
+    not know which of them ODAAF was told. So it plays twice: told mu and sigma^2, and told the true
+    mean and variance.
     """
     return Experiment(
         name="mean-delay",
@@ -100,16 +101,16 @@ def _mean_delay_trial(mean: float, rounds: int) -> Trial:
 
 
 def folded_variance(mean: float, spread: float) -> float:
-    """The variance of |mean + spread z| for a standard normal z."""
+    """Return the variance of |mean + spread z| for a standard normal z."""
     ratio = mean / (spread * math.sqrt(2.0))
     folded = spread * math.sqrt(2.0 / math.pi) * math.exp(-(ratio**2)) + mean * math.erf(ratio)
     return mean**2 + spread**2 - folded**2
 
 
 def heavy_tails(rounds: int = 100_000) -> Experiment:
-    """Both arms are thought to have the tail 0.7; the better one's is heavier, the other's is not.
+    """Delays with heavy tails: learners assume the tail 0.7, but the better arm's is heavier.
 
-    Which window D-UCB had is unknown here: 50 was a good one in the experiment before this.
+    We do not know the window of D-UCB: 50 was a good one in the experiment before this.
     """
     law = tuple(1.0 - (x + 2.0) ** -LAW_INDEX for x in range(LAW_LENGTH))
     contenders = (
@@ -136,7 +137,7 @@ def heavy_tails(rounds: int = 100_000) -> Experiment:
 
 
 def constrained_adversary(rounds: int = 100_000) -> Experiment:
-    """A fixed gap, but means that jump in ever longer phases; nothing is late."""
+    """Losses with a fixed gap but means that jump in ever longer phases, without any delay."""
     names = ("delayed-ucb1", "thompson", "tsallis-inf")
     game = scenario("constrained-adversary", rounds=rounds)
     return Experiment(
@@ -163,7 +164,7 @@ EXPERIMENTS: dict[str, Callable[..., Experiment]] = {
 
 
 def experiment_named(text: str) -> Experiment:
-    """An experiment from text such as "heavy-tails" or "heavy-tails:rounds=1000000"."""
+    """Make an experiment of text such as "heavy-tails" or "heavy-tails:rounds=1000000"."""
     name, options = named_options(text)
     if name not in EXPERIMENTS:
         raise ValueError(f"experiment is {name!r}; it must be one of {listed(EXPERIMENTS, name)}")

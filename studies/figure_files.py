@@ -1,4 +1,4 @@
-"""Writing the figures of a study into a folder."""
+"""Writes the figures of a study into a folder."""
 
 import shlex
 import sys

@@ -1,4 +1,4 @@
-"""Published experiments played again: what their authors found, beside what is found here.
+"""Published experiments played again: the results of their authors, beside ours.
 
 Regret is pseudo-regret, the sum over arms of weight times gap, which does not depend on the random
 losses of the arms.
@@ -30,7 +30,7 @@ class ExperimentResult:
     regrets: Floats
 
     def found(self, learner: int, trial: int = -1) -> tuple[float, float]:
-        """The number that is compared, and half the width of its 95 % confidence interval."""
+        """Return the number to compare, and half the width of its 95 % confidence interval."""
         last = self.regrets[trial, learner, :, -1]
         if self.experiment.measure == "ratio":
             return from_means(np.divide, last, self.regrets[0, learner, :, -1])
@@ -51,7 +51,7 @@ class ExperimentResult:
         return "e, if the regret grows as T^e from T/10 to T"
 
     def rows(self) -> list[dict[str, object]]:
-        """A row for each learner in each trial; what was published belongs to the last."""
+        """Return a row for each learner in each trial; published numbers belong to the last."""
         experiment, last = self.experiment, len(self.experiment.trials) - 1
         return [
             {
@@ -75,7 +75,10 @@ class ExperimentResult:
 def from_means(
     statistic: Callable[[Floats, Floats], Floats], late: Floats, early: Floats
 ) -> tuple[float, float]:
-    """A function of two means, and half its 95 % interval by leaving out one repetition each."""
+    """Return a function of two means, and half the width of its 95 % confidence interval.
+
+    The interval is found by the jackknife, which leaves out one repetition at a time.
+    """
     count = late.size
     value = float(statistic(late.mean(), early.mean()))
     if count < 2:
@@ -92,7 +95,7 @@ def played(
     workers: int | None,
     progress: Progress = lambda done, total: None,
 ) -> ExperimentResult:
-    """Play all trials of an experiment; an interrupt ends it, and nothing of it is kept.
+    """Play all trials of an experiment; an interrupt ends it, and none of its results are kept.
 
     All trials have the same losses, so that ratios between them are due to the delays.
     """
@@ -105,7 +108,7 @@ def played(
             progress(before * total + done, len(trials) * total)
 
         with warnings.catch_warnings():
-            # what is cut short is not kept
+            # an interrupted experiment is not kept
             warnings.filterwarnings("ignore", "interrupted", BelatedWarning)
             comparison = compare(trial.contenders, trial.environment, games, seed, workers, report)
         if len(comparison.repetitions) < games:
@@ -116,12 +119,12 @@ def played(
 
 
 def pseudo_regrets(comparison: Comparison, gaps: Sequence[float]) -> Floats:
-    """Of each learner, repetition and checkpoint: the sum over arms of gap times weight."""
+    """Return the sum over arms of gap times weight for each learner, repetition and checkpoint."""
     weights = [[trace.weight_at for trace in traces] for traces in comparison.traces]
     regrets: Floats = np.array(weights) @ np.array(gaps)
     return regrets
 
 
 def published_table(outcomes: Sequence[ExperimentResult]) -> Table:
-    """A row for each learner of each trial of each experiment."""
+    """Make a table with a row for each learner of each trial of each experiment."""
     return Table.of([row for outcome in outcomes for row in outcome.rows()])

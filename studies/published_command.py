@@ -85,7 +85,7 @@ def published_study(
 
 
 def show_result(result: "ExperimentResult") -> None:
-    """What was published beside what is found, for the last trial."""
+    """Print the published numbers beside ours, for the last trial."""
     from studies import published
 
     experiment, trial = result.experiment, result.experiment.trials[-1]

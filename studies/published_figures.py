@@ -1,4 +1,4 @@
-"""The figures of the published experiments: what was published, beside what is found here."""
+"""The figures of the published experiments: the published results, beside ours."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -35,13 +35,13 @@ from belated.report.text_fitting import (
 from studies.published import ExperimentResult
 
 RATIOS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0)
-ROOM = 1.32  # for what was published, beside the largest mean delay
-NEAR_ZERO = 1e-6  # where a band ends that would go on below 0
+ROOM = 1.32  # the space for published numbers, as a multiple of the largest mean delay
+NEAR_ZERO = 1e-6  # the lower end of a band that would extend below 0
 
 
 @with_figure_settings
 def published_figure(outcome: ExperimentResult) -> Drawing:
-    """Ratios against the mean delay, or regret over time on logarithmic axes."""
+    """Draw ratios against the mean delay, or regret over time on logarithmic axes."""
     count = len(outcome.experiment.claims)
     figure = new_figure(3.1)
     axes = figure.add_subplot()
@@ -57,7 +57,7 @@ def published_figure(outcome: ExperimentResult) -> Drawing:
 
 
 def _ratios(axes: Axes, outcome: ExperimentResult, learner: int, style: Style) -> Line2D:
-    """What is found, as a line with 95 % bars."""
+    """Draw our ratios for one learner as a line with bars of 95 % confidence."""
     claim, delays = outcome.experiment.claims[learner], _mean_delays(outcome)
     found, width = np.array([outcome.found(learner, n) for n in range(len(delays))]).T
     colour, dashes, marker = style
@@ -76,7 +76,7 @@ def _mean_delays(outcome: ExperimentResult) -> list[float]:
 
 
 def _finish_ratios(axes: Axes, outcome: ExperimentResult) -> None:
-    """The published numbers, each once, to the right of the lines."""
+    """Write each published number once, to the right of the lines."""
     delays = _mean_delays(outcome)
     last = delays[-1]
     numbers = {claim.value: claim.learner for claim in reversed(outcome.experiment.claims)}
@@ -95,7 +95,7 @@ def _finish_ratios(axes: Axes, outcome: ExperimentResult) -> None:
 
 
 def _curve(axes: Axes, outcome: ExperimentResult, learner: int, style: Style) -> Line2D:
-    """The mean regret with a 95 % band, and the published shape beside it."""
+    """Draw the mean regret with a 95 % band, and the published shape beside it."""
     claim, rounds = outcome.experiment.claims[learner], outcome.checkpoints
     curve = estimate(outcome.regrets[-1, learner])
     width = np.nan_to_num(curve.half_width)
@@ -120,13 +120,13 @@ def _curve(axes: Axes, outcome: ExperimentResult, learner: int, style: Style) ->
 
 
 def _line(share: Floats, mean: Floats) -> Floats:
-    """c t, through the end of the curve."""
+    """Return the line c t through the end of the curve."""
     line: Floats = mean[-1] * share
     return line
 
 
 def _logarithm(share: Floats, mean: Floats) -> Floats:
-    """b + c ln t, through the end of the curve and its value at T/10."""
+    """Return b + c ln t through the end of the curve and its value at T/10."""
     rise = mean[-1] - mean[np.searchsorted(share, 0.1)]
     curve: Floats = mean[-1] + rise * np.log10(share)
     return curve
@@ -148,7 +148,7 @@ def _finish_curves(axes: Axes, outcome: ExperimentResult) -> None:
 
 
 def _note(axes: Axes, text: str) -> None:
-    """A remark above the plot, in as many lines as it needs."""
+    """Write a remark above the plot, in as many lines as it needs."""
     lay_out(figure_of(axes))
     axes.set_title(
         wrap_to_width(text, width_to_edge(axes), NOTE_SIZE), fontsize=NOTE_SIZE, color=FAINT

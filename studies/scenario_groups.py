@@ -1,7 +1,7 @@
-"""Groups of scenarios that judge the practical learners: those they were tuned on, and others.
+"""Groups of scenarios on which the practical learners are judged: tuned-on, held-out and hostile.
 
-The lists were fixed before anything was played on the second and third. Among the held-out
-scenarios as many have slow arms that are good as slow arms that are bad.
+The groups were fixed before anything was played on the second and the third. Among the held-out
+scenarios, slow arms are good in as many as they are bad.
 """
 
 from collections.abc import Iterator
@@ -72,14 +72,14 @@ WITHOUT = (
 
 
 def games_of(group: str) -> list[Environment]:
-    """The scenarios of a group."""
+    """Return the scenarios of a group."""
     if group not in GROUPS:
         raise ValueError(f"group is {group!r}; it must be one of {', '.join(GROUPS)}")
     return [environment_named(text) for text in GROUPS[group]]
 
 
 def judged() -> list[StudyLearner]:
-    """Every learner with default options, and the practical ones without each of their parts."""
+    """Return all learners with default options, and the practical ones without each single part."""
     return list(_judged())
 
 

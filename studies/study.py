@@ -1,4 +1,4 @@
-"""The study: every learner on every scenario, with what it must know given, and guessed.
+"""The study: every learner on every scenario, once told what it must know and once guessing it.
 
 Learners that must know something, such as the total delay, are told it by the simulator, although
 it is not known in practice. So they play once more with a guess that is equal in all scenarios.
@@ -23,11 +23,11 @@ from belated.learners.registry import registered
 from belated.types import Covers, Need, Setting
 
 REFERENCE = "uniform"
-LEFT_OUT = ("many-arms",)  # 40 million losses a game: a study of its own
+LEFT_OUT = ("many-arms",)  # a game has 40 million losses, which take too long
 LONGER = {"heavy-tails": {"rounds": 20_000}, "block-constant": {"rounds": 20_000}}
-WINDOW = 30  # rounds, of the learners that wait for a whole window
-WORTH = 0.01  # of what the best arm of each stretch saves: a best arm that saves less is no goal
-ROUNDING = 1e-9  # a round: what is smaller may be none
+WINDOW = 30  # the window, in rounds, of the learners that wait for a whole window
+WORTH = 0.01  # the best arm is no goal if it saves less than this part of what switching arms saves
+ROUNDING = 1e-9  # a smaller regret per round may be a rounding error
 BEST_ARM, BEST_OF_EACH = "best arm", "best arm of each stretch"
 CLOSE = 1.05  # a regret up to here times the smallest counts as the smallest
 
@@ -51,7 +51,7 @@ PARTS = {
 
 @dataclass(frozen=True)
 class StudyLearner:
-    """A learner in the study, and whether what it must know is told or guessed."""
+    """A learner in the study, and whether it is told what it must know or guesses it."""
 
     contender: Contender
     kind: type[Learner]
@@ -59,18 +59,18 @@ class StudyLearner:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The options of the learner that change or switch off one of its parts each."""
+        """The options of the learner each of which changes or switches off one of its parts."""
         return PARTS.get(self.kind.name, ())
 
     @property
     def parts_changed(self) -> list[str]:
-        """The options that switch off or change one of its parts."""
+        """The options given here that change or switch off one of the learner's parts."""
         options = self.contender.options
         return [f"{name}={value}" for name, value in options.items() if name in self.parts]
 
     @property
     def label(self) -> str:
-        """The name, with the options that matter, and whether it guesses."""
+        """The name of the learner, with the options that matter, and whether it guesses."""
         options = self.contender.options
         parts = [self.contender.name]
         parts += [str(options[name]) for name in ("variant", "delivery") if name in options]
@@ -88,7 +88,7 @@ def study_learners() -> list[StudyLearner]:
 
 
 def ways_of(kind: type[Learner]) -> Iterator[StudyLearner]:
-    """One learner with default options, guessing, padded, repaired, and with a window."""
+    """Yield a learner with default options, guessing, padded, repaired, and with a window."""
     asks = needs_at_start(kind)
     knows = TOLD if asks else NOTHING
     yield StudyLearner(Contender(kind.name), kind, knows)
@@ -104,7 +104,7 @@ def ways_of(kind: type[Learner]) -> Iterator[StudyLearner]:
 
 
 def games_of_the_study() -> list[Environment]:
-    """All scenarios at their usual size or longer, except those that take too much time."""
+    """Return all scenarios at their usual size or longer, except those that take too long."""
     return [
         scenario(each.name, **LONGER.get(each.name, {}))
         for each in scenarios()
@@ -123,14 +123,14 @@ class RegretUnit(NamedTuple):
     whole: float
 
     def share(self, regret: float) -> float | None:
-        """A regret against the best arm in this unit; None if all arms always lose the same."""
+        """Convert a regret against the best arm to this unit; None if all arms lose the same."""
         return (regret + self.further) / self.whole if self.whole > 0.0 else None
 
 
 def unit_of(comparison: Comparison, uniform: float) -> RegretUnit:
-    """The unit of a scenario in which uniform play has this regret against the best arm.
+    """Return the unit of a scenario in which uniform play has this regret against the best arm.
 
-    If that is next to nothing, the goal is the best arm of each stretch between two checkpoints.
+    If it is almost zero, the goal is the best arm of each stretch between two checkpoints.
     """
     apart = [np.diff(each.losses_at, axis=0, prepend=0.0) for each in comparison.game_sums]
     best = np.array([each.losses.min() for each in comparison.game_sums])
@@ -144,7 +144,7 @@ def unit_of(comparison: Comparison, uniform: float) -> RegretUnit:
 
 
 def study_table(chosen: Sequence[StudyLearner], comparisons: Sequence[Comparison]) -> Table:
-    """A row for each learner in each scenario, sorted by scenario, feedback and regret.
+    """Make a row for each learner in each scenario, sorted by scenario, feedback and regret.
 
     `of uniform` is the regret as a part of that of uniform play: below 0 the learner did better
     than any arm, above 1 worse than chance. Where chance is as good as any single arm, both regrets
@@ -188,7 +188,7 @@ def _rows(chosen: Sequence[StudyLearner], comparison: Comparison) -> Iterator[di
 
 
 def standings(table: Table, experts: bool) -> Table:
-    """A row for each learner over all scenarios, the smallest mean share of uniform first.
+    """Make a row for each learner over all scenarios, the smallest mean share of uniform first.
 
     `mean` and `worst` are of the shares, `rank` is the mean rank; `within 5 %` counts the scenarios
     in which no complete learner with the same feedback had a regret smaller by more than 5 %.

@@ -75,7 +75,7 @@ def scenarios_study(
 
 
 def show(table: "Table", as_json: bool) -> None:
-    """The standings in the terminal, or every row as JSON."""
+    """Print the standings as a table, or every row as JSON."""
     from studies.study import BEST_OF_EACH, standings
 
     if as_json:
@@ -94,7 +94,7 @@ def show(table: "Table", as_json: bool) -> None:
 
 
 def figures_of(table: "Table", group: str | None) -> "dict[str, Drawing]":
-    """One figure of experts, one of bandits, and one for each learner that plays without parts."""
+    """Draw a figure of experts, one of bandits, and one for each learner played without parts."""
     from studies.ablation_figures import parts_figure, parts_of
     from studies.study_figures import NAMES, study_figure
 

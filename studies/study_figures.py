@@ -1,4 +1,4 @@
-"""The figures of the study: a field for each learner and scenario, the darker the less regret."""
+"""The figures of the study: a cell for each learner and scenario, darker for less regret."""
 
 import math
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from belated.report.text_fitting import MARGIN, cut_to_width, text_width, wrap_t
 from studies.study import BEST_OF_EACH, standings
 
 ROW, COLUMN, LABELS = 0.205, 0.42, 3.0  # inches
-SLANT, LONGEST = 55, 34  # of the scenarios' names: degrees, letters
-LINE = 0.13  # inches: a line of the note below
+SLANT, LONGEST = 55, 34  # the angle of the scenarios' names in degrees, and their most letters
+LINE = 0.13  # inches for a line of the note below
 GOOD, EVEN, BAD = "#0b5d6b", "#f4f4ef", "#c0562b"
 SCALE = "0: as good as the best arm; below 0: better than any arm; 100: no better than chance"
 CHANGING = "; *: chance is as good as any arm, and 0 stands for the best of each stretch"
@@ -25,7 +25,7 @@ NAMES = {True: "experts", False: "bandits"}
 
 @with_figure_settings
 def study_figure(table: Table, experts: bool, title: str = "The study") -> Drawing:
-    """Regret as a part of uniform play's, learners from the best mean to the worst."""
+    """Draw regret as a part of that of uniform play, with the best learner on average first."""
     learners = standings(table, experts).column("learner")
     places = list(dict.fromkeys(table.column("scenario")))
     changing = {row["scenario"] for row in table if row["against"] == BEST_OF_EACH}

@@ -19,7 +19,7 @@ ANY_RATE = 1e9
 
 
 class Unwritten(SqliteStore):
-    """A store that keeps problems and keys in memory, and does not keep decisions."""
+    """A store that keeps problems and keys in memory, and does not store decisions."""
 
     def __init__(self) -> None:
         super().__init__(None)
@@ -39,23 +39,23 @@ class Unwritten(SqliteStore):
 
 
 def furnish(store: Store) -> None:
-    """A problem and a key for it."""
+    """Add a problem, and a key for it, to the store."""
     create(store, PROBLEM, {"arms": [f"arm {place}" for place in range(ARMS)]}, time.time())
     store.keys.add(hash_of(KEY), [f"ask:{PROBLEM}"], "benchmark", time.time())
 
 
 def slowed(store: Store, seconds: float) -> Store:
-    """The store with a delay added to every commit, as on a slower disk."""
+    """Return the store with a delay added to every commit, as on a slower disk."""
     event.listen(store._transactions.writer, "commit", lambda connection: time.sleep(seconds))
     return store
 
 
 def stubbed() -> FastAPI:
-    """The whole service, over a store that writes nothing."""
+    """Make the whole service, with a store that writes nothing."""
     return create_app(Settings("", rate=ANY_RATE), lambda database, durability: Unwritten())
 
 
 def on_slow_disk(database: str, seconds: float) -> FastAPI:
-    """The service over a SQLite file, with a delay added to every commit."""
+    """Make the service with a SQLite file, and with a delay added to every commit."""
     settings = Settings(database, rate=ANY_RATE)
     return create_app(settings, lambda *where: slowed(open_store(*where), seconds))

@@ -35,7 +35,7 @@ class Called:
 
 
 def scope_of_an_ask() -> Scope:
-    """The request in the form in which a server passes it to an app."""
+    """Return the request in the form in which a server passes it to an app."""
     return {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},
@@ -55,7 +55,7 @@ def scope_of_an_ask() -> Scope:
 
 @contextmanager
 def called(app: Starlette, clients: int, runner: asyncio.Runner) -> Iterator[Called]:
-    """Run an app from its start-up to its shutdown."""
+    """Run an app from its start-up to its shutdown; yields it with its clients."""
     lifespan = app.router.lifespan_context(app)
     runner.run(lifespan.__aenter__())
     try:
@@ -65,7 +65,7 @@ def called(app: Starlette, clients: int, runner: asyncio.Runner) -> Iterator[Cal
 
 
 async def together(ask: Callable[[], Any], clients: int, count: int) -> None:
-    """Let all clients ask, each one request after the other, `count` requests in all."""
+    """Let all clients ask, each one request after the other, `count` requests in total."""
 
     async def client(number: int) -> None:
         for _ in range(number):
@@ -76,6 +76,6 @@ async def together(ask: Callable[[], Any], clients: int, count: int) -> None:
 
 
 def check(status: int) -> None:
-    """Fail if an answer is not a success, lest an error be counted as a fast answer."""
+    """Raise an error if an answer is not a success, so that no error counts as a fast answer."""
     if status != 200:
         raise RuntimeError(f"an ask was answered with {status}")

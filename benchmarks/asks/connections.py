@@ -1,4 +1,4 @@
-"""Clients of a server in a process of its own, over loopback."""
+"""Clients that call a server in another process over the loopback interface."""
 
 import asyncio
 import multiprocessing
@@ -38,7 +38,7 @@ class Connected:
 
 
 class Connection(asyncio.Protocol):
-    """Sends one request after the other, and reads no more of an answer than its status."""
+    """A connection that sends one request after the other and reads only the status of answers."""
 
     REQUEST = (
         f"POST {PATH} HTTP/1.1\r\n"
@@ -53,7 +53,7 @@ class Connection(asyncio.Protocol):
 
     @classmethod
     async def to(cls, port: int) -> "Connection":
-        """A connection to a port of this machine."""
+        """Open a connection to a port of this machine."""
         loop = asyncio.get_running_loop()
         return (await loop.create_connection(cls, LOOPBACK, port))[1]
 
@@ -85,7 +85,7 @@ class Connection(asyncio.Protocol):
 
 
 def length_in(head: bytes) -> int:
-    """The length of a body, as its head announces it."""
+    """Return the length of the body that the head of an answer announces."""
     return int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
 
 
@@ -93,7 +93,7 @@ def length_in(head: bytes) -> int:
 def served(
     making: Callable[..., ASGIApp], *arguments: Any, clients: int, runner: asyncio.Runner
 ) -> Iterator[Connected]:
-    """The app that `making` makes, served in a process of its own."""
+    """Serve the app that `making` makes in a process of its own; yields its clients."""
     with socket.create_server((LOOPBACK, 0), backlog=2 * clients) as listening:
         process = multiprocessing.get_context("spawn").Process(
             target=serve, args=(listening, making, arguments), daemon=True
@@ -109,7 +109,7 @@ def served(
 
 
 def serve(listening: socket.socket, making: Callable[..., ASGIApp], arguments: Any) -> None:
-    """Serve an app as the service is served, until this process is ended."""
+    """Serve an app with the settings of the service, until this process is ended."""
     config = uvicorn.Config(
         making(*arguments),
         log_config=None,

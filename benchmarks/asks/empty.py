@@ -15,7 +15,7 @@ HEADERS = {"Host": LOOPBACK, "Authorization": f"Bearer {KEY}", "Content-Length":
 
 
 def empty_fastapi() -> FastAPI:
-    """A FastAPI app with one route that does nothing."""
+    """Make a FastAPI app with one route that does nothing."""
     app = FastAPI()
 
     @app.post("/v1/problems/{name}/ask")
@@ -26,7 +26,7 @@ def empty_fastapi() -> FastAPI:
 
 
 def empty_starlette() -> Starlette:
-    """A Starlette app with one route that does nothing; it parses and checks no body."""
+    """Make a Starlette app with one route that does nothing; it parses and checks no body."""
 
     async def nothing(request: Any) -> JSONResponse:
         return JSONResponse({})

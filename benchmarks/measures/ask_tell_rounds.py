@@ -1,4 +1,4 @@
-"""Rounds as a user plays them: ask, tell when the outcome comes; and a peer's decide and learn."""
+"""Rounds as a user plays them: our ask and tell, and the decide and learn of a peer."""
 
 import random
 from dataclasses import dataclass, field
@@ -8,12 +8,12 @@ from benchmarks.peers.peer import Policy
 from benchmarks.workload import MAX_MISSING, SEED, delays_of, means_of
 
 DRAWS = 4096
-RING = 64  # more than any delay
+RING = 64  # a number of rounds larger than any delay
 
 
 @dataclass
 class World:
-    """What decisions lead to: Bernoulli losses by the arm's mean, after the arm's delay."""
+    """The outcomes of decisions: Bernoulli losses by the arm's mean, after the arm's delay."""
 
     arms: int
     means: list[float] = field(init=False)
@@ -27,7 +27,7 @@ class World:
 
 
 class OurRounds:
-    """Ask in every round; tell each loss when it arrives, which may be 49 rounds later."""
+    """Rounds of ours: ask, and tell each loss when it arrives, up to 49 rounds later."""
 
     def __init__(self, bandit: ConcealedBandit, world: World) -> None:
         self.bandit, self.world, self.now = bandit, world, 0
@@ -49,7 +49,7 @@ class OurRounds:
 
 
 class TheirRounds:
-    """Decide and learn at once: peers know no delays, and are spared the waiting."""
+    """Rounds of a peer: decide and learn at once, since peers have no delays."""
 
     def __init__(self, policy: Policy, world: World) -> None:
         self.policy, self.world, self.now = policy, world, 0
@@ -64,7 +64,7 @@ class TheirRounds:
 
 
 def bandit(arms: int, grouped: bool = True) -> ConcealedBandit:
-    """A concealed bandit, which keeps arms that were never touched as a group, or does not."""
+    """Make a concealed bandit; if `grouped`, it keeps arms without a loss as one group."""
     made = ConcealedBandit(arms, max_missing=MAX_MISSING, seed=SEED)
     if not grouped:
         made._group(False)

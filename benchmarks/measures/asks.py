@@ -1,8 +1,8 @@
 """Measures 15 and 16: asks of the whole service, by clients that wait for each answer.
 
 Measure 15 is about the commits that clients share. On a fast disk there is little to share, so
-every commit of both contestants takes 2 ms longer, as that of a slower disk does. Measure 16 is
-about all the rest: the store writes nothing.
+every commit of both contestants takes 2 ms longer, as on a slower disk. Measure 16 is about
+everything else: its store writes nothing.
 """
 
 import asyncio
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
 CLIENTS = 24
-FLUSH = 0.002  # seconds
+FLUSH = 0.002  # seconds added to every commit
 ASK, COMMIT, EMPTY, BARE = "ask", "commit", "FastAPI", "Starlette"
 CALLED, CONNECTED = "called directly", "over loopback"
 
 
 def is_installed() -> bool:
-    """Whether the service can run here."""
+    """Whether the libraries of the service are installed."""
     return all(importlib.util.find_spec(name) for name in ("fastapi", "sqlalchemy", "uvicorn"))
 
 
 def shared_commits(effort: Effort) -> Iterator[Result]:
-    """Measure 15: how many times the rate of single commits 24 clients get."""
+    """Measure 15: the rate of asks of 24 clients, divided by the rate of single commits."""
     if not is_installed():
         return
     from belated.service.store import Decision, open_store
@@ -73,12 +73,12 @@ def shared_commits(effort: Effort) -> Iterator[Result]:
 
 
 def inverse(ratio: Spread) -> Spread:
-    """The ratio of rates from the ratio of times."""
+    """Return the ratio of rates for a ratio of times."""
     return Spread(1.0 / ratio.median, 1.0 / ratio.high, 1.0 / ratio.low)
 
 
 def without_a_store(effort: Effort) -> Iterator[Result]:
-    """Measure 16: how many times as long as a route that does nothing an ask takes."""
+    """Measure 16: the time of an ask, divided by that of a route that does nothing."""
     if not is_installed():
         return
     from benchmarks.asks.apps import stubbed
@@ -109,7 +109,7 @@ def without_a_store(effort: Effort) -> Iterator[Result]:
 
 
 def against_empty(how: str, result: Race) -> Iterator[Result]:
-    """FastAPI has a goal; Starlette, on which it is built, is for information."""
+    """Yield the results against FastAPI, with a goal, and against Starlette, for information."""
     for rival, goal in ((EMPTY, at_most(2.0)), (BARE, None)):
         yield Result(
             f"{rival}, {how}",

@@ -14,7 +14,10 @@ def duel(
     effort: Effort,
     goal: Goal | None,
 ) -> Result:
-    """Both play the same batches in turns; rounds are those to skip first, and those of a batch."""
+    """Return the ratio of the times of two learners that play the same batches in turns.
+
+    `rounds` has the number of rounds to skip first, and the number in a batch.
+    """
     skipped, batch = rounds
     players = Players([name, rival], arms, batch)
     players.skip(skipped)

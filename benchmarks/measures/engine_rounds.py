@@ -18,15 +18,15 @@ def against_exp3(name: str, goals: Mapping[int, float], effort: Effort) -> Itera
 
 
 def concealed(effort: Effort) -> Iterator[Result]:
-    """Measure 1."""
+    """Measure 1: a round of the concealed bandit against a round of Exp3."""
     return against_exp3("concealed", {10: 3.0, 100: 3.0, 1000: 3.0}, effort)
 
 
 def partially_concealed(effort: Effort) -> Iterator[Result]:
-    """Measure 2."""
+    """Measure 2: a round of the partially concealed bandit against a round of Exp3."""
     return against_exp3("partially-concealed", {10: 6.0, 100: 7.0, 1000: 9.0}, effort)
 
 
 def full_information(effort: Effort) -> Iterator[Result]:
-    """Measure 3."""
+    """Measure 3: a full-information round against a round of Exp3."""
     return against_exp3("full-information", {10: 4.5, 100: 4.5, 1000: 4.5}, effort)

@@ -21,7 +21,7 @@ GOALS = {
 
 
 def stepping(step: Step, losses: Floats) -> Callable[[int], None]:
-    """Take the given number of steps, through the rows of losses again and again."""
+    """Return a function that takes a number of steps, through the rows of losses in a cycle."""
     played = 0
 
     def work(count: int) -> None:
@@ -34,7 +34,7 @@ def stepping(step: Step, losses: Floats) -> Callable[[int], None]:
 
 
 def against_experts(effort: Effort) -> Iterator[Result]:
-    """A round of ours has a delay for each expert, one of theirs the same short delay for all."""
+    """Measure 6: our rounds have a delay for each expert, PoolD's the same short delay for all."""
     for arms in effort.choose((10, 1000), (10,)):
         players = Players([LEARNER], arms, effort.choose({10: 5_000, 1000: 400}[arms], 100))
         players.skip(effort.choose({10: 20_000, 1000: 4_000}[arms], 200))
@@ -59,6 +59,6 @@ def against_experts(effort: Effort) -> Iterator[Result]:
 
 
 def goal_against(name: str, arms: int) -> Goal | None:
-    """DUB is there for information."""
+    """Return the goal against a learner of PoolD's, or None for DUB, which is for information."""
     limit = GOALS.get((name, arms))
     return None if limit is None else at_least(limit)

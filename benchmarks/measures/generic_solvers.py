@@ -15,11 +15,11 @@ from benchmarks.workload import Players
 
 LEARNER = "partially-concealed"
 GOALS = {"cvxpy+Clarabel": 10_000.0, "cvxopt": 5_000.0}
-SOLVED = {10: 10, 100: 3}  # argmins in a turn, milliseconds each
+SOLVED = {10: 10, 100: 3}  # the number of argmins in a turn; each takes milliseconds
 
 
 class SolvedRound(NamedTuple):
-    """A round of our learner: what its argmin depends on, and its answer."""
+    """A round of our learner: the inputs of its argmin, and its solution."""
 
     losses: Floats
     eta: float
@@ -27,7 +27,7 @@ class SolvedRound(NamedTuple):
 
 
 def solved_rounds(players: Players, count: int) -> list[SolvedRound]:
-    """Rounds along a run, one after each batch."""
+    """Return rounds of a run, one after each batch."""
     found = []
     for _ in range(count):
         players.skip(1)
@@ -39,7 +39,7 @@ def solved_rounds(players: Players, count: int) -> list[SolvedRound]:
 
 
 def argmin_of(players: Players) -> Argmin:
-    """The part of the argmin that all rounds share."""
+    """Return the part of the argmin that all rounds share."""
     run = players.runs[LEARNER]
     state = run.run.state
     prior = np.exp(state.columns.log_prior[:, None] + state.columns.log_weight)
@@ -47,7 +47,7 @@ def argmin_of(players: Players) -> Argmin:
 
 
 def solving(solve: Solve, found: Sequence[SolvedRound]) -> Callable[[int], None]:
-    """Solve the given number of argmins, the rounds in turn."""
+    """Return a function that solves a number of argmins, those of the rounds in turn."""
     turning = itertools.cycle(found)
 
     def work(count: int) -> None:
@@ -58,7 +58,7 @@ def solving(solve: Solve, found: Sequence[SolvedRound]) -> Callable[[int], None]
 
 
 def against_solvers(effort: Effort) -> Iterator[Result]:
-    """A round of ours is whole, with the game around it; of theirs only the argmin is timed."""
+    """Measure 4: our time is that of a whole round in the game, theirs of the argmin only."""
     for arms, solved in SOLVED.items():
         players = Players([LEARNER], arms, effort.choose(2_000, 200))
         players.skip(effort.choose(10_000, 400))

@@ -1,4 +1,4 @@
-"""Measures 8 and 12: very many arms, with and without grouping those that were never played."""
+"""Measures 8 and 12: very many arms, with and without grouping the arms that have no loss yet."""
 
 import functools
 from collections.abc import Iterator
@@ -11,23 +11,23 @@ GROUPED, UNGROUPED = "grouped", "ungrouped"
 
 
 class Starts:
-    """A bandit of each kind, made afresh before every turn; making it is not timed."""
+    """A bandit with and one without grouping, made anew before every turn, which is not timed."""
 
     def __init__(self, arms: int) -> None:
         self.arms, self.world = arms, World(arms)
         self.rounds: dict[str, OurRounds] = {}
 
     def make(self) -> None:
-        """Two new bandits."""
+        """Make two new bandits."""
         for name in (GROUPED, UNGROUPED):
             self.rounds[name] = OurRounds(bandit(self.arms, name == GROUPED), self.world)
 
     def play(self, name: str, count: int) -> None:
-        """Rounds of one of them."""
+        """Play rounds of one of the bandits."""
         self.rounds[name](count)
 
     def race(self, rounds: int, turns: int) -> Race:
-        """The first rounds of both."""
+        """Time the first rounds of both bandits."""
         both = [
             Contestant(name, functools.partial(self.play, name), rounds)
             for name in (GROUPED, UNGROUPED)
@@ -36,7 +36,7 @@ class Starts:
 
 
 def grouping(effort: Effort) -> Iterator[Result]:
-    """Measure 8."""
+    """Measure 8: rounds of a bandit with many arms, with and without grouping."""
     arms, rounds = effort.choose((10_000, 600), (1_000, 60))
     result = Starts(arms).race(rounds, effort.choose(7, 2))
     yield Result(
@@ -50,7 +50,7 @@ def grouping(effort: Effort) -> Iterator[Result]:
 
 
 def million_arms(effort: Effort) -> Iterator[Result]:
-    """Measure 12."""
+    """Measure 12: rounds of a bandit with a million arms, with and without grouping."""
     arms, rounds = effort.choose((1_000_000, 10), (100_000, 3))
     result = Starts(arms).race(rounds, effort.choose(5, 2))
     ungrouped, grouped = result.time(UNGROUPED), result.time(GROUPED)

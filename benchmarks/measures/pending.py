@@ -9,7 +9,7 @@ from benchmarks.timing import Contestant, Race, race, sized
 from benchmarks.workload import SEED, engine_run, game_of, learner_of, long_stretches
 
 ARMS = 10
-MOST = 1_000_000  # max_missing, the same for all
+MOST = 1_000_000  # max_missing, the same for all contestants
 
 
 class Waiting:
@@ -43,21 +43,21 @@ class Delayed:
 
 
 def pending(effort: Effort) -> Iterator[Result]:
-    """Time all in turns; each is compared with the one that has the fewest pending losses."""
+    """Measure 9: time all in turns, and compare each with the one of the fewest pending losses."""
     counts = effort.choose((10, 1_000, 100_000), (10, 1_000))
     yield from compared("ask + tell", tickets_pending(counts, effort), counts)
     yield from compared("engine round", losses_pending(counts, effort), counts)
 
 
 def tickets_pending(counts: tuple[int, ...], effort: Effort) -> Race:
-    """Rounds of ask and tell."""
+    """Time rounds of ask and tell with these numbers of open tickets."""
     seconds = effort.choose(0.03, 0.002)
     contestants = [sized(str(count), Waiting(count), seconds) for count in counts]
     return race(contestants, effort.turns)
 
 
 def losses_pending(counts: tuple[int, ...], effort: Effort) -> Race:
-    """Rounds of the engine, after as many rounds as the delay."""
+    """Time rounds of the engine with these delays, after as many rounds as the delay."""
     batch = effort.choose(5_000, 200)
     skipped = -(-2 * max(counts) // batch)
     rounds = (skipped + effort.turns + 1) * batch + max(counts)
@@ -75,7 +75,7 @@ def losses_pending(counts: tuple[int, ...], effort: Effort) -> Race:
 
 
 def compared(what: str, result: Race, counts: tuple[int, ...]) -> Iterator[Result]:
-    """The ratio to the cost with the fewest pending losses."""
+    """Yield the ratios to the time with the fewest pending losses."""
     least = str(counts[0])
     for count in map(str, counts[1:]):
         yield Result(

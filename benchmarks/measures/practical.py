@@ -11,7 +11,7 @@ MOST = 1.5
 
 
 def practical(effort: Effort) -> Iterator[Result]:
-    """The practical bandit against concealed, the practical experts against full information."""
+    """Measure 18: the practical bandit against concealed, and experts against full information."""
     for arms in ARMS:
         rounds = effort.choose(FULL, QUICK)[arms]
         for name, rival, goal in (

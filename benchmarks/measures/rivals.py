@@ -11,12 +11,12 @@ from benchmarks.measures.engine_rounds import YARDSTICK
 ARMS = 10
 MOST = 10.0
 FULL, QUICK = (10_000, 2_000), (100, 100)  # rounds to skip, batch
-# An integral over the products of all posteriors; and, as t is in them, K roots in every round.
+# One computes an integral over the products of all posteriors; the other K roots in every round.
 DEARER = ("thompson", "d-klucb")
 
 
 def rivals(effort: Effort) -> Iterator[Result]:
-    """All but the paper's own, which have measures of their own."""
+    """Measure 13: time all learners but the paper's, which have measures of their own."""
     for name, kind in registered().items():
         if name == YARDSTICK or issubclass(kind, PaperLearner):
             continue

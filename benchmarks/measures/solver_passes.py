@@ -12,7 +12,7 @@ QUICK_ROUNDS = {2: 200, 10: 200, 100: 100}
 
 
 def passes(effort: Effort) -> Iterator[Result]:
-    """The mean and the largest number of passes over all rounds of a run from its start."""
+    """Measure 7: the mean and the largest number of passes over all rounds of a run."""
     for arms, rounds in effort.choose(ROUNDS, QUICK_ROUNDS).items():
         for name in LEARNERS:
             counts = counted(name, arms, rounds)
@@ -24,7 +24,7 @@ def passes(effort: Effort) -> Iterator[Result]:
 
 
 def counted(name: str, arms: int, rounds: int) -> list[int]:
-    """The passes of each round."""
+    """Return the number of the solver's passes in each round."""
     game = game_of(arms)
     run = engine_run(learner_of(name, arms), game)
     counts: list[int] = []

@@ -1,4 +1,4 @@
-"""Measures 10 and 11: new processes, timed by the clock on the wall."""
+"""Measures 10 and 11: the wall-clock time of new processes."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ def started(code: str, cache: str | None = None) -> str:
 
 
 def imports(effort: Effort) -> Iterator[Result]:
-    """Measure 10."""
+    """Measure 10: `import belated` and `belated --help` in a new process, against numpy."""
     codes = {"import numpy": NUMPY, "import belated": IMPORT, "belated --help": HELP}
     contestants = [Contestant(name, starting(code)) for name, code in codes.items()]
     result = race(contestants, effort.choose(15, 2), clock=time.perf_counter_ns)
@@ -43,7 +43,7 @@ def imports(effort: Effort) -> Iterator[Result]:
 
 
 def starting(code: str) -> Callable[[int], None]:
-    """Start a process and wait for it, the given number of times."""
+    """Return a function that starts a process and waits for it, a number of times."""
 
     def work(count: int) -> None:
         for _ in range(count):
@@ -53,7 +53,7 @@ def starting(code: str) -> Callable[[int], None]:
 
 
 def first_decision(effort: Effort) -> Iterator[Result]:
-    """Measure 11: with an empty cache once, since that takes long, and then with a warm one."""
+    """Measure 11: the time to the first decision, with an empty cache and then with a warm one."""
     with tempfile.TemporaryDirectory() as cache:
         seconds, said = timed_decision(cache)
         cold = exactly(seconds)
@@ -66,7 +66,7 @@ def first_decision(effort: Effort) -> Iterator[Result]:
 
 
 def timed_decision(cache: str) -> tuple[float, str]:
-    """The seconds from the start of a process to its end, one decision in between."""
+    """Return the seconds that a process with one decision takes, and its error output."""
     begun = time.perf_counter()
     said = started(DECISION, cache)
     return time.perf_counter() - begun, said

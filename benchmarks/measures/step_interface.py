@@ -9,16 +9,16 @@ from benchmarks.timing import race, sized
 
 OURS = "belated"
 GOALS = {("river Exp3", 10): 1.5, ("river Exp3", 100): 8.0, ("river Exp3", 1000): 30.0}
-FOR_INFORMATION = 2  # arms
+FOR_INFORMATION = 2  # with this number of arms there is no goal
 
 
 def against_bandits(effort: Effort) -> Iterator[Result]:
-    """A decision and its update, by all contestants in turns."""
+    """Measure 5: time a decision and its update, by all contestants in turns."""
     seconds = effort.choose(0.02, 0.001)
     for arms in effort.choose((FOR_INFORMATION, 10, 100, 1000), (FOR_INFORMATION, 10)):
         world = World(arms)
         ours = OurRounds(bandit(arms), world)
-        ours(effort.choose(2_000, 50))  # beyond the first rounds, which are harder to solve
+        ours(effort.choose(2_000, 50))  # skips the first rounds, which are harder to solve
         contestants = [sized(OURS, ours, seconds)]
         for peer in BANDITS:
             if peer.presence.usable:
@@ -37,5 +37,5 @@ def against_bandits(effort: Effort) -> Iterator[Result]:
 
 
 def goal_against(name: str, arms: int) -> Goal | None:
-    """The goal: river's Exp3 is beaten by a margin, every other peer by any."""
+    """Return the goal: to be faster than every peer, and than river's Exp3 by a margin."""
     return None if arms == FOR_INFORMATION else at_least(GOALS.get((name, arms), 1.0))

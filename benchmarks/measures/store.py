@@ -23,8 +23,8 @@ from benchmarks.timing import Contestant, race
 if TYPE_CHECKING:
     from belated.service.store import Decision, Outcome, Store
 
-SERVER = "BELATED_PG_URL"  # names a PostgreSQL server to measure on, too
-EVENTS = 100  # in a transaction
+SERVER = "BELATED_PG_URL"  # the variable with the address of a PostgreSQL server to measure, too
+EVENTS = 100  # events in a transaction
 ARMS = 10
 BODY = "x" * 100
 STORE, RECORDS, TEXTS = "store", "the same records", "plain texts"
@@ -48,7 +48,7 @@ Batch = tuple["list[Decision]", "list[Outcome]"]
 
 
 class Appends:
-    """Transactions of the store: half are decisions, half outcomes of those before."""
+    """Transactions of the store: half are decisions, half are outcomes of earlier decisions."""
 
     def __init__(self, store: "Store", numbers: Iterator[int]) -> None:
         self.store, self.numbers = store, numbers
@@ -80,7 +80,7 @@ class Appends:
 
 
 class Inserts:
-    """Rows of a table, made of the batches that the store gets in the same turn."""
+    """Inserts into a table, of the batches that the store gets in the same turn."""
 
     def __init__(
         self, insert: Insert, table: str, columns: Sequence[str], row: Callable[[Any], Row]
@@ -100,23 +100,23 @@ class Inserts:
 
 
 def record_row(each: Any) -> Row:
-    """A decision or an outcome with its kind, column by column."""
+    """Return a decision or an outcome with its kind as a row, column by column."""
     kind = getattr(each, "kind", "decided")
     return (kind, *(getattr(each, name, None) for name in list(COLUMNS)[1:]))
 
 
 def text_row(each: Any) -> Row:
-    """A decision or an outcome as a unique text and a plain one."""
+    """Return a decision or an outcome as a row of a unique text and another text."""
     return f"{getattr(each, 'kind', 'decided')} {each.ticket}", BODY
 
 
 def named(numbers: Iterator[int], count: int) -> Iterator[tuple[int, str]]:
-    """The next numbers, and tickets that rise with them."""
+    """Yield the next numbers, and tickets that rise with them."""
     return ((number, f"{number:024x}") for number in itertools.islice(numbers, count))
 
 
 def stores(effort: Effort) -> Iterator[Result]:
-    """Measure 14: SQLite, and PostgreSQL if a server is named; nothing without their library."""
+    """Measure 14: SQLite, and PostgreSQL if a server is named; none if its library is missing."""
     if importlib.util.find_spec("sqlalchemy") is None:
         return
     with tempfile.TemporaryDirectory() as folder, bare_sqlite(Path(folder)) as insert:
@@ -127,7 +127,7 @@ def stores(effort: Effort) -> Iterator[Result]:
 
 
 def raced(name: str, address: str, insert: Insert, effort: Effort) -> Iterator[Result]:
-    """Time all in turns, each waiting for its commits."""
+    """Time the store and the bare loops in turns; each waits for its commits."""
     from belated.service.store import open_store
 
     count = effort.choose(20, 2)
@@ -157,7 +157,7 @@ def raced(name: str, address: str, insert: Insert, effort: Effort) -> Iterator[R
 
 
 def tables() -> list[str]:
-    """The statements that make the tables of the bare loops; both databases know these words."""
+    """Return the statements that make the tables of the bare loops, for both databases."""
     columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
     return [
         f"create table records ({columns}, unique (ticket, kind))",
@@ -167,7 +167,7 @@ def tables() -> list[str]:
 
 @contextmanager
 def bare_sqlite(folder: Path) -> Iterator[Insert]:
-    """An SQLite file with the durability settings of the store."""
+    """Open an SQLite file with the durability settings of the store."""
     with closing(sqlite3.connect(folder / "bare.db", isolation_level=None)) as connection:
         connection.execute("pragma journal_mode = wal")
         connection.execute("pragma synchronous = full")
@@ -185,7 +185,7 @@ def bare_sqlite(folder: Path) -> Iterator[Insert]:
 
 @contextmanager
 def bare_postgres(address: str) -> Iterator[Insert]:
-    """Tables on the server that the store uses."""
+    """Make tables on the PostgreSQL server that the store uses."""
     import psycopg
 
     with psycopg.connect(address) as connection:
@@ -207,7 +207,7 @@ def bare_postgres(address: str) -> Iterator[Insert]:
 
 @contextmanager
 def own_schema(url: str) -> Iterator[str]:
-    """A schema of its own on a server, removed afterwards."""
+    """Make a new schema on a server, which is removed afterwards."""
     import psycopg
 
     name = f"belated_bench_{os.getpid()}"

@@ -1,7 +1,7 @@
-"""Measure 17: an ask of a service that has handed out few tickets, and one that has many open.
+"""Measure 17: an ask of a service with many open tickets, against one with few.
 
-Both are asked at their commit threads, 24 at a time and each under a key of its own, as our client
-makes it. Nothing waits for the disk, which would hide what else grows.
+Both are asked at their commit threads, 24 asks at a time, each with its own idempotency key, as our
+client makes it. Nothing waits for the disk, since that would hide other costs that grow.
 """
 
 import queue
@@ -22,7 +22,7 @@ AT_ONCE = 480  # asks in a group while tickets are made
 
 
 class Asker:
-    """Asks a commit thread, so many at a time."""
+    """Sends asks to a commit thread, several at a time."""
 
     def __init__(self, thread: "CommitThread", answers: "queue.SimpleQueue[Replies]") -> None:
         self._thread, self._answers = thread, answers
@@ -51,7 +51,7 @@ class Asker:
 
 @contextmanager
 def asking(database: str) -> Iterator[Asker]:
-    """A commit thread over a new file that waits for no disk."""
+    """Run a commit thread with a new database file that does not wait for the disk."""
     from belated.service.core.commit_thread import CommitThread
     from belated.service.store import open_store
     from benchmarks.asks.apps import furnish
@@ -67,7 +67,7 @@ def asking(database: str) -> Iterator[Asker]:
 
 
 def grown(effort: Effort) -> Iterator[Result]:
-    """Measure 17: how many times as long an ask takes with many open tickets."""
+    """Measure 17: the time of an ask with many open tickets, divided by that with few."""
     if not is_installed():
         return
     sizes = {f"{number:,}": number for number in (FEW, effort.choose(MANY, QUICK))}

@@ -9,7 +9,7 @@ from benchmarks.peers.peer import Argmin, Solve, SolverPeer
 
 
 def solver(problem: Argmin) -> Solve:
-    """`cvxopt.solvers.cp` from the solution before, with a sparse Hessian."""
+    """Return a solver by `cvxopt.solvers.cp` with a sparse Hessian, from the previous solution."""
     from cvxopt import matrix, solvers, spmatrix
 
     arms, size = problem.prior.shape
@@ -28,7 +28,7 @@ def solver(problem: Argmin) -> Solve:
         losses = (now - now.min()).ravel()
 
         def oracle(x: Any = None, z: Any = None) -> Any:
-            """Value, gradient and Hessian, as cvxopt asks for them."""
+            """Return the value, gradient and Hessian, as cvxopt requests them."""
             if x is None:
                 return 0, +start
             p = np.array(x).ravel()

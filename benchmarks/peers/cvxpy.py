@@ -5,7 +5,7 @@ from benchmarks.peers.peer import Argmin, Solve, SolverPeer
 
 
 def solver(problem: Argmin) -> Solve:
-    """The problem with losses and 1/eta as parameters: set up once, then solved with new ones."""
+    """Set the problem up once, with losses and 1/eta as parameters; returns a solver for it."""
     import cvxpy
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""mabwiser: bandits over pandas and scikit-learn."""
+"""mabwiser: bandits that are built on pandas and scikit-learn."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from benchmarks.peers.peer import BanditPeer, Policy
 
 
 class MabwiserPolicy:
-    """A learning policy that knows every arm from one reward of 0, as it must before it starts."""
+    """A learning policy that is first told a reward of 0 for every arm, which it needs to start."""
 
     def __init__(self, policy: Any, arms: int) -> None:
         from mabwiser.mab import MAB
@@ -22,7 +22,7 @@ class MabwiserPolicy:
 
 
 def policies() -> Mapping[str, Callable[[int], Policy]]:
-    """UCB1, softmax and Thompson sampling."""
+    """Return the policies that are measured: UCB1, softmax and Thompson sampling."""
     from mabwiser.mab import LearningPolicy
 
     return {

@@ -1,4 +1,4 @@
-"""A peer: software that does part of what we do, and whether it is installed."""
+"""Peers: other software that does part of what we do, and whether it is installed."""
 
 import contextlib
 import functools
@@ -26,13 +26,13 @@ class Presence:
 
     @property
     def usable(self) -> bool:
-        """Whether it takes part."""
+        """Whether the peer is measured."""
         return self.reason is None
 
 
 @dataclass(frozen=True)
 class Peer:
-    """`modules` are what must be imported for it to work, the first one named for the user."""
+    """A peer; `modules` must be imported for it to work, and the first is shown to the user."""
 
     name: str
     distribution: str
@@ -41,7 +41,7 @@ class Peer:
 
     @functools.cached_property
     def presence(self) -> Presence:
-        """Try it out, silently."""
+        """The version of the peer, or the reason why it cannot be imported here."""
         try:
             number = version(self.distribution)
         except PackageNotFoundError:
@@ -50,7 +50,7 @@ class Peer:
             with quietly():
                 for module in self.modules:
                     importlib.import_module(module)
-        except Exception as error:  # whatever it is, it is the peer's own
+        except Exception as error:  # a peer may fail in any way
             text = f"{number} cannot be imported: {' '.join(str(error).split())}"
             return Presence(self.name, self.install, number, text)
         return Presence(self.name, self.install, number, None)
@@ -58,7 +58,7 @@ class Peer:
 
 @contextlib.contextmanager
 def quietly() -> Any:
-    """Some peers print and warn while they are imported."""
+    """Suppress output and warnings, since some peers print while they are imported."""
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -74,7 +74,7 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class BanditPeer(Peer):
-    """`policies` gives a way to make each policy, for a number of arms."""
+    """A peer with bandits; `policies` gives functions that make a policy for a number of arms."""
 
     policies: Callable[[], Mapping[str, Callable[[int], Policy]]] = dict
 
@@ -84,17 +84,20 @@ Step = Callable[[Floats], Floats]
 
 @dataclass(frozen=True)
 class ExpertsPeer(Peer):
-    """`learners` gives a way to make each learner: a function from a round's losses to weights."""
+    """A peer with experts; `learners` gives functions that make a learner.
+
+    A learner is a function from the losses of a round to weights.
+    """
 
     learners: Callable[[], Mapping[str, Callable[[int], Step]]] = dict
 
 
 @dataclass(frozen=True)
 class Argmin:
-    """eq:frameworkprediction with eq:banditreg1 and eq:banditreg2, but for what changes.
+    """The constants of the argmin eq:frameworkprediction with eq:banditreg1 and eq:banditreg2.
 
-    The prior p_1 and the rates gamma are those of all rounds; the losses Lhat^av and eta are told
-    anew for each solution.
+    The prior p_1 and the rates gamma are those of all rounds; the losses Lhat^av and eta are given
+    for each solution.
     """
 
     prior: Floats
@@ -106,6 +109,6 @@ Solve = Callable[[Floats, float], Floats]
 
 @dataclass(frozen=True)
 class SolverPeer(Peer):
-    """`solver` makes a function from (losses, eta) to p."""
+    """A peer that solves convex problems; `solver` makes a function from (losses, eta) to p."""
 
     solver: Callable[[Argmin], Solve] | None = None

@@ -1,4 +1,4 @@
-"""PoolD: optimistic online learning under delay; experts, with one delay for all of them."""
+"""PoolD: optimistic online learning under delay, for experts that all have the same delay."""
 
 from collections.abc import Callable, Mapping
 
@@ -20,7 +20,7 @@ class PoolDStep:
         self._losses: list[Floats] = []
 
     def __call__(self, losses: Floats) -> Floats:
-        """Play a round: what is due is told, the weights are asked for."""
+        """Play a round: tell the learner the losses that are due, and return its weights."""
         due = len(self._losses) - 1 - DELAY
         feedback = [] if due < 0 else [(due, self._linear(self._losses[due]))]
         self._losses.append(losses)
@@ -33,7 +33,7 @@ class PoolDStep:
 
 
 def learners() -> Mapping[str, Callable[[int], Step]]:
-    """DORM+, AdaHedgeD and DUB."""
+    """Return the learners that are measured: DORM+, AdaHedgeD and DUB."""
     return {
         "PoolD DORM+": lambda arms: PoolDStep("dormplus", arms),
         "PoolD AdaHedgeD": lambda arms: PoolDStep("adahedged", arms),

@@ -16,7 +16,7 @@ class RiverPolicy:
 
 
 def policies() -> Mapping[str, Callable[[int], Policy]]:
-    """Exp3, UCB and epsilon-greedy.
+    """Return the policies that are measured: Exp3, UCB and epsilon-greedy.
 
     Exp3's gamma is small because its weights only grow, and overflow the sooner the larger it is.
     """

@@ -16,7 +16,7 @@ class SMPyPolicy:
 
 
 def policies() -> Mapping[str, Callable[[int], Policy]]:
-    """UCB, Thompson sampling, Exp3 and Tsallis-INF."""
+    """Return the policies that are measured: UCB, Thompson sampling, Exp3 and Tsallis-INF."""
     with quietly():
         from SMPyBandits import Policies
 

@@ -7,7 +7,7 @@ from benchmarks.peers.peer import BanditPeer, Policy
 
 
 class VowpalPolicy:
-    """`--cb_explore`: predicts probabilities, learns a cost with the probability of its action."""
+    """A bandit by `--cb_explore`, which predicts probabilities and learns the costs of actions."""
 
     def __init__(self, arms: int, exploration: str) -> None:
         from vowpalwabbit import Workspace
@@ -23,12 +23,12 @@ class VowpalPolicy:
         return self._random.choices(self._arms, self._probabilities)[0]
 
     def learn(self, arm: int, reward: float) -> None:
-        """Actions count from 1, and costs are negative rewards."""
+        """Learn a reward; actions are counted from 1, and costs are negative rewards."""
         self._workspace.learn(f"{arm + 1}:{-reward}:{self._probabilities[arm]} |")
 
 
 def policies() -> Mapping[str, Callable[[int], Policy]]:
-    """Epsilon-greedy, and the cover of three policies."""
+    """Return the policies that are measured: epsilon-greedy, and a cover of three policies."""
     return {
         "vowpalwabbit epsilon": lambda arms: VowpalPolicy(arms, "--epsilon 0.1"),
         "vowpalwabbit cover": lambda arms: VowpalPolicy(arms, "--cover 3"),

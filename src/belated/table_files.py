@@ -1,4 +1,4 @@
-"""Tables in CSV and Parquet files: read in batches, every value checked; and written.
+"""Reads tables from CSV and Parquet files in batches, with every value checked, and writes them.
 
 Data files with losses and delays (`environments.files`) and logs of decisions (`replay.logs`) are
 read here. Only this module imports pyarrow, and only when a Parquet file is read or written.
@@ -30,10 +30,10 @@ class Batch(NamedTuple):
 
     columns: dict[str, Sequence[Any]]
     places: Sequence[int]
-    place: str  # what the places count: "line" or "row"
+    place: str  # the unit that places are counted in: "line" or "row"
 
     def numbers(self, name: str) -> Floats:
-        """The numbers of a column, NaN where it is empty."""
+        """Return the numbers of a column, with NaN where it is empty."""
         values = self.columns[name]
         kept = [math.nan if value is None or value == "" else value for value in values]
         try:
@@ -48,39 +48,39 @@ class Batch(NamedTuple):
         return numbers
 
     def rounds(self, least: Floats | float = 1.0) -> Floats:
-        """The column `round`: whole numbers from 1, or from another least number in some rows."""
+        """Return the column `round`: whole numbers from `least`, which may differ between rows."""
         rounds = self.numbers("round")
         rule = f"must be a whole number from 1 to {MOST_ROUNDS}"
         return self.checked("round", rounds, in_range(rounds, least, MOST_ROUNDS), rule)
 
     def arrivals(self, rounds: Floats) -> Floats:
-        """The column `arrival`: the round at whose end a loss is known, NaN if it never is."""
+        """Return the column `arrival`: the round at whose end a loss is known, or NaN for never."""
         arrivals = self.numbers("arrival")
         rule = "must be a whole number, at least its round, or empty for never"
         fine = in_range(arrivals, rounds) | np.isnan(arrivals)
         return self.checked("arrival", arrivals, fine, rule)
 
     def losses(self, optional: Mask | bool = False) -> Floats:
-        """The column `loss`, numbers in [0, 1]; where it is optional, NaN if it is empty."""
+        """Return the column `loss`, numbers in [0, 1]; where it is optional, empty means NaN."""
         losses = self.numbers("loss")
         fine = (losses >= 0.0) & (losses <= 1.0) | (np.isnan(losses) & optional)
         return self.checked("loss", losses, fine, "must be in [0, 1]")
 
     def labels(self) -> list[str]:
-        """The column `arm`: names, none of them empty."""
+        """Return the column `arm`: names, none of them empty."""
         values = self.columns["arm"]
         if None in values or "" in values:
             self.refuse("arm", [value in (None, "") for value in values], "must be a name")
         return list(map(str, values))
 
     def checked(self, name: str, numbers: Floats, fine: Mask, rule: str) -> Floats:
-        """The numbers of a column, if all are fine; else an error that states the rule."""
+        """Return the numbers of a column if all are fine, else raise an error with the rule."""
         if not fine.all():
             self.refuse(name, ~fine, rule)
         return numbers
 
     def refuse(self, name: str, wrong: Sequence[bool] | Mask, rule: str) -> NoReturn:
-        """An error that names the place, the value and the rule of the first wrong row."""
+        """Raise an error that names the place, the value and the rule of the first wrong row."""
         row = int(np.flatnonzero(wrong)[0])
         value = self.columns[name][row]
         shown = "empty" if value is None or value == "" else repr(value).strip("'")
@@ -88,7 +88,7 @@ class Batch(NamedTuple):
 
 
 def in_range(numbers: Floats, least: Floats | float, most: Floats | float = math.inf) -> Mask:
-    """Where numbers are whole, finite and in a range; NaN is not."""
+    """Return where numbers are whole, finite and in a range; NaN is not."""
     with np.errstate(invalid="ignore"):
         whole = np.isfinite(numbers) & (numbers == np.floor(numbers))
         fine: Mask = whole & (numbers >= least) & (numbers <= most)
@@ -97,7 +97,7 @@ def in_range(numbers: Floats, least: Floats | float, most: Floats | float = math
 
 @contextmanager
 def errors_naming(path: Path) -> Iterator[None]:
-    """Turn what is wrong with a file into an error of one sentence that begins with its name."""
+    """Turn errors of reading a file into an error of one sentence that begins with its name."""
     try:
         yield
     except OSError as error:
@@ -107,18 +107,18 @@ def errors_naming(path: Path) -> Iterator[None]:
 
 
 def check_readable(path: Path) -> None:
-    """Refuse a file whose name does not end as that of a table."""
+    """Raise an error if the file's name does not end in .csv or .parquet."""
     if path.suffix.lower() not in READABLE:
         raise ValueError(f"{path.name} is of unknown kind; it must end in {' or '.join(READABLE)}")
 
 
 def place_in(path: Path) -> str:
-    """What places in this file count: lines of CSV, rows of Parquet."""
+    """Return the unit that places in this file are counted in: lines of CSV, rows of Parquet."""
     return PLACES[path.suffix.lower()]
 
 
 def duplicate(round_: int, arm: str, place: str, first: int, second: int) -> ValueError:
-    """The error for two rows of one round and arm."""
+    """Make the error for two rows of the same round and arm."""
     where = f"{place}s {first} and {second}"
     return ValueError(f"duplicate row for round {round_}, arm {arm!r} ({where})")
 
@@ -126,7 +126,10 @@ def duplicate(round_: int, arm: str, place: str, first: int, second: int) -> Val
 def read_batches(
     path: Path, required: Sequence[str], either: Sequence[str] = (), optional: Sequence[str] = ()
 ) -> Iterator[Batch]:
-    """The rows of a file, of these columns; of the columns in `either` it must have exactly one."""
+    """Yield the rows of a file in batches, with these columns only.
+
+    The file must have exactly one of the columns in `either`.
+    """
     names = _Columns(required, either, optional)
     return _parquet(path, names) if path.suffix.lower() == ".parquet" else _csv(path, names)
 
@@ -139,7 +142,7 @@ class _Columns(NamedTuple):
     optional: Sequence[str]
 
     def known(self, header: Iterable[str]) -> list[str]:
-        """The columns to read, if the table has all that it must have, each once."""
+        """Return the columns to read, after checking that the table has the required ones once."""
         every = [*self.required, *self.either, *self.optional]
         found = [name for name in header if name in every]
         for name in every:
@@ -198,7 +201,7 @@ def _parquet(path: Path, names: _Columns) -> Iterator[Batch]:
 
 
 def check_parquet() -> None:
-    """Refuse to write Parquet where pyarrow is not installed, before any work is done for it."""
+    """Raise an error if pyarrow, which writes Parquet, is missing, before any work is done."""
     _arrow("writing Parquet needs pyarrow: pip install 'belated[parquet]', or save as .csv")
 
 
@@ -210,7 +213,7 @@ def write_parquet(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
 
 
 def _arrow(refusal: str) -> tuple[Any, Any]:
-    """The modules pyarrow and pyarrow.parquet, or an error of these words."""
+    """Import pyarrow and pyarrow.parquet, or raise an error with this text."""
     try:
         import pyarrow
         from pyarrow import parquet

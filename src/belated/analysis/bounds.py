@@ -1,4 +1,4 @@
-"""Bounds on the regret of a learner in a game: which theorem states one, and if it holds there.
+"""Bounds on the regret of a learner in a game: the theorem that states one, and if it holds there.
 
 E1 to E13 are entries of docs/errata.md.
 """
@@ -37,7 +37,7 @@ class Bound:
     """A bound on the regret of one learner in one game; for a bandit, on its expectation.
 
     It applies if it is proven and all its conditions are met. A value that does not apply is only
-    the paper's statement; without a value, nothing is stated. `why` gives the reason.
+    the paper's statement; without a value, no bound is stated. `why` gives the reason.
     """
 
     label: str
@@ -46,12 +46,12 @@ class Bound:
     why: str
 
     def with_value(self, value: float) -> "Bound":
-        """A copy of this bound with another value."""
+        """Return a copy of this bound with another value."""
         return replace(self, value=value)
 
 
 def mean_bound(bounds: Sequence[Bound]) -> Bound:
-    """The mean bound of one learner over several games; it applies if it applies in all of them."""
+    """Return the mean of a learner's bounds in several games; it applies if all of them apply."""
     weakest = min(bounds, key=lambda bound: (bound.value is not None, bound.applies))
     values = [bound.value for bound in bounds if bound.value is not None]
     if len(values) < len(bounds):
@@ -60,7 +60,7 @@ def mean_bound(bounds: Sequence[Bound]) -> Bound:
 
 
 class BoundInputs(NamedTuple):
-    """What bounds depend on: a game, a comparator, and two means over runs that bandits need."""
+    """The inputs of a bound: a game, a comparator, and two means over runs that bandits need."""
 
     sums: "GameSums"
     u: Floats
@@ -68,7 +68,7 @@ class BoundInputs(NamedTuple):
     overlap: float | None
 
     def against(self, prior: Floats) -> theorems.ComparatorTerms:
-        """What the theorems need of the comparator, for a learner with this prior."""
+        """Return the terms of the comparator in the theorems, for a learner with this prior."""
         own, missing = self.u @ self.sums.losses, self.u @ self.sums.missing_losses
         return theorems.ComparatorTerms(divergence(self.u, prior), float(own), float(missing))
 
@@ -81,7 +81,7 @@ def bound_for(
     expected_missing: float | None = None,
     overlap: float | None = None,
 ) -> Bound:
-    """The bound on this learner's regret against u, an arm or a distribution, in this game.
+    """Return the bound on a learner's regret against u, an arm or a distribution, in a game.
 
     A concealed learner also needs a mean over runs: expected_missing is the mean of
     sum_t <q_t, rho_t>; for the repaired variant, overlap is the mean of the sum in
@@ -96,14 +96,14 @@ def bound_for(
 
 @singledispatch
 def statement(learner: object, played: BoundInputs) -> Bound:
-    """The bound of a kind of learner; a function is registered for each kind with a theorem."""
+    """Return the bound for a kind of learner; each kind with a theorem registers a function."""
     name = getattr(learner, "name", type(learner).__name__)
     return Bound("none", None, False, f"there is no theorem here about the learner {name!r}")
 
 
 @statement.register
 def for_any(learner: Learner, played: BoundInputs) -> Bound:
-    """The guarantee that a learner declares, and whether it covers the delays of this game."""
+    """Return the guarantee that a learner declares, and whether it covers this game's delays."""
     sums = played.sums
     waits = sums.waits[learner.delivery or "own"]
     facts = Facts(
@@ -135,7 +135,7 @@ def for_any(learner: Learner, played: BoundInputs) -> Bound:
 
 @statement.register
 def for_full_information(learner: FullInformation, played: BoundInputs) -> Bound:
-    """th:fullinfobound; for the repaired variant, the bound that E1 proves in its place."""
+    """Return the bound th:fullinfobound; for the repaired variant, the one that E1 proves."""
     u, horizon = played.against(np.array(learner.prior)), learner.horizon
     most = int(played.sums.most_missing.max())
     paper = learner.variant == "paper"
@@ -164,13 +164,13 @@ def for_full_information(learner: FullInformation, played: BoundInputs) -> Bound
 
 @statement.register
 def for_practical_experts(learner: PracticalExperts, played: BoundInputs) -> Bound:
-    """What is proven is about the run, not the game: see `belated.analysis.run_certificates`."""
+    """Return no value: the proof bounds a run, not a game (`belated.analysis.run_certificates`)."""
     return Bound("none", None, False, BY_ITS_RUN)
 
 
 @statement.register
 def for_partially_concealed(learner: PartiallyConcealed, played: BoundInputs) -> Bound:
-    """th:banditbound; for the repaired variant nothing is proven."""
+    """Return the bound th:banditbound; for the repaired variant nothing is proven."""
     if learner.variant == "repaired":
         return Bound("th:banditbound, repaired", None, False, GUARDED)
     arms, horizon, most = learner.arms, learner.horizon, learner.max_missing
@@ -192,7 +192,7 @@ def for_partially_concealed(learner: PartiallyConcealed, played: BoundInputs) ->
 
 @statement.register
 def for_concealed(learner: Concealed, played: BoundInputs) -> Bound:
-    """th:concealed, or the bound that E2 proves in its place, for every comparator."""
+    """Return the bound th:concealed, or the one that E2 proves in its place, for any comparator."""
     paper = learner.variant == "paper"
     label, weight = ("th:concealed", "q") if paper else ("th:concealed, repaired", "q+eps")
     name, mean = "overlap", played.overlap
@@ -228,5 +228,5 @@ def _about_missing(sums: "GameSums", promised: int) -> tuple[bool, str]:
 
 
 def _broken(*conditions: tuple[bool, str]) -> str:
-    """The first sentence whose condition is true."""
+    """Return the first sentence whose condition is true, or an empty text."""
     return next((sentence for broken, sentence in conditions if broken), "")

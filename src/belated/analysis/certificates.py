@@ -1,7 +1,7 @@
 """The certificate of a full-information run (see `full_information_certificate`) in other forms.
 
-The learner's own method gives the bound against each arm from the account of a game. Here it is
-given from all rounds of a game, for all rates, and for comparators that are distributions.
+The learner's own method computes the bound against each arm from the sums of a game. The functions
+here compute it from all rounds of a game, for all rates, and for distributions as comparators.
 """
 
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def certificate(losses: Floats, missing: Counts, rates: Floats, prior: Floats) -> Floats:
-    """The bound for each arm i as comparator (row) and each rate j of the grid (column).
+    """Return the bound for each arm i as comparator (row) and each rate j of the grid (column).
 
     losses and missing have shape (round, arm), rates has shape (round, rate).
     """
@@ -26,13 +26,13 @@ def certificate(losses: Floats, missing: Counts, rates: Floats, prior: Floats) -
 
 
 def account_certificate(account: "GameSums", learner: "FullInformation") -> Floats:
-    """The bound for each arm (row) and rate (column) in a game of which the account is known."""
+    """Return the bound for each arm (row) and rate (column), from the sums of a game."""
     charged, rates = _charged(account, learner)
     return against_arms(charged, rates, np.array(learner.prior))
 
 
 def mixture_certificate(account: "GameSums", learner: "FullInformation", u: Comparator) -> Floats:
-    """The bound for u, a distribution over the arms, and each rate of the grid."""
+    """Return the bound for u, a distribution over the arms, and each rate of the grid."""
     charged, rates = _charged(account, learner)
     weights = distribution(u, learner.arms)
     apart = np.array([divergence(weights, np.array(learner.prior))])
@@ -41,7 +41,7 @@ def mixture_certificate(account: "GameSums", learner: "FullInformation", u: Comp
 
 
 def _charged(account: "GameSums", learner: "FullInformation") -> tuple[Floats, Floats]:
-    """The charged losses of the arms for each value of rho_t^max, and the rates in force then."""
+    """Return the charged losses of the arms for each value of rho_t^max, and the rates for it."""
     if account.charged is None or account.caps is None:
         raise ValueError("the account has no charged losses; its table would have been too large")
     return account.charged, learner.rates_at(account.caps)

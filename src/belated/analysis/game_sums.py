@@ -28,8 +28,8 @@ class DelayStatistics:
     among such losses are infinite.
     """
 
-    sampled: int  # how many rounds
-    mean: Floats  # of those that come
+    sampled: int  # the number of rounds in the sample
+    mean: Floats  # the mean delay of the losses that come
     never: Floats
     quantiles: Floats  # (level, arm)
     law: Floats  # the share of all losses that come within 0, 1, 2, ... rounds
@@ -58,7 +58,7 @@ class GameSums:
     caps: Counts | None
     charged: Floats | None
     delays: DelayStatistics
-    delays_together: Mapping[Delivery, DelayStatistics]  # padded and in order, as of one arm
+    delays_together: Mapping[Delivery, DelayStatistics]  # padded and in order, as of a single arm
     checkpoints: Counts
     losses_at: Floats  # L_t after each checkpoint
 
@@ -83,7 +83,7 @@ class GameSums:
         return self.waits["own"].max_delay
 
     def told(self, delivery: Delivery, window: int | None = None) -> tuple[Waits, DelayStatistics]:
-        """The waits and delays of a learner with this delivery or, if it is given, this window."""
+        """Return the waits and delays of a learner with this delivery, or with this window."""
         if window is not None:
             delay = window if window < self.rounds else NEVER
             law = _delays(np.full((1, 1), delay), self.rounds)
@@ -97,7 +97,7 @@ class GameSums:
 
 
 def sum_up(game: Game) -> GameSums:
-    """Read a game once and add everything up."""
+    """Read a game once and compute all its sums."""
     environment = game.environment
     sums = _Sums(environment, game.checkpoints)
     for stretch in game.stretches():
@@ -142,7 +142,7 @@ class _Sums:
             self.passed += 1
 
     def charge(self, stretch: Stretch, charged: Floats) -> None:
-        """Add (1 + rho_t) l_t to the row of the present rho_t^max."""
+        """Add (1 + rho_t) l_t of each round to the row of the round's rho_t^max."""
         if self.caps is None:
             return
         before = self.caps[-1] if self.caps else 0
@@ -159,7 +159,7 @@ class _Sums:
                 self.charged.append(row)
 
     def close(self, environment: Environment) -> GameSums:
-        """The sums of the whole game."""
+        """Return the sums of the whole game."""
         arms, rounds = environment.arms, environment.rounds
         prior = np.full(arms, 1.0 / arms) if environment.prior is None else environment.prior
         sampled = np.concatenate(self.sampled)
@@ -200,7 +200,7 @@ def _delays(sampled: Counts, rounds: int) -> DelayStatistics:
 
 
 def _law(waits: Counts, count: int) -> Floats:
-    """The share of all losses that arrive within 0, 1, 2, ... rounds, up to the longest delay."""
+    """Return the share of losses that arrive within 0, 1, ... rounds, up to the longest delay."""
     if not waits.size:
         return np.zeros(1)
     longest = min(int(waits.max()), LONGEST_LAW - 1)
@@ -209,15 +209,17 @@ def _law(waits: Counts, count: int) -> Floats:
 
 
 def _tail_index(waits: Floats, rounds: int) -> float:
-    """The largest alpha for which, for 2 <= m < rounds, at most m^-alpha take more than m rounds.
+    """Return the tail index of the delays of an arm.
 
-    The share falls at the waits only, so the last m before each of them decides. A loss that never
-    comes takes more than any m: in a game without an end, alpha would be 0.
+    It is the largest alpha such that, for 2 <= m < rounds, a share of at most m^-alpha of the
+    losses takes more than m rounds. This share changes at the waits only, so it is enough to look
+    at the last m before each of them. A loss that never comes takes more than any m: in a game
+    without an end, alpha would be 0.
     """
     ordered = np.sort(np.minimum(waits, rounds))
     ordered = ordered[ordered > 2.0]
     if not ordered.size:
         return LARGEST_TAIL_INDEX
-    longer = (ordered.size - np.arange(ordered.size)) / waits.size  # just before each of them
+    longer = (ordered.size - np.arange(ordered.size)) / waits.size  # the share at that m
     index = float((np.log(1.0 / longer) / np.log(ordered - 1.0)).min())
     return min(index, LARGEST_TAIL_INDEX)

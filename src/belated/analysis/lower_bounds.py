@@ -1,4 +1,4 @@
-"""Lower bounds on the regret of every learner, as orders of growth to draw beside a regret.
+"""Lower bounds on the regret of every learner, as orders of growth.
 
 These results are known up to a constant factor, which is left out here: a value says how the least
 possible regret grows, not how large it is.
@@ -12,7 +12,7 @@ from belated.checks import as_count
 
 @dataclass(frozen=True)
 class LowerBound:
-    """In some game of the kind that `when` describes, every learner's regret is of this order."""
+    """An order that every learner's regret has in some game of the kind that `when` describes."""
 
     value: float
     when: str
@@ -20,7 +20,7 @@ class LowerBound:
 
 
 def experts_with_delay(rounds: int, arms: int, delay: int) -> LowerBound:
-    """The order sqrt((d + 1) T ln K) for experts whose losses all have the delay d."""
+    """Return the order sqrt((d + 1) T ln K) for experts whose losses all have the delay d."""
     _checked(rounds, arms, delay)
     return LowerBound(
         value=math.sqrt((delay + 1) * rounds * math.log(arms)),
@@ -30,7 +30,7 @@ def experts_with_delay(rounds: int, arms: int, delay: int) -> LowerBound:
 
 
 def bandit_with_delay(rounds: int, arms: int, delay: int) -> LowerBound:
-    """The order max{sqrt(K T), sqrt(d T ln K)} for a bandit whose losses all have the delay d."""
+    """Return the order max{sqrt(K T), sqrt(d T ln K)} for a bandit with the constant delay d."""
     _checked(rounds, arms, delay)
     return LowerBound(
         value=max(math.sqrt(arms * rounds), math.sqrt(delay * rounds * math.log(arms))),

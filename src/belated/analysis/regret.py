@@ -13,24 +13,24 @@ if TYPE_CHECKING:
 
 Comparator = int | Sequence[float] | Floats
 
-STEP = 0.2  # of ln(1/lam) between two points of the grid
-NEARLY_PRIOR = 1e-8  # exponents that differ by less leave the softmin at the prior
-NEARLY_BEST = 1.02  # half a step from the least value, a grid is off by half a per cent
+STEP = 0.2  # the distance of two points of the grid of ln(1/lam)
+NEARLY_PRIOR = 1e-8  # if exponents differ by less than this, the softmin is the prior
+NEARLY_BEST = 1.02  # a grid point half a step from the minimum is at most half a per cent above it
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
 def regrets(total_loss: float, losses: Floats) -> Floats:
-    """The regret of a total loss against each arm, given the total losses L_T of the arms."""
+    """Return the regret of a total loss against each arm, given the arms' total losses L_T."""
     return total_loss - losses
 
 
 def regret(total_loss: float, losses: Floats, u: Comparator) -> float:
-    """The regret of a total loss against u: its excess over <u, L_T>."""
+    """Return the regret of a total loss against u, which is its excess over <u, L_T>."""
     return total_loss - float(distribution(u, losses.size) @ losses)
 
 
 def distribution(u: Comparator, arms: int) -> Floats:
-    """u as weights over the arms, checked; a whole number stands for that arm alone."""
+    """Return u as checked weights of the arms; a whole number means all weight on that arm."""
     if isinstance(u, (int, np.integer)):
         if not 0 <= u < arms:
             raise ValueError(f"u is arm {u}; it must be one of 0 to {arms - 1}")
@@ -46,10 +46,10 @@ def distribution(u: Comparator, arms: int) -> Floats:
 
 
 def divergence(u: Floats, prior: Floats) -> float:
-    """KL(u, pi) = sum_i u(i) ln(u(i) / pi(i)); infinite if u has weight where pi has none.
+    """Return KL(u, pi) = sum_i u(i) ln(u(i) / pi(i)); infinite if u has weight where pi has none.
 
-    Summed as u ln(u / pi) - u + pi, which is never negative, so that nothing cancels where u is
-    nearly pi: the balance below has its square root.
+    It is summed as u ln(u / pi) - u + pi, whose terms are never negative, so that nothing cancels
+    where u is nearly pi: `balance` takes its square root.
     """
     used = u > 0.0
     if (prior[used] == 0.0).any():
@@ -64,18 +64,22 @@ def divergence(u: Floats, prior: Floats) -> float:
 
 
 def balance(sums: "GameSums", u: Comparator) -> float:
-    """<u, L_T> + sqrt(KL(u, pi) <u, L_T + L_T^rho>), the order of loss plus eq:fullintrobound."""
+    """Return <u, L_T> + sqrt(KL(u, pi) <u, L_T + L_T^rho>), the loss of u plus its regret bound.
+
+    The second term is the order of eq:fullintrobound.
+    """
     weights = distribution(u, sums.losses.size)
     return _balance(_terms(sums), weights)
 
 
 def balanced_comparator(sums: "GameSums") -> Floats:
-    """The u that minimises `balance`: the comparator that the paper compares with the best arm.
+    """Return the u that minimises `balance`, which the paper compares with the best arm.
 
-    It is introduced below eq:fullintrobound: a little more loss, if that comes with less delay.
-    Since sqrt(a b) is the least (lam a + b / lam) / 2 over lam > 0, u is a softmin for some lam. As
-    a function of lam the least value may have several dips, so all dips of a grid are examined; the
-    prior and the single arms, which are limits of softmins, are candidates as well.
+    It is introduced below eq:fullintrobound and accepts a little more loss for less delay. Since
+    sqrt(a b) is the minimum of (lam a + b / lam) / 2 over lam > 0, u is a softmin for some lam. As
+    a function of lam the minimum over u may have several local minima, so all local minima on a
+    grid are examined; the prior and the single arms, which are limits of softmins, are candidates
+    as well.
     """
     possible = sums.prior > 0.0
     losses, charged, prior = (part[possible] for part in _terms(sums))
@@ -85,7 +89,7 @@ def balanced_comparator(sums: "GameSums") -> Floats:
 
 
 class BalanceTerms(NamedTuple):
-    """L_T, L_T + L_T^rho and pi, arm by arm."""
+    """The terms of `balance` for each arm: L_T, L_T + L_T^rho and pi."""
 
     losses: Floats
     charged: Floats
@@ -104,9 +108,9 @@ def _balance(terms: BalanceTerms, u: Floats) -> float:
 
 
 def _least(terms: BalanceTerms) -> Floats:
-    """The balanced comparator of arms whose priors are all above zero."""
+    """Return the balanced comparator of arms whose priors are all above zero."""
     free = terms.charged == 0.0
-    if free.any():  # nothing is better than nothing; of all such u, the nearest to the prior
+    if free.any():  # the balance is 0 on these arms; of all such u, take the nearest to pi
         return _normalised(np.where(free, terms.prior, 0.0))
     alone = terms.losses + np.sqrt(-np.log(terms.prior) * terms.charged)
     candidates = [terms.prior, _vertex(int(alone.argmin()), alone.size)]
@@ -115,7 +119,10 @@ def _least(terms: BalanceTerms) -> Floats:
 
 
 def _softmin(terms: BalanceTerms, x: float) -> Floats:
-    """The u of the least <u, L_T> + (lam KL(u, pi) + <u, L_T + L_T^rho> / lam) / 2, lam = e^-x."""
+    """Return the u that minimises, for lam = e^-x, the balance with its root written by lam.
+
+    This is <u, L_T> + (lam KL(u, pi) + <u, L_T + L_T^rho> / lam) / 2.
+    """
     inverse = math.exp(x)
     exponents = np.log(terms.prior)
     exponents -= inverse * (2.0 * terms.losses + inverse * terms.charged)
@@ -134,9 +141,9 @@ def _vertex(arm: int, arms: int) -> Floats:
 
 
 def _dips(terms: BalanceTerms) -> list[float]:
-    """Where the least value for a fixed lam is locally least, as a function of ln(1/lam).
+    """Return the local minima, as values of ln(1/lam), of the minimum over u for a fixed lam.
 
-    At the least of all 1/lam^2 is KL / <u, L_T + L_T^rho>, which bounds it from above.
+    At the global minimum 1/lam^2 is KL / <u, L_T + L_T^rho>, which gives an upper end of the grid.
     """
     highest = math.sqrt(-math.log(terms.prior.min()) / terms.charged.min())
     spread = 2.0 * np.ptp(terms.losses) + math.sqrt(np.ptp(terms.charged))
@@ -156,14 +163,14 @@ def _dips(terms: BalanceTerms) -> list[float]:
 
 
 def _refined(value: Callable[[float], float], x: float) -> float:
-    """The place of the least value within a step of x: a finer grid, then golden sections."""
+    """Return the minimum within a step of x, by a finer grid and then a golden-section search."""
     near = [x + STEP * k / 8.0 for k in range(-8, 9)]
     best = min(near, key=value)
     return _golden(value, best - STEP / 8.0, best + STEP / 8.0)
 
 
 def _golden(value: Callable[[float], float], low: float, high: float) -> float:
-    """The least of a function with one dip between low and high, by golden sections."""
+    """Return where a function with one local minimum in [low, high] has it, by golden sections."""
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
     at_left, at_right = value(left), value(right)
     for _ in range(50):

@@ -1,6 +1,7 @@
-"""What a run proves about its own regret when it is over, for the learners that have such a proof.
+"""Certificates: bounds that a finished run proves about its own regret, for learners with a proof.
 
-docs/errata.md has that of `full-information`, docs/theory-practical.md that of `practical-experts`.
+The proof for `full-information` is in docs/errata.md, and that for `practical-experts` in
+docs/theory-practical.md.
 """
 
 from belated.analysis.game_sums import GameSums
@@ -9,13 +10,13 @@ from belated.play.trace import Trace
 
 
 def certificate_of(trace: Trace, account: GameSums) -> Certificate | None:
-    """The certificate that the learner states for its run; None if the run proves nothing."""
+    """Return the certificate that the learner states for its run, or None if it has none."""
     learner = trace.learner
     return learner.certificate(trace, account) if isinstance(learner, Learner) else None
 
 
 def certified(trace: Trace, account: GameSums) -> float | None:
-    """The bound on the regret against the best arm; None if the run proves none."""
+    """Return the bound that a run proves on its regret against the best arm, or None."""
     found = certificate_of(trace, account)
     return None if found is None else float(found.bounds[account.best_arm])
 

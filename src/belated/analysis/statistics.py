@@ -19,21 +19,21 @@ class MeanEstimate(NamedTuple):
 
 
 def estimate(values: Floats) -> MeanEstimate:
-    """The mean over the first axis; with one value only, the error is unknown (NaN)."""
+    """Estimate the mean over the first axis; with only one value the error is unknown (NaN)."""
     count = len(values)
     mean = values.mean(axis=0)
     if count < 2:
         unknown = np.full_like(mean, np.nan)
         return MeanEstimate(mean, unknown, unknown)
     error = values.std(axis=0, ddof=1) / math.sqrt(count)
-    error = np.where(np.ptp(values, axis=0) == 0.0, 0.0, error)  # not the rounding of the mean
+    error = np.where(np.ptp(values, axis=0) == 0.0, 0.0, error)  # 0, not a rounding error
     return MeanEstimate(mean, error, student_quantile(count - 1) * error)
 
 
 def student_quantile(freedom: int) -> float:
-    """The 97.5 % quantile of Student's distribution, to within two per mille.
+    """Return the 97.5 % quantile of Student's distribution, to within two per mille.
 
-    Closed forms for one and two degrees of freedom, else the Cornish-Fisher expansion.
+    It uses closed forms for one and two degrees of freedom, else the Cornish-Fisher expansion.
     """
     if freedom == 1:
         return math.tan(math.pi * 0.475)

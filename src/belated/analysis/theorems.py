@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class ComparatorTerms(NamedTuple):
-    """What the theorems need of a comparator: KL(u, pi), <u, L_T> and <u, L_T^rho>."""
+    """The terms of a comparator u in the theorems: KL(u, pi), <u, L_T> and <u, L_T^rho>."""
 
     divergence: float
     loss: float
@@ -17,7 +17,7 @@ class ComparatorTerms(NamedTuple):
 
 
 def full_information(u: ComparatorTerms, arms: int, horizon: int, most_missing: int) -> float:
-    """The bound of th:fullinfobound, with most_missing for rho_T^max."""
+    """Return the bound of th:fullinfobound, with most_missing for rho_T^max."""
     logs = 2.0 * (math.log(horizon) + 1.0)
     cost, present = u.divergence + logs, 1.0 + most_missing
     return (
@@ -30,14 +30,14 @@ def full_information(u: ComparatorTerms, arms: int, horizon: int, most_missing: 
 
 
 def repaired_full_information(u: ComparatorTerms, horizon: int, most_missing: int) -> float:
-    """The bound 4 M + 12 + 6 sqrt(c X) + 8 c M, proven for the repaired grid in E1."""
+    """Return the bound 4 M + 12 + 6 sqrt(c X) + 8 c M, proven for the repaired grid in E1."""
     cost, present = u.divergence + 2.0 * (math.log(horizon) + 1.0), 1.0 + most_missing
     root = math.sqrt(cost * (u.loss + u.missing_loss))
     return 4.0 * present + 12.0 + 6.0 * root + 8.0 * cost * present
 
 
 def partially_concealed(u: ComparatorTerms, arms: int, horizon: int, max_missing: int) -> float:
-    """The bound of th:banditbound."""
+    """Return the bound of th:banditbound."""
     logs = math.log(horizon)
     return (
         12.0 * math.sqrt(arms * logs * u.loss)
@@ -48,13 +48,13 @@ def partially_concealed(u: ComparatorTerms, arms: int, horizon: int, max_missing
 
 
 def concealed(arms: int, rounds: int, max_missing: int, expected_missing: float) -> float:
-    """The bound of th:concealed, with expected_missing for E sum_t <q_t, rho_t>."""
+    """Return the bound of th:concealed, with expected_missing for E sum_t <q_t, rho_t>."""
     delay = 3.0 * math.sqrt(math.log(arms) * expected_missing)
     return 9.0 * math.sqrt(arms * rounds) + 0.5 * max_missing + delay
 
 
 def repaired_concealed(arms: int, rounds: int, max_missing: int, overlap: float) -> float:
-    """The bound 9 sqrt(KT) + (1/2) rho* ln K + 3 sqrt(ln K A_T) of E2; overlap is A_T."""
+    """Return the bound 9 sqrt(KT) + (1/2) rho* ln K + 3 sqrt(ln K A_T) of E2; overlap is A_T."""
     logs = math.log(arms)
     delay = 0.5 * max_missing * logs + 3.0 * math.sqrt(logs * overlap)
     return 9.0 * math.sqrt(arms * rounds) + delay

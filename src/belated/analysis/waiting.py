@@ -1,8 +1,8 @@
-"""Waits: how many losses are missing, and for how long, by the way in which they are delivered.
+"""Waits: how many losses are missing, and for how long, for each way of delivery.
 
 A learner that is told losses later than they arrive misses more of them, and its theorem is about
-what it misses. Padded, every arm waits for the slowest arm of its round; in order, also for all
-earlier rounds.
+what it misses. With padded delivery every arm waits for the slowest arm of its round; with delivery
+in order it also waits for all earlier rounds.
 """
 
 from typing import NamedTuple
@@ -18,11 +18,11 @@ from belated.types import DELIVERIES, Delivery
 
 
 class Waits(NamedTuple):
-    """How much is missing in a game with one way of delivery.
+    """How many losses are missing in a game, and for how long, with one way of delivery.
 
     most_missing is the largest missing count, total_delay the sum over rounds of each round's
-    largest, max_delay the longest delay that ends within the game, and longest_wait how long a loss
-    is waited for at most, be it only until the game ends.
+    largest, max_delay the longest delay that ends within the game, and longest_wait the longest
+    time that a learner waits for a loss, which ends with the game if the loss does not arrive.
     """
 
     most_missing: int = 0
@@ -31,7 +31,7 @@ class Waits(NamedTuple):
     longest_wait: int = 0
 
     def plus(self, missing: Counts, ended: Counts, left: Counts) -> "Waits":
-        """The waits with some more rounds added.
+        """Return the waits with some more rounds added.
 
         `missing` are their missing counts, `ended` their delays that end within the game, and
         `left` the number of rounds after each of them.
@@ -46,7 +46,7 @@ class Waits(NamedTuple):
 
 
 def waits_for_window(window: int, rounds: int) -> Waits:
-    """The waits of a learner that is told every loss after exactly `window` rounds."""
+    """Return the waits of a learner that is told every loss after exactly `window` rounds."""
     longest = min(window, rounds - 1)
     total = rounds * longest - longest * (longest + 1) // 2  # the sum of min(t, longest) over t
     return Waits(longest, total, window if window < rounds else 0, longest)
@@ -63,8 +63,8 @@ class WaitSums:
     def add(self, stretch: Stretch) -> Counts:
         """Add one stretch.
 
-        Returns two columns, padded and in order: the delays that end within the game. With these
-        deliveries all arms have the same delay, so that one column is enough for each.
+        Returns the delays that end within the game in two columns, one for padded delivery and one
+        for delivery in order. With these all arms have the same delay, so one column is enough.
         """
         longest = longest_delays(stretch.delays)
         held = np.column_stack([longest, self.in_order.next(stretch.first, longest)])
@@ -84,10 +84,10 @@ class WaitSums:
 
 
 def in_time(stretch: Stretch, delays: Counts) -> Counts:
-    """The delays of a stretch, NEVER where they end after the game."""
+    """Return the delays of a stretch, with NEVER where they end after the game."""
     return np.where(delays < rounds_left(stretch)[:, None], delays, NEVER)
 
 
 def rounds_left(stretch: Stretch) -> Counts:
-    """The number of rounds from each round of a stretch to the end of the game, itself included."""
+    """Return the number of rounds from each round of a stretch on, up to the end of the game."""
     return stretch.rounds - np.arange(stretch.first, stretch.end)

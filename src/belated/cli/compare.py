@@ -126,7 +126,7 @@ def compare(
 
 
 def check_outputs(report: Path | None, figures: Path | None, table: Path | None) -> None:
-    """Refuse what cannot be written before anything is played."""
+    """Raise an error if an output file cannot be written, before anything is played."""
     from belated.comparison.table import check_format, check_writable
 
     if table is not None:
@@ -142,7 +142,7 @@ def check_outputs(report: Path | None, figures: Path | None, table: Path | None)
 
 
 def show_comparison(comparison: "Comparison", lower_bounds: bool) -> None:
-    """The table of one comparison, best learner first."""
+    """Print the table of one comparison, best learner first."""
     table = comparison.table()
     environment = comparison.environment
     click.secho(environment.name, bold=True, nl=False)
@@ -176,7 +176,7 @@ def write_outputs(
     figures: Path | None,
     table: Path | None,
 ) -> list[str]:
-    """Write the files that were asked for; the sentences of those that could not be written."""
+    """Write the requested files; returns the error messages of those that could not be written."""
     failed = []
     for target, write in ((table, save_runs), (report, save_report), (figures, save_pictures)):
         if target is None:
@@ -190,7 +190,7 @@ def write_outputs(
 
 
 def save_runs(comparisons: "Sequence[Comparison]", path: Path) -> str:
-    """A row for each run of all comparisons."""
+    """Save a table with a row for each run of all comparisons."""
     from belated.comparison.table import Table
 
     Table.of([row for each in comparisons for row in each.runs()]).save(path)
@@ -198,7 +198,7 @@ def save_runs(comparisons: "Sequence[Comparison]", path: Path) -> str:
 
 
 def save_report(comparisons: "Sequence[Comparison]", path: Path) -> str:
-    """One page on all comparisons."""
+    """Write one HTML page with the report on all comparisons."""
     from belated.report.page import write_report
 
     write_report(comparisons, path)
@@ -206,7 +206,7 @@ def save_report(comparisons: "Sequence[Comparison]", path: Path) -> str:
 
 
 def save_pictures(comparisons: "Sequence[Comparison]", folder: Path) -> str:
-    """Every figure of all comparisons."""
+    """Write every figure of all comparisons into a folder."""
     from belated.report.figures import save_figures
 
     return f"{len(save_figures(comparisons, folder))} figures"

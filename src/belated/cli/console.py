@@ -1,4 +1,4 @@
-"""The console: errors in one line, tables and progress bars, as all commands show them."""
+"""Output that all commands share: errors in one line, tables and progress bars."""
 
 import itertools
 import os
@@ -11,7 +11,7 @@ import click
 
 
 class OneLineError(click.ClickException):
-    """Bad input: one line on standard error, exit code 2."""
+    """An error for bad input: it prints one line on standard error and exits with code 2."""
 
     exit_code = 2
 
@@ -52,7 +52,7 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 @contextmanager
 def progress_bar(title: str, total: int) -> Iterator[Callable[[], None]]:
-    """A progress bar; yields a function that advances it by one."""
+    """Show a progress bar; yields a function that advances it by one."""
     with progress_of(title) as report:
         done = itertools.count(1)
         yield lambda: report(next(done), total)
@@ -60,9 +60,9 @@ def progress_bar(title: str, total: int) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def progress_of(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar with the time left, on standard error, shown only in a terminal.
+    """Show a progress bar with the time left on standard error, if that is a terminal.
 
-    Yields a function that is given how much is done, and of how much.
+    Yields a function that is called with the amount of work done and the total.
     """
     if not sys.stderr.isatty():
         yield lambda done, total: None
@@ -76,13 +76,13 @@ def progress_of(title: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def check_folder(figures: Path | None) -> None:
-    """Refuse a folder for figures that is a file, before anything is played."""
+    """Raise an error if the folder for figures is a file, before anything is played."""
     if figures is not None and figures.exists() and not figures.is_dir():
         raise ValueError(f"{figures} is a file; figures need a folder")
 
 
 def say_if_compiling() -> None:
-    """Announce the wait if the learners have never been compiled on this machine."""
+    """Print that compiling takes a while, if no learner was ever compiled on this machine."""
     from belated.compiled.jit import QUIET, announcer, cache_directory, config
 
     if os.environ.get(QUIET) or config.DISABLE_JIT:

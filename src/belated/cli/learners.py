@@ -50,7 +50,7 @@ def learners(as_json: bool) -> None:
 
 
 def in_python(kind: "type[Learner]") -> str:
-    """How a user makes a session with a learner: by a class of its own, or by its name."""
+    """Return the Python expression for a session with a learner: its own class, or by its name."""
     from belated.types import Setting
 
     own = own_class(kind)
@@ -61,7 +61,7 @@ def in_python(kind: "type[Learner]") -> str:
 
 
 def own_class(kind: "type[Learner]") -> "type[AnySession] | None":
-    """The class of sessions that is made for a learner of the paper."""
+    """Return the session class that is made for this learner, or None if there is none."""
     from belated.asktell.loading import SESSIONS
 
     return next((each for each in SESSIONS.values() if each.kinds[:1] == (kind,)), None)

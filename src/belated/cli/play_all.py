@@ -1,4 +1,4 @@
-"""Playing several games for one command: progress, and an interrupt keeps what is complete."""
+"""Plays several games for one command, with progress bars; an interrupt keeps finished games."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ Progress = Callable[[int, int], None]
 
 
 class Named(Protocol):
-    """Anything with a name to show."""
+    """An object with a name that can be shown."""
 
     @property
     def name(self) -> str: ...
@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 def play_all(
     games: Sequence[Game], play: Callable[[Game, Progress], Result], plural: str
 ) -> list[Result]:
-    """The results of all games in order; after an interrupt, of those that are complete."""
+    """Play all games in order and return their results; an interrupt keeps the finished ones."""
     results: list[Result] = []
     for number, game in enumerate(games, 1):
         title = f"{game.name} ({number} of {len(games)})" if len(games) > 1 else game.name
@@ -52,7 +52,7 @@ def compare_all(
     workers: int | None,
     keep_partial: bool = False,
 ) -> "list[Comparison]":
-    """The comparisons on all games; after an interrupt, those that are complete.
+    """Compare the contenders on all games; after an interrupt, return the complete comparisons.
 
     With `keep_partial` the comparison that was interrupted is kept too, with the repetitions that
     it has completed.

@@ -153,7 +153,7 @@ def change_arms(
 
 
 def rounds(problem: dict[str, Any]) -> int:
-    """The number of rounds played, from a running service's answer or from an outline."""
+    """Return the number of rounds played, from a service's answer or from a stored outline."""
     number: int = problem["round"] if "round" in problem else problem["decided"]
     return number
 

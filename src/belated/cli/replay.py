@@ -1,4 +1,4 @@
-"""belated replay: what a learner predicts along a case or a log."""
+"""belated replay: the predictions of a learner along a case or a log."""
 
 import json
 import math
@@ -78,7 +78,7 @@ def replay(
 
 
 def replayed_case(path: Path, decompose: bool) -> str:
-    """The answer to a case as a line of JSON."""
+    """Replay a case and return its predictions as a line of JSON."""
     from belated.replay.case import read_case
     from belated.replay.replay import learner_for, replay
     from belated.types import Setting
@@ -104,7 +104,7 @@ def replayed_case(path: Path, decompose: bool) -> str:
 
 
 def decomposition(case: "Case") -> dict[str, Any]:
-    """The terms of eq:decomp against the best arm at the rate that suits it best."""
+    """Return the terms of eq:decomp against the best arm, at the best rate for it."""
     from dataclasses import asdict
 
     from belated.replay.decomposition import decompose_case
@@ -115,7 +115,7 @@ def decomposition(case: "Case") -> dict[str, Any]:
 
 
 def without_infinities(value: Any) -> Any:
-    """The numbers with infinities as text, since JSON has none."""
+    """Replace infinite numbers by text, since JSON has no infinities."""
     if isinstance(value, dict):
         return {key: without_infinities(part) for key, part in value.items()}
     if isinstance(value, list):
@@ -126,7 +126,7 @@ def without_infinities(value: Any) -> Any:
 def replayed_log(
     path: Path, learner: str | None, options: dict[str, Any], arms: Sequence[str]
 ) -> "tuple[Log, NDArray[Any]]":
-    """A log, and what a learner would have predicted along it."""
+    """Read a log; returns it and the weights that a learner would have predicted along it."""
     from belated.learners.registry import check_options, registered
     from belated.replay.log_replay import replay_log
     from belated.replay.logs import read_log
@@ -145,7 +145,7 @@ def replayed_log(
 
 
 def learner_for_log(kind: "type[Learner]", log: "Log", options: dict[str, Any]) -> "Learner":
-    """The learner with the options that are given; what else it needs is taken from the log."""
+    """Make a learner with the given options; what else it needs is taken from the log."""
     from belated.learners.needs import needed_options
     from belated.learners.registry import option_names
     from belated.types import Need
@@ -169,7 +169,7 @@ def learner_for_log(kind: "type[Learner]", log: "Log", options: dict[str, Any]) 
 
 
 def show_log(log: "Log", weights: "NDArray[Any]") -> None:
-    """Some twenty rounds of a replayed log, evenly spaced, the last included."""
+    """Print about twenty rounds of a replayed log, evenly spaced, including the last."""
     step = max(1, len(log.rounds) // 20)
     chosen = sorted({*range(0, len(log.rounds), step), len(log.rounds) - 1})
     bandit = all(len(rows) == 1 for rows in log.rounds)

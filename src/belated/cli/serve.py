@@ -68,7 +68,7 @@ def serve(
 
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
-    """Switch the garbage collector off: a start makes many objects and hardly any garbage."""
+    """Switch the garbage collector off, since a start makes many objects and hardly any garbage."""
     gc.disable()
     try:
         yield

@@ -1,4 +1,4 @@
-"""What the commands of the decision service share: its options, its store, and its client."""
+"""Code that the commands of the decision service share: options, the store, and the client."""
 
 import importlib.util
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from belated.service.store import Store
 
 NEEDED = ("fastapi", "prometheus_client", "sqlalchemy", "uvicorn")
-SECONDS = 60.0  # that a running service may take to answer
+SECONDS = 60.0  # the time that a running service may take to answer
 Command = Callable[..., None]
 
 database_option = click.option(
@@ -44,7 +44,7 @@ def service_options(command: Command) -> Command:
 
 
 def check_service_installed() -> None:
-    """Raise ValueError with what to install if the libraries of the service are missing."""
+    """Raise ValueError, which says what to install, if libraries of the service are missing."""
     if any(importlib.util.find_spec(name) is None for name in NEEDED):
         raise ValueError(
             "the decision service needs more libraries: pip install 'belated[service]'"
@@ -53,7 +53,7 @@ def check_service_installed() -> None:
 
 @contextmanager
 def service_errors() -> Iterator[None]:
-    """Turn errors of the service into one line."""
+    """Turn errors of the service into messages of one line."""
     from belated.types import BelatedError
 
     with one_line_errors():
@@ -66,7 +66,7 @@ def service_errors() -> Iterator[None]:
 
 @contextmanager
 def opened_store(db: str) -> Iterator["Store"]:
-    """Open the store at --db; its errors become one line."""
+    """Open the store at --db; its errors become messages of one line."""
     with service_errors():
         from belated.service.store import open_store
 
@@ -76,7 +76,10 @@ def opened_store(db: str) -> Iterator["Store"]:
 
 @contextmanager
 def connected(server: str, key: str | None) -> Iterator["Client"]:
-    """A client of the service at --server, which tries once; its errors become one line."""
+    """Yield a client of the service at --server, which does not retry.
+
+    Its errors become messages of one line.
+    """
     try:
         from belated.client import Client, Patience, ServiceUnavailable
     except ImportError as error:
@@ -95,5 +98,5 @@ def connected(server: str, key: str | None) -> Iterator["Client"]:
 
 
 def to_the_second(at: float | None) -> str:
-    """A time as text, to the second, in UTC."""
+    """Return a time as text, to the second, in UTC."""
     return "" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -75,7 +75,7 @@ def export(problem: str, file: Path, db: str, server: str | None, key: str | Non
             with opened_store(db) as store:
                 from belated.service.admin.offline import named
 
-                arms = named(store, problem).spec["arms"]  # those it was created with
+                arms = named(store, problem).spec["arms"]  # the arms it was created with
                 rows = rows_of(store, problem)
         write_log(rows, file)
     click.echo(

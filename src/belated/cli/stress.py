@@ -1,4 +1,4 @@
-"""belated stress: search the games in which a learner does worst, and keep them."""
+"""belated stress: search for the games in which a learner does worst, and keep them."""
 
 import json
 import os

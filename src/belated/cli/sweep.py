@@ -1,4 +1,4 @@
-"""belated sweep: a grid of runs on all cores or a Dask cluster, stored as they are done."""
+"""belated sweep: make a grid of runs on all cores or a Dask cluster, and store each of them."""
 
 import json
 import sys
@@ -93,7 +93,7 @@ def sweep(
 def grid_of(
     scenarios: Sequence[str], settings: Sequence[str], learners: Sequence[str], seeds: str
 ) -> "Grid":
-    """The grid that the command line describes."""
+    """Make the grid that the arguments of the command describe."""
     from belated.sweep.grid import Grid
 
     options = ",".join(each.replace(",", "|") for each in settings)
@@ -105,7 +105,7 @@ def grid_of(
 
 
 def seeds_of(text: str) -> Sequence[int]:
-    """The seeds in text such as "7", "1:50" (both included) or "1:5,9"."""
+    """Return the seeds in text such as "7", "1:50" (both included) or "1:5,9"."""
     from belated.sweep.grid import MOST_RUNS
 
     parts = []
@@ -123,7 +123,7 @@ def seeds_of(text: str) -> Sequence[int]:
 
 
 def check_table(table: Path | None) -> None:
-    """Refuse what cannot be written before anything is run."""
+    """Raise an error if the table cannot be written, before anything is run."""
     from belated.comparison.table import check_format
 
     if table is not None:
@@ -132,7 +132,7 @@ def check_table(table: Path | None) -> None:
 
 @contextmanager
 def workers_of(count: int | None, scheduler: str | None) -> Iterator["Workers"]:
-    """The workers that were asked for."""
+    """Yield the workers: processes on this machine, or a Dask cluster if a scheduler is given."""
     from belated.sweep.workers import GivenWorkers, LocalWorkers, dask_executor
 
     if scheduler is None:
@@ -145,7 +145,7 @@ def workers_of(count: int | None, scheduler: str | None) -> Iterator["Workers"]:
 
 
 def carried_out(grid: "Grid", store: Path, workers: "Workers", retry_failed: bool) -> "SweepResult":
-    """The sweep with a progress bar; whatever ends it early, it says how it can go on."""
+    """Run the sweep with a progress bar; if it ends early, a message says how to continue it."""
     from belated.sweep.sweep import SweepError, run_sweep
 
     say_if_compiling()
@@ -160,7 +160,7 @@ def carried_out(grid: "Grid", store: Path, workers: "Workers", retry_failed: boo
 
 
 def as_object(report: "SweepResult") -> dict[str, Any]:
-    """The report for machines."""
+    """Return the result of a sweep as an object for JSON."""
     return {
         "runs": len(report.table),
         "before": report.before,
@@ -172,7 +172,7 @@ def as_object(report: "SweepResult") -> dict[str, Any]:
 
 
 def show_report(report: "SweepResult") -> None:
-    """The mean regret of each learner over all seeds, and how many runs it took."""
+    """Print the mean regret of each learner over all seeds, and the number of runs."""
     summary = summarised(report.table)
     if len(summary):
         show_table(summary.columns, summary.shown())
@@ -183,7 +183,10 @@ def show_report(report: "SweepResult") -> None:
 
 
 def summarised(table: "Table") -> "Table":
-    """The regret with its 95 % confidence interval for each scenario, learner and their options."""
+    """Return the mean regret with its 95 % confidence interval for each scenario and learner.
+
+    Scenarios and learners with different options have rows of their own.
+    """
     import numpy as np
 
     from belated.analysis.statistics import estimate
@@ -204,7 +207,7 @@ def summarised(table: "Table") -> "Table":
 
 
 def name_failures(report: "SweepResult") -> None:
-    """Say which runs failed, and why."""
+    """Print which runs failed, and why."""
     from belated.sweep.grid import GridRun
 
     for key, failure in list(report.failures.items())[:MOST_NAMED]:

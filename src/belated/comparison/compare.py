@@ -1,4 +1,4 @@
-"""Comparisons: several learners, many repetitions, the same losses and delays for all of them.
+"""Comparisons: several learners play the same losses and delays, in many repetitions.
 
 In one repetition every learner plays the same game and draws from the same random stream, so that
 differences are due to the learners. Repetitions run on all cores, in threads that share the game.
@@ -101,7 +101,7 @@ class _ComparisonThreads:
         self.game_locks = [threading.Lock() for _ in range(repetitions)]
 
     def work(self, workers: int) -> bool:
-        """Do all jobs; True if an interrupt ended it early."""
+        """Do all jobs; returns whether an interrupt ended the work early."""
         with ThreadPoolExecutor(workers) as pool:
             try:
                 for future in as_completed(
@@ -117,7 +117,10 @@ class _ComparisonThreads:
         return False
 
     def jobs(self, workers: int) -> list[tuple[int, range]]:
-        """Pairs of a repetition and some learners; one learner each if repetitions are few."""
+        """List the jobs, pairs of a repetition and some learners.
+
+        If there are few repetitions, each job has one learner only, so that all threads have work.
+        """
         count = len(self.chosen)
         groups = [range(count)]
         if self.repetitions < 2 * workers:
@@ -146,7 +149,7 @@ class _ComparisonThreads:
                 del self.games[repetition]
 
     def game(self, repetition: int) -> tuple[Game, GameSums]:
-        """The game of a repetition and its sums, made by the thread that needs them first."""
+        """Return the game of a repetition and its sums; the first thread that asks makes them."""
         number = repetition if self.environment.random else 0
         with self.game_locks[number]:
             if number not in self.games:
@@ -155,18 +158,18 @@ class _ComparisonThreads:
             return self.games[number]
 
     def advance(self, rounds: int) -> None:
-        """Report progress."""
+        """Report that this many more rounds have been played."""
         with self.lock:
             self.rounds += rounds
             self.progress(self.rounds, self.total)
 
     def complete(self) -> list[int]:
-        """The repetitions that every learner has finished."""
+        """List the repetitions that every learner has finished."""
         return [r for r, traces in enumerate(self.traces) if len(traces) == len(self.chosen)]
 
 
 def repetition_seed(seed: int, repetition: int) -> np.random.SeedSequence:
-    """The seed of one repetition; it does not depend on how many there are."""
+    """Return the seed of one repetition; it does not depend on the number of repetitions."""
     return np.random.SeedSequence(seed, spawn_key=(repetition,))
 
 

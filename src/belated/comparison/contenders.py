@@ -1,4 +1,4 @@
-"""Contenders: learners to be compared, named with their options, and built for a game."""
+"""Contenders: the learners of a comparison, each named with its options and built for a game."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -26,11 +26,11 @@ FACTS: dict[Need, Callable[[int, Waits, DelayStatistics], Any]] = {
 
 @dataclass(frozen=True)
 class Contender:
-    """A registered learner with options, or a ready-made one.
+    """A learner in a comparison: a registered learner with options, or a learner already made.
 
-    A learner is told what it declares that it needs, unless the options say it: its horizon, the
-    largest missing count as max_missing, and so on. These facts are taken from the game as the
-    learner's delivery or window has it. Nothing else of the game is told in advance.
+    A learner is given the facts that it declares to need and that the options do not give, such as
+    its horizon, or the largest missing count as max_missing. They are computed from the game with
+    the learner's delivery or window. A learner knows nothing else about the game in advance.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Contender:
 
     @property
     def label(self) -> str:
-        """The name, with every option that was given."""
+        """The name of the learner, with every option that was given."""
         given = [
             str(value) if name == "variant" else f"{name}={value}"
             for name, value in self.options.items()
@@ -47,7 +47,7 @@ class Contender:
         return f"{self.name} ({', '.join(given)})" if given else self.name
 
     def built(self, sums: GameSums) -> PlayableLearner:
-        """The learner, made for the game with these sums."""
+        """Make the learner for the game with these sums."""
         if self.ready is not None:
             return self.ready
         kind = learner_named(self.name)
@@ -69,7 +69,7 @@ LearnerSpec = str | Contender | PlayableLearner
 
 
 def contender(given: LearnerSpec) -> Contender:
-    """A contender from text such as "concealed" or "concealed:variant=repaired,max_missing=50"."""
+    """Make a contender of a learner or of text, such as "concealed:variant=repaired"."""
     if isinstance(given, Contender):
         return given
     if not isinstance(given, str):
@@ -81,7 +81,7 @@ def contender(given: LearnerSpec) -> Contender:
 
 
 def contenders(given: Sequence[LearnerSpec]) -> list[Contender]:
-    """All contenders, each with a label of its own."""
+    """Make all contenders; each must have a label of its own."""
     if isinstance(given, str):
         given = [given]
     found = [contender(each) for each in given]

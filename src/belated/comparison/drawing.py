@@ -1,8 +1,8 @@
-"""The seam to `belated.report`, the optional part that draws comparisons.
+"""The connection to `belated.report`, the optional package that draws comparisons.
 
-The report depends on comparisons and needs matplotlib, which a comparison does not. So this package
-never imports it: a comparison asks here for one of the three functions below, which are declared by
-name and loaded on first use. Another package could draw instead by replacing the names.
+The report imports comparisons and needs matplotlib, which a comparison does not need. So this
+package does not import the report: it lists three of its functions by name, and a comparison loads
+them on first use. Another package can draw instead if these names are replaced.
 """
 
 import importlib
@@ -18,6 +18,6 @@ PARTS: dict[Part, tuple[str, str]] = {
 
 
 def drawing_part(part: Part) -> Any:
-    """The function that draws this, from the module that is declared for it."""
+    """Import and return the function that is listed under this name."""
     module, function = PARTS[part]
     return getattr(importlib.import_module(module), function)

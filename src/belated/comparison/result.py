@@ -1,4 +1,4 @@
-"""A comparison: the runs of several learners on the same games, and the tables they give."""
+"""A comparison: the runs of several learners on the same games, and tables of their results."""
 
 import functools
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Comparison:
 
     traces[k][r] and game_sums[r] belong to contender k and the repetition numbered repetitions[r].
     `command` is the command that reproduces the comparison; `asked` is the number of repetitions
-    asked for, more than there are if the comparison was interrupted.
+    that were requested, which is larger than their number if the comparison was interrupted.
     """
 
     environment: Environment
@@ -45,7 +45,7 @@ class Comparison:
 
     @property
     def complete(self) -> bool:
-        """Whether all repetitions that were asked for are here."""
+        """Whether the comparison has all repetitions that were requested."""
         return len(self.repetitions) >= self.asked
 
     @property
@@ -59,9 +59,10 @@ class Comparison:
         return self.game_sums[0].checkpoints
 
     def regret(self, contender: int, against: Comparator | None = None) -> Floats:
-        """The regret of each repetition against the arm that was best in it, or any arm or u.
+        """Return a contender's regret in each repetition.
 
-        An arm is given by its number from 0, u by a weight for each arm.
+        It is the regret against the best arm of the repetition or, if `against` is given, against
+        an arm (its number from 0) or a comparator u (a weight for each arm).
         """
         pairs = zip(self.traces[contender], self.game_sums, strict=True)
         return np.array(
@@ -72,37 +73,43 @@ class Comparison:
         )
 
     def regrets(self, contender: int) -> Floats:
-        """The regret of each repetition (row) against every arm (column)."""
+        """Return a contender's regret in each repetition (row) against every arm (column)."""
         pairs = zip(self.traces[contender], self.game_sums, strict=True)
         return np.array([regrets(trace.loss, sums.losses) for trace, sums in pairs])
 
     def regret_over_time(self, contender: int) -> MeanEstimate:
-        """The regret after each checkpoint against the arm that was best until then."""
+        """Return the mean regret at each checkpoint against the arm that was best until then."""
         pairs = zip(self.traces[contender], self.game_sums, strict=True)
         return estimate(
             np.array([trace.loss_at - sums.losses_at.min(axis=1) for trace, sums in pairs])
         )
 
     def weights_over_time(self, contender: int) -> Floats:
-        """The mean weight of each arm (column) between two checkpoints (row)."""
+        """Return the mean weight of each arm (column) between two checkpoints (row)."""
         sums = np.mean([trace.weight_at for trace in self.traces[contender]], axis=0)
         rounds = np.diff(self.checkpoints, prepend=0)
         weights: Floats = np.diff(sums, axis=0, prepend=0.0) / rounds[:, None]
         return weights
 
     def mean_weights(self, contender: int) -> Floats:
-        """The mean weight of each arm over all rounds and repetitions."""
+        """Return the mean weight of each arm over all rounds and repetitions."""
         sums = np.mean([trace.weight_at[-1] for trace in self.traces[contender]], axis=0)
         weights: Floats = sums / self.environment.rounds
         return weights
 
     def rate_weights_over_time(self, contender: int) -> Floats:
-        """The mean weight of each learning rate (column) at the checkpoints; no column if one."""
+        """Return the mean weight of each learning rate (column) at the checkpoints (rows).
+
+        There are no columns if the learner has only one rate.
+        """
         weights: Floats = np.mean([t.rate_weight_at for t in self.traces[contender]], axis=0)
         return weights
 
     def bound(self, contender: int) -> Bound:
-        """The bound of the learner's theorem on the regret to the best arm, mean of all games."""
+        """Return the mean over all games of the bound of the learner's theorem.
+
+        It bounds the regret against the best arm.
+        """
         traces = self.traces[contender]
         expected = float(np.mean([trace.expected_missing for trace in traces]))
         overlap = float(np.mean([trace.overlap for trace in traces]))
@@ -119,17 +126,18 @@ class Comparison:
         return mean_bound(bounds)
 
     def certificate(self, contender: int) -> float | None:
-        """The bound that the runs prove on their own regret to the best arm, mean of all games.
+        """Return the bound that the runs prove on their own regret, a mean over all games.
 
-        Practical experts have one, and so has full information if losses are told on arrival and
-        the sums of no game are too large for it; None for all others.
+        The regret is that against the best arm. Practical experts have such a bound, and so has
+        full information if losses are told on arrival and the sums of no game are too large for
+        it; the result is None for all other learners.
         """
         pairs = zip(self.traces[contender], self.game_sums, strict=True)
         values = [value for pair in pairs if (value := certified(*pair)) is not None]
         return float(np.mean(values)) if len(values) == len(self.repetitions) else None
 
     def faults(self) -> list[str]:
-        """A sentence for each learner whose run contradicts a proof, which only a bug can do."""
+        """Return a sentence for each learner whose run contradicts a proof, which means a bug."""
         said = []
         for label, traces in zip(self.labels, self.traces, strict=True):
             pairs = zip(self.repetitions, traces, self.game_sums, strict=True)
@@ -143,7 +151,7 @@ class Comparison:
         return said
 
     def lower_bounds(self) -> Table:
-        """Lower bounds on every learner's regret, by order, if every loss had the mean delay.
+        """Return the order of lower bounds on every learner's regret if all delays were the mean.
 
         The mean missing count stands for the mean delay, since it includes losses that never come.
         """
@@ -173,7 +181,7 @@ class Comparison:
         return [balanced_comparator(sums) for sums in self.game_sums]
 
     def table(self) -> Table:
-        """A row for each learner: its regret with a 95 % confidence interval, beside its bound."""
+        """Return a row for each learner: its regret with a 95 % confidence interval, its bound."""
         return Table.of([self._summary(k) for k in range(len(self.contenders))])
 
     def _summary(self, k: int) -> dict[str, Any]:
@@ -204,7 +212,7 @@ class Comparison:
         }
 
     def runs(self) -> Table:
-        """A row for each run, with every digit: the tidy table for further analysis."""
+        """Return a row for each run, with every digit: a tidy table for further analysis."""
         return Table.of(
             [
                 self._run(k, r)
@@ -241,7 +249,7 @@ class Comparison:
         return figure
 
     def report(self, path: str | Path) -> Path:
-        """Write one HTML page with every table and figure, which needs no other file."""
+        """Write one self-contained HTML page with every table and figure."""
         written: Path = drawing_part("report")([self], path)
         return written
 

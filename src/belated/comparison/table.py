@@ -1,4 +1,4 @@
-"""Tables: rows of plain values under named columns, shown, saved, and read by other programs."""
+"""Tables: rows of plain values under named columns, which can be shown and saved to files."""
 
 import csv
 import html
@@ -14,7 +14,7 @@ from typing import Any
 from belated.table_files import check_parquet, write_parquet
 
 FORMATS = (".csv", ".json", ".parquet")
-NOISE = 1e-9  # smaller numbers are rounding errors of sums and shown as 0
+NOISE = 1e-9  # smaller numbers are rounding errors of sums and are shown as 0
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Table:
 
     @classmethod
     def of(cls, records: Sequence[Mapping[str, Any]]) -> "Table":
-        """A table from records; a column that a record lacks is None there."""
+        """Make a table of records; where a record lacks a column, its value is None."""
         columns = tuple(dict.fromkeys(name for record in records for name in record))
         return cls(columns, tuple(tuple(map(record.get, columns)) for record in records))
 
@@ -37,15 +37,15 @@ class Table:
         return len(self.rows)
 
     def column(self, name: str) -> list[Any]:
-        """One column from top to bottom."""
+        """Return the values of one column from top to bottom."""
         return [row[self.columns.index(name)] for row in self.rows]
 
     def without(self, *names: str) -> "Table":
-        """The table with some columns left out."""
+        """Return the table without some of its columns."""
         return Table.of([{k: v for k, v in row.items() if k not in names} for row in self])
 
     def to_csv(self) -> str:
-        """Comma-separated text; numbers with every digit, None as an empty field."""
+        """Return the table as CSV, with every digit of numbers and with None as an empty field."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.columns)
@@ -53,7 +53,7 @@ class Table:
         return text.getvalue()
 
     def to_json(self) -> str:
-        """A JSON list of objects; NaN and infinities are null."""
+        """Return the table as a JSON list of objects; NaN and infinities become null."""
         return json.dumps([{k: _finite(v) for k, v in record.items()} for record in self])
 
     def save(self, path: str | Path) -> None:
@@ -69,7 +69,7 @@ class Table:
         partial.replace(path)
 
     def shown(self) -> list[list[str]]:
-        """The rows as text, numbers with four significant digits."""
+        """Return the rows as text, with four significant digits of numbers."""
         return [[shown(value) for value in row] for row in self.rows]
 
     def __str__(self) -> str:
@@ -90,7 +90,10 @@ class Table:
 
 
 def check_format(path: Path) -> None:
-    """Refuse a file that a table cannot be saved to, before anything is computed for it."""
+    """Raise an error if a table cannot be saved in the format that the file's name asks for.
+
+    It is called before anything is computed for the table.
+    """
     if path.suffix not in FORMATS:
         raise ValueError(
             f"{path.name} ends in {path.suffix!r}; it must end in .csv, .json or .parquet"
@@ -101,7 +104,7 @@ def check_format(path: Path) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Refuse a file that cannot be created, before anything is computed for it."""
+    """Raise an error if the file cannot be created, before anything is computed for it."""
     if not path.absolute().parent.is_dir():
         raise ValueError(f"{path} cannot be written; its folder does not exist")
     if path.is_dir():
@@ -111,7 +114,7 @@ def check_writable(path: Path) -> None:
 
 
 def shown(value: Any) -> str:
-    """A value as text, a number with four significant digits."""
+    """Return a value as text; numbers have four significant digits."""
     if value is None or value != value:  # nothing, or not a number
         return ""
     if isinstance(value, float):

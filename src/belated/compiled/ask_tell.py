@@ -1,7 +1,8 @@
-"""Ask and tell in one compiled call each: the steps of a round, and the runner that calls them.
+"""The compiled steps behind `ask` and `tell`, and the runner that calls them.
 
-A step is a compiled function that is given the address of a `Workspace` (see `compiled.records`). A
-`Runner` owns the memory of a workspace and has the two steps of its learner ready to be called.
+A step is a compiled function that takes the address of a `Workspace` (see `compiled.records`), so
+that each `ask` and each `tell` is a single compiled call. A `Runner` owns the memory of a workspace
+and holds the two compiled steps of its learner.
 """
 
 import pkgutil
@@ -20,11 +21,11 @@ from belated.numerics.random_stream import draw
 Drawn = tuple[int, float, tuple[float, ...]]  # arm, probability, and the frozen row of the play
 
 NO_ARM = -1  # experts have no arm that is played
-NOT_PLAYED = -1  # in the place of an arm: the step has played no round
+NOT_PLAYED = -1  # a step returns this instead of an arm if it has played no round
 
-# The modes of a step. CHECKED refuses a round or a report that breaks max_missing, and leaves it to
-# the caller; UNCHECKED goes on all the same; PREDICT_ONLY computes the weights and plays nothing.
-# They are plain integers, since compiled code takes those fastest.
+# The modes of a step. CHECKED changes nothing if a round or a report exceeds max_missing, and lets
+# the caller decide; UNCHECKED proceeds in spite of it; PREDICT_ONLY computes the weights and plays
+# nothing. They are plain integers, since compiled code takes those fastest.
 CHECKED, UNCHECKED, PREDICT_ONLY = 0, 1, 2
 
 NO_COUNTS = np.zeros(0, dtype=np.int64)
@@ -71,7 +72,10 @@ class Steps:
 
 @compiled_step
 def ask_bounded_bandit(handle: Any, mode: int) -> Drawn:
-    """Predict, draw an arm and commit. No arm is played if CHECKED and max_missing is exceeded."""
+    """Predict, draw an arm and commit, for a bandit with max_missing.
+
+    If the mode is CHECKED and max_missing is exceeded, no arm is played.
+    """
     space = opened(handle)
     state, prediction, plays = space.state, space.prediction, space.plays
     arms_over = space.arms_over
@@ -92,7 +96,7 @@ def ask_bounded_bandit(handle: Any, mode: int) -> Drawn:
 def tell_bounded_bandit(handle: Any, drawn: Drawn, loss: float, missing: int, mode: int) -> bool:
     """Learn a loss, or withdraw the play if it is NaN; returns whether that was done.
 
-    It is not done if CHECKED and the missing count that is told exceeds max_missing.
+    If the mode is CHECKED and the reported missing count exceeds max_missing, nothing changes.
     """
     space = opened(handle)
     state, plays, arm, play = space.state, space.plays, drawn[0], drawn[2]
@@ -126,7 +130,7 @@ def ask_bandit(handle: Any, mode: int) -> Drawn:
 
 @compiled_step
 def tell_bandit(handle: Any, drawn: Drawn, loss: float, missing: int, mode: int) -> bool:
-    """Learn a loss, or withdraw the play if it is NaN; always done, so it returns True."""
+    """Learn a loss, or withdraw the play if the loss is NaN. This never fails: it returns True."""
     space = opened(handle)
     plays, arm, play = space.plays, drawn[0], drawn[2]
     for k in range(len(play)):
@@ -149,7 +153,7 @@ def ask_experts(handle: Any, mode: int) -> None:
 
 @compiled_step
 def tell_experts(handle: Any, arms: Counts, plays: Floats, losses: Floats) -> None:
-    """Learn the losses of some experts, or withdraw those that are NaN.
+    """Learn the losses of some experts; where a loss is NaN, withdraw the play instead.
 
     `plays` has a row for every expert.
     """
@@ -169,11 +173,11 @@ EXPERTS = Steps(f"{__name__}:EXPERTS", ask_experts, tell_experts, is_bandit=Fals
 
 
 class Runner:
-    """A learner's workspace and its compiled steps, ready to be called with `address`.
+    """A learner's workspace and its compiled steps, which are called with `address`.
 
-    What lasts from one step to the next (state, random stream, `arms_over`, `touched`) lies in one
-    block of memory, so that a runner can take over the whole situation of another one in a single
-    copy. The arrays of the workspace it is given are moved there.
+    Everything that lasts from one step to the next (state, random stream, `arms_over`, `touched`)
+    lies in one block of memory, so that a runner can copy the contents of another one in a single
+    operation. The arrays of the given workspace are moved there.
     """
 
     __slots__ = ("_block", "_handle", "_shapes", "address", "ask", "steps", "tell", "workspace")
@@ -205,7 +209,7 @@ class Runner:
         return type(self), (self.workspace, self.steps)
 
     def copied(self) -> "Runner":
-        """A runner with memory of its own and the same contents."""
+        """Return a runner with the same contents in memory of its own."""
         space = self.workspace
         _, prediction = in_one_block(space.prediction)
         plays, scratch = space.plays.copy(), space.scratch.copy()
@@ -214,11 +218,11 @@ class Runner:
         )
 
     def is_like(self, other: "Runner") -> bool:
-        """Whether one can take over from the other: the same steps over arrays of equal shapes."""
+        """Whether both runners have the same steps and arrays of equal shapes."""
         return self.steps is other.steps and self._shapes == other._shapes
 
     def take_over(self, other: "Runner") -> None:
-        """Copy the situation of another runner, which must be alike."""
+        """Copy the contents of another runner, which must be like this one (see `is_like`)."""
         np.copyto(self._block, other._block)
 
     def most_outstanding(self) -> int:
@@ -227,7 +231,7 @@ class Runner:
         return int(space.state.outstanding.max()) if space.arms_over[0] > 0 else 0
 
     def set_max_missing(self, max_missing: int) -> None:
-        """Set max_missing, and count the arms that have more outstanding plays."""
+        """Set max_missing, and count the arms that have more outstanding plays than that."""
         state = self.workspace.state
         state.max_missing[0] = max_missing
         self.workspace.arms_over[0] = np.count_nonzero(state.outstanding > max_missing)
@@ -241,10 +245,10 @@ def make_runner(
     touched: Counts = NO_COUNTS,
     scratch_rows: int = 0,
 ) -> Runner:
-    """A runner of a learner from a state on, with so many rows of scratch memory.
+    """Make a runner that continues from a state, with `scratch_rows` rows of scratch memory.
 
-    The rows are as long as there are arms; where arms are grouped, as there is room for touched
-    arms and the group.
+    A row has an entry for each arm; where arms are grouped, it has an entry for each touched arm
+    that there is room for, and one for the group.
     """
     plays = np.zeros((1 if steps.is_bandit else learner.arms, learner.play_width))
     arms_over = np.zeros(1 if steps.is_bounded else 0, dtype=np.int64)

@@ -13,17 +13,17 @@ VERBS: dict[type, Any] = {}  # kind of state -> the Verbs of its learner
 
 
 def predict(state: Any, prediction: Any) -> None:
-    """Fill the prediction of the coming round."""
+    """Compute the prediction of the coming round and write it to `prediction`."""
     VERBS[type(state)].predict(state, prediction)
 
 
 def commit(state: Any, prediction: Any, arm: int, plays: Any) -> None:
-    """Play the round and freeze what was in force."""
+    """Play the round, and write to `plays` what the learner needs when its losses arrive."""
     VERBS[type(state)].commit(state, prediction, arm, plays)
 
 
 def withdraw(state: Any, play: Any, arm: Any) -> None:
-    """A loss will never come."""
+    """Withdraw a play whose loss will never arrive."""
     VERBS[type(state)].withdraw(state, play, arm)
 
 
@@ -32,7 +32,7 @@ def observe(state: Any, play: Any, arm: Any, loss: float, missing: int) -> None:
     VERBS[type(state)].observe(state, play, arm, loss, missing)
 
 
-# Not strict: numba would have the annotations of a verb equal those of its generic form.
+# Not strict: otherwise numba requires a verb to have the annotations of its generic function.
 @overload(predict, strict=False, jit_options={"forceinline": True, "error_model": "numpy"})
 def _predict(state: Any, prediction: Any) -> Callable[..., None]:
     verb = VERBS[state.instance_class].predict

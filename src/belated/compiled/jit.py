@@ -1,8 +1,8 @@
-"""How kernels are compiled: by numba, cached under a key that covers every source they depend on.
+"""Decorators that compile kernels by numba, with a cache that is keyed on all their sources.
 
-numba decides whether cached code is stale by the file of the *outermost* function alone, so an
-edited kernel could go on running in its old form inside a caller that did not change. Here the
-cache directory itself is named after a hash of all sources of compiled code: an edit starts afresh.
+numba decides whether cached code is stale by the file of the *outermost* function alone, so the old
+version of an edited kernel could still run inside a caller that did not change. Therefore the name
+of the cache directory contains a hash of all sources of compiled code, and an edit changes it.
 """
 
 import contextlib
@@ -63,15 +63,15 @@ def compiled_sources(root: Path) -> list[Path]:
 
 
 def module_in(path: Path) -> str:
-    """The module that a file of the package is."""
+    """Return the dotted module name of a file of the package."""
     return ".".join(["belated", *path.with_suffix("").parts]).removesuffix(".__init__")
 
 
 @functools.cache
 def cache_directory() -> Path | None:
-    """Where compiled code is kept, or None where no directory can be written.
+    """Return the directory where compiled code is kept, or None if no directory can be written.
 
-    `BELATED_CACHE_DIR` decides, else `NUMBA_CACHE_DIR`, else the user's cache directory.
+    It is `BELATED_CACHE_DIR`, else `NUMBA_CACHE_DIR`, else in the user's cache directory.
     """
     base = os.environ.get("BELATED_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
@@ -89,24 +89,24 @@ def cache_directory() -> Path | None:
 def compiled(function: Function) -> Function:
     """Compile a kernel on its first call; with `NUMBA_DISABLE_JIT=1` run it as plain Python.
 
-    Called by another kernel it is put in its place: numba hands records of arrays over by copying
-    them, which costs more than most kernels do.
+    Where another kernel calls it, it is inlined: numba passes records of arrays by copying them,
+    which costs more time than most kernels take.
     """
     return _compiled(function, nogil=True, forceinline=True)
 
 
 def inlined(function: Function) -> Function:
-    """Compile a small part of kernels, which is written into them before they are compiled."""
+    """Compile a small function that numba inlines into kernels before it compiles them."""
     return _compiled(function, nogil=True, inline="always")
 
 
 def compiled_apart(function: Function) -> Function:
-    """Compile a kernel that is rarely needed: it stays a function of its own."""
+    """Compile a kernel that is rarely called, so that it is not inlined into its callers."""
     return _compiled(function, nogil=True, forceinline=False)
 
 
 def compiled_step(function: Function) -> Function:
-    """Compile a step so short that letting other threads run would cost more than the step."""
+    """Compile a step that keeps the GIL, since it is so short that releasing it would cost more."""
     return _compiled(function, nogil=False, forceinline=True)
 
 
@@ -129,14 +129,14 @@ def _compiled(function: Function, **options: Any) -> Function:
 
 
 class KeptCode(FunctionCache):
-    """numba's cache, but loading sets up what code needs to run, and not what compiling needs.
+    """numba's cache, except that loading code does not set up what only compiling needs.
 
-    The latter takes as long as importing numba, and compiling does it by itself. Code that hashes
-    texts would need it, too; kernels have numbers only.
+    That set-up takes as long as importing numba, and compiling does it by itself. Code that hashes
+    strings would need it, too, but kernels handle numbers only.
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The code for this signature, if it is there."""
+        """Return the cached code for this signature, or None if there is none."""
         initialize: Any = rtsys.initialize
         initialize(target_context)
         load: Any = self._load_overload
@@ -145,9 +145,10 @@ class KeptCode(FunctionCache):
 
 
 def compiled_afresh(function: Function) -> Function:
-    """The function compiled again and not kept on disk, for code that is not in our sources.
+    """Compile a function again without keeping the code on disk.
 
-    The cache is keyed on this package; verbs that a user wrote are not in its key.
+    This is for code that depends on verbs that a user wrote: the key of the cache covers the
+    sources of this package only.
     """
     if config.DISABLE_JIT:
         return function
@@ -156,11 +157,11 @@ def compiled_afresh(function: Function) -> Function:
 
 
 def _interpreted(function: Function) -> Function:
-    """The kernel as Python runs it, silent on wrap-around and division as compiled code is."""
+    """Run the kernel as plain Python, without numpy's warnings on overflow and division by zero."""
 
     @functools.wraps(function)
     def run(*arguments: Any) -> Any:
-        if interpreter.is_silent:  # a kernel calls another
+        if interpreter.is_silent:  # one kernel calls another
             return function(*arguments)
         interpreter.is_silent = True
         try:
@@ -173,7 +174,7 @@ def _interpreted(function: Function) -> Function:
 
 
 class Interpreter(threading.local):
-    """Whether this thread runs a kernel as plain Python just now."""
+    """Whether the current thread is running a kernel as plain Python."""
 
     is_silent = False
 
@@ -181,14 +182,14 @@ class Interpreter(threading.local):
 interpreter = Interpreter()
 
 
-# -- a line of text while something is compiled for the first time
+# -- a message while something is compiled for the first time
 
 QUIET = "BELATED_QUIET"
-SILENCE = 60.0  # seconds in which other processes that share the cache say nothing
+SILENCE = 60.0  # seconds in which other processes that share the cache do not print the message
 
 
 class Announcer(event.Listener):
-    """Says once in a process that it compiles; code found in the cache is not compiled."""
+    """Prints one message per process when it compiles; loading code from the cache prints none."""
 
     def __init__(self) -> None:
         self.spoken = False
@@ -202,16 +203,16 @@ class Announcer(event.Listener):
             print(f"belated: {text}", file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
-        """Nothing to say."""
+        """Do nothing when a compilation ends."""
 
     def say_no_more(self) -> bool:
-        """Say nothing from now on; returns whether no process has said it in the last minute."""
+        """Print no message from now on; returns whether none was printed in the last minute."""
         self.spoken = True
         return _first_in_a_while(cache_directory())
 
 
 def _first_in_a_while(directory: Path | None) -> bool:
-    """Whether no other process has just said it; workers start all at once."""
+    """Whether no process has printed the message lately, as workers that start together would."""
     if directory is None:
         return True
     mark = directory / "compiling"

@@ -1,8 +1,8 @@
-"""Handles: records of arrays that compiled code reaches by one address, in nanoseconds.
+"""Handles: records of arrays that are passed to compiled code as one address, in nanoseconds.
 
-Handing a record of a dozen arrays to compiled code takes microseconds, since each array is taken
-apart and counted again in every call. A handle writes down once where the arrays lie and how large
-they are; a step is then called with the address of that list, and builds the record anew from it.
+Passing a record of a dozen arrays to compiled code takes microseconds, since every call unpacks
+each array and counts a reference to it. A handle lists once where the arrays lie and how large they
+are; a step is then called with the address of that list, and builds the record again from it.
 Compiled code only borrows the arrays: the owner of the handle keeps them alive.
 """
 
@@ -22,7 +22,7 @@ from belated.compiled.jit import compiled_afresh, config
 
 Step = Callable[..., Any]
 
-# numba declares no types of its own that could be checked
+# numba has no type annotations that could be checked
 typeof: Any = numba.typeof
 types: Any = numba_types
 arrays: Any = arrayobj
@@ -34,7 +34,7 @@ unboxes: Any = unbox
 class Handle:
     """A record of arrays, or of other such records, and its address for compiled steps.
 
-    The arrays may change, but never be replaced: a record with another array is another handle.
+    The contents of the arrays may change, but a record with another array needs another handle.
     """
 
     __slots__ = ("_directions", "address", "record", "row_width")
@@ -46,10 +46,10 @@ class Handle:
         self.address: Any = record if config.DISABLE_JIT else _address(self._directions)
 
     def entry(self, step: Step, *others: Any, keep: bool = True) -> Step:
-        """A compiled step for handles of this kind, to be called with the address.
+        """Compile a step for handles of this kind; it is then called with the address.
 
-        The types of its other arguments follow. Code that depends on more than this package's
-        sources must not be kept.
+        `others` are the types of its other arguments. `keep` must be False for code that depends on
+        more than the sources of this package.
         """
         if config.DISABLE_JIT:
             return step
@@ -68,7 +68,7 @@ def _address(array: Any) -> int:
 
 
 def directions(record: Any) -> Any:
-    """Where each array of a record lies, and its shape: what `opened` reads."""
+    """List the address and the shape of each array of a record, for `opened` to read."""
     words: list[int] = []
     for array in arrays_in(record):
         if not array.flags.carray:
@@ -78,14 +78,17 @@ def directions(record: Any) -> Any:
 
 
 def arrays_in(record: Any) -> list[Any]:
-    """All arrays of a record, those of the records in it included, in order."""
+    """List all arrays of a record in order, including those of the records in it."""
     if isinstance(record, np.ndarray):
         return [record]
     return [array for part in record for array in arrays_in(part)]
 
 
 def in_one_block(record: Any) -> tuple[Any, Any]:
-    """A block of memory, and the record with its arrays moved there; each item has 8 bytes."""
+    """Move the arrays of a record, with items of 8 bytes, into one new block of memory.
+
+    Returns the block, and the record with its arrays in the block.
+    """
     words = sum(array.size for array in arrays_in(record))
     block = np.empty(words, dtype=np.int64)
     return block, _moved(record, block, 0)[0]
@@ -104,11 +107,11 @@ def _moved(part: Any, block: Any, place: int) -> tuple[Any, int]:
     return (type(part)(*moved) if hasattr(part, "_fields") else tuple(moved)), place
 
 
-# -- to compiled code
+# -- the types and functions that compiled code uses
 
 
 class HandleType(numba_types.Type):
-    """The type of a handle: that of its record, and how wide a row of plays is."""
+    """The numba type of a handle: the type of its record, and the width of a row of plays."""
 
     def __init__(self, record: Any, row_width: int) -> None:
         self.record = record
@@ -119,7 +122,7 @@ class HandleType(numba_types.Type):
 
 @register_model(HandleType)
 class HandleModel(models.PrimitiveModel):
-    """A handle is an address."""
+    """The memory layout of a handle in compiled code, which is an address."""
 
     def __init__(self, manager: Any, kind: HandleType) -> None:
         made: Any = super().__init__
@@ -136,7 +139,7 @@ unboxes(HandleType)(_unboxed)
 
 
 def opened(handle: Any) -> Any:
-    """The record of a handle; not compiled, the address is the record itself."""
+    """Return the record of a handle; in plain Python the address is the record itself."""
     return handle
 
 
@@ -146,7 +149,7 @@ def _opened(handle: Any) -> Any:
 
 
 def frozen(handle: Any, row: Any) -> tuple[float, ...]:
-    """A row of plays as a tuple, which cannot be changed."""
+    """Return a row of plays as a tuple, which cannot be changed."""
     return tuple(row.tolist())
 
 
@@ -158,7 +161,7 @@ def _frozen(handle: Any, row: Any) -> Any:
 
 @intrinsic
 def borrowed(typing: Any, handle: Any) -> Any:
-    """The record of a handle, built from its directions."""
+    """Build the record of a handle from its list of addresses and shapes."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         words = builder.bitcast(arguments[0], cgutils.intp_t.as_pointer())
@@ -169,7 +172,7 @@ def borrowed(typing: Any, handle: Any) -> Any:
 
 
 def _built(context: Any, builder: Any, kind: Any, words: Any, place: int) -> tuple[Any, int]:
-    """The value of a type, read from a place on in the directions, and the place after it."""
+    """Build a value of a type from the list of a handle; returns it and the next place to read."""
     if isinstance(kind, types.Array):
         count = 1 + kind.ndim
         at = [builder.gep(words, [cgutils.intp_t(place + i)]) for i in range(count)]
@@ -183,7 +186,7 @@ def _built(context: Any, builder: Any, kind: Any, words: Any, place: int) -> tup
 
 
 def _array(context: Any, builder: Any, kind: Any, address: Any, shape: list[Any]) -> Any:
-    """An array that compiled code neither owns nor counts, as `numba.carray` makes them."""
+    """Make an array without an owner or a reference count, like one made by `numba.carray`."""
     item = context.get_data_type(kind.dtype)
     size = cgutils.intp_t(context.get_abi_sizeof(item))
     stride = size

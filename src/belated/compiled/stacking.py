@@ -13,7 +13,7 @@ from numba.extending import overload
 
 
 def copy_of(stack: Any, index: int) -> Any:
-    """One of the stacked states; what is written to it is written to the stack."""
+    """Return one of the stacked states, as a view: writing to it writes to the stack."""
     if isinstance(stack, np.ndarray):
         return stack[index]
     return type(stack)(*(copy_of(part, index) for part in stack))
@@ -21,14 +21,14 @@ def copy_of(stack: Any, index: int) -> Any:
 
 @overload(copy_of, strict=False, jit_options={"forceinline": True, "error_model": "numpy"})
 def _copy_of(stack: Any, index: Any) -> Callable[[Any, int], Any]:
-    """numba needs a function that names every class, so one is made for each kind of stack."""
+    """Make `copy_of` for one kind of stack: numba needs a function that names every class."""
     scope: dict[str, Any] = {"__name__": __name__}
     function: Callable[[Any, int], Any] = eval(f"lambda stack, index: {_view(stack, scope)}", scope)
     return function
 
 
 def _view(kind: Any, scope: dict[str, Any], path: str = "stack") -> str:
-    """The expression that builds one state; the classes that it names are put into the scope."""
+    """Return the expression that builds one state, and add the classes it names to `scope`."""
     if isinstance(kind, types.Array):
         return f"{path}[index]"
     name = f"record_{len(scope)}"

@@ -1,8 +1,9 @@
 """Records of arrays without their owners, so that compiled code need not count references.
 
-numba counts a reference, atomically, whenever compiled code reaches into a record for an array or
-takes a row of it; in a loop of nanoseconds that is most of the time. An array without an owner has
-nothing to count. The caller must keep the real record alive for as long.
+Whenever compiled code reads an array of a record or takes a row of it, numba counts a reference by
+an atomic operation, which takes most of the time of a loop whose rounds take nanoseconds. An array
+without an owner has no references to count. The caller must keep the original record alive for as
+long as the new one is used.
 """
 
 from collections.abc import Callable
@@ -17,7 +18,7 @@ null: Any = cgutils.get_null_value
 
 
 def disowned(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """The value, which may be a record of records, with no owner in any of its arrays."""
+    """Return the value, an array or a (nested) record of arrays, without the arrays' owners."""
     if isinstance(kind, types.Array):
         array = context.make_array(kind)(context, builder, value)
         array.meminfo, array.parent = null(array.meminfo.type), null(array.parent.type)
@@ -33,7 +34,7 @@ def disowned(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 
 def _borrowed(context: Any, record: Any) -> tuple[Any, Callable[..., Any]]:
-    """Code that returns a record with these arrays, without their owners."""
+    """Generate code that returns a record with the same arrays, without their owners."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return disowned(context, builder, signature.args[0], arguments[0])
@@ -41,5 +42,5 @@ def _borrowed(context: Any, record: Any) -> tuple[Any, Callable[..., Any]]:
     return record(record), generate
 
 
-# plain Python counts references anyway
+# Plain Python counts references in any case, so the record is returned unchanged there.
 borrowed: Any = (lambda record: record) if config.DISABLE_JIT else intrinsic(_borrowed)

@@ -16,22 +16,24 @@ from belated.arrays import Counts, Floats
 from belated.compiled.jit import compiled
 
 BITS = 12
-TURN = 2**BITS  # rounds
+TURN = 2**BITS  # rounds in a turn
 CYCLE_BITS = BITS + 12
 TURNS = 2 ** (CYCLE_BITS - BITS)
 LATER = TURN + TURNS  # the bucket of entries that are due after this cycle
 CHUNK_BITS = 4
-CHUNK = 2**CHUNK_BITS  # rows
+CHUNK = 2**CHUNK_BITS  # rows in a chunk
 NONE = -1
 FREE, ROOM = 0, 1
 
 
 class Calendar(NamedTuple):
-    """The first chunk of each bucket and its next row, and the chunk after each chunk.
+    """A queue of entries by the round in which they are due.
 
-    A next row that begins a chunk means that the last chunk is full, or that there is none, so
-    chunk 0 is never used. `due` is the round in which a row is due while it waits for its turn; the
-    numbers of a row are the caller's. `marks` holds the first free chunk and how many are free.
+    `first` is the first chunk of each bucket, `next` the bucket's next row to be filled, and
+    `after` the chunk that follows each chunk. A next row that begins a chunk means that the last
+    chunk is full, or that there is none, so chunk 0 is never used. `due` is the round in which a
+    row is due while it waits for its turn; `rows` holds the caller's numbers. `marks` holds the
+    first free chunk and how many are free.
     """
 
     first: Counts
@@ -43,7 +45,7 @@ class Calendar(NamedTuple):
 
 
 def empty_calendar(width: int) -> Calendar:
-    """An empty calendar, without room yet, for entries of `width` numbers."""
+    """Make an empty calendar, without room yet, for entries of `width` numbers."""
     return Calendar(
         first=np.full(LATER + 1, NONE, dtype=np.int64),
         next=np.zeros(LATER + 1, dtype=np.int64),
@@ -55,13 +57,13 @@ def empty_calendar(width: int) -> Calendar:
 
 
 def reserved(calendar: Calendar, count: int) -> Calendar:
-    """The calendar with room for `count` more entries; present entries keep their rows.
+    """Return the calendar with room for `count` more entries; present entries keep their rows.
 
     Each bucket has at most one chunk that it does not fill, and one more chunk is in use while a
     bucket is distributed.
     """
     old = calendar.after.size
-    entries = count + (old - 1 - int(calendar.marks[ROOM])) * CHUNK  # at most so many
+    entries = count + (old - 1 - int(calendar.marks[ROOM])) * CHUNK  # an upper limit
     needed = min(entries, LATER + 1) + entries // CHUNK + 2
     if needed < old:
         return calendar
@@ -78,7 +80,10 @@ def reserved(calendar: Calendar, count: int) -> Calendar:
 
 @compiled
 def put(calendar: Calendar, now: int, due: int) -> int:
-    """The row of a new entry that is due at the end of the round `due`; there must be room."""
+    """Add an entry that is due at the end of the round `due`, and return its row.
+
+    The calendar must have room for it.
+    """
     if due >> BITS == now >> BITS:
         return append(calendar, due & (TURN - 1))
     bucket = LATER
@@ -143,7 +148,7 @@ def share_out(calendar: Calendar, now: int, bucket: int) -> None:
 
 @compiled
 def release(calendar: Calendar, chunk: int) -> None:
-    """Return a chunk to the free ones."""
+    """Add a chunk to the free chunks."""
     calendar.after[chunk] = calendar.marks[FREE]
     calendar.marks[FREE] = chunk
     calendar.marks[ROOM] += 1
@@ -151,9 +156,9 @@ def release(calendar: Calendar, chunk: int) -> None:
 
 @compiled
 def take(calendar: Calendar, now: int) -> tuple[int, int]:
-    """The next rows that are due now, as a range of rows; none are left if it is empty.
+    """Take the next rows that are due now; returns them as a range, empty if none are left.
 
-    The rows are free again, so they must be read before anything else is put.
+    The rows are free from now on, so they must be read before another entry is put.
     """
     bucket = now & (TURN - 1)
     chunk = calendar.first[bucket]

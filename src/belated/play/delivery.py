@@ -1,10 +1,10 @@
 """Delivery: when a learner is told the losses that have arrived.
 
 A learner made for one delay shared by all arms has no theorem when each arm has a delay of its own.
-It can be told every loss on arrival, and then no theorem holds (F1 with experts, B1 with a bandit).
-Or it can be told the losses of a round when the last of them has arrived, and then its theorem
-holds with the longest delay (F2, B2). A third way, usual in industry, is to count a play when a
-fixed window has passed.
+If it is told every loss on arrival, no theorem holds (F1 with experts, B1 with a bandit). If it is
+told the losses of a round when the last of them has arrived, its theorem holds with the longest
+delay (F2, B2). A third way, usual in industry, is to tell the loss of a play when a fixed window
+has passed.
 """
 
 from typing import NamedTuple
@@ -20,7 +20,7 @@ NO_ROUND = 2**62  # stands for the arrival of a loss that never comes
 
 
 class DeliveredFeedback(NamedTuple):
-    """The delays and losses of a stretch as a learner is told them."""
+    """The delays and losses of a stretch of rounds as a learner is told them."""
 
     delays: Counts
     losses: Floats
@@ -39,7 +39,7 @@ class FeedbackDelivery:
         self.in_order = InOrderDelays()
 
     def deliver(self, stretch: Stretch) -> DeliveredFeedback:
-        """The delays and losses of the next stretch as the learner is told them."""
+        """Return the delays and losses of the next stretch as the learner is told them."""
         delays, losses = stretch.delays, stretch.losses
         if self.window is not None:
             in_time = (delays != NEVER) & (delays <= self.window)
@@ -54,22 +54,25 @@ class FeedbackDelivery:
 
 
 def longest_delays(delays: Counts) -> Counts:
-    """The delay of the last loss of each round; NEVER if one of them never comes."""
+    """Return the longest delay of each round; NEVER if one of its losses never comes."""
     return np.where((delays == NEVER).any(axis=1), NEVER, delays.max(axis=1))
 
 
 class InOrderDelays:
-    """Delays rounds of one game so that none is told before a round that was played earlier.
+    """Lengthens the delays of a game so that no round is told before an earlier round.
 
     A round that never arrives holds up all rounds after it, since it cannot be known that it will
     not arrive; only a window ends the wait.
     """
 
     def __init__(self) -> None:
-        self.latest = 0  # the latest round in which anything so far is due
+        self.latest = 0  # the latest round in which a loss of the rounds so far is due
 
     def next(self, first: int, longest: Counts) -> Counts:
-        """The delays of the next rounds, of which `first` is the first, from their longest ones."""
+        """Return the delays of the next rounds, which begin with `first`.
+
+        `longest` is the longest delay of each of these rounds.
+        """
         played = np.arange(first, first + len(longest))
         due = np.where(longest == NEVER, NO_ROUND, played + longest)
         due = np.maximum.accumulate(np.maximum(due, self.latest))

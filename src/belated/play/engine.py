@@ -1,6 +1,7 @@
 """The compiled game: one loop for every learner, compiled once for each kind of state.
 
-The order of a round is that of Algorithm 1: predict, draw, commit, and at its end whatever arrives.
+The order of a round is that of Algorithm 1: predict, draw, commit, and then observe the losses that
+arrive at the end of the round.
 Outstanding losses wait in a calendar, so that the cost of a round does not depend on their number.
 """
 
@@ -37,12 +38,16 @@ from belated.play.trace import Recorder, Trace, no_losses
 from belated.types import Need, Setting
 
 EXPECTED, REALISED, ABSENT = 0, 1, 2
-ARM, LOSS, FROZEN = 0, 1, 2  # where an entry has what; a missing count that is told comes last
+ARM, LOSS, FROZEN = 0, 1, 2  # the columns of an entry; a missing count that is told comes last
 
 
 class Tally(NamedTuple):
-    """Sums over the rounds played: totals of <q_t, l_t>, l_t(i_t) and <q_t, rho_t>; by arm, q_t
-    and the plays; by strategy, <q_t^m, l_t>, if the learner mixes any."""
+    """Sums over the rounds played.
+
+    totals has the sums of <q_t, l_t>, l_t(i_t) and <q_t, rho_t>. By arm, weights is the sum of q_t
+    and plays the number of plays. By strategy, strategies is the sum of <q_t^m, l_t>, or None if
+    the learner mixes no strategies.
+    """
 
     totals: Floats
     weights: Floats
@@ -51,7 +56,7 @@ class Tally(NamedTuple):
 
 
 class RunState(NamedTuple):
-    """Everything that changes while a learner plays."""
+    """All memory that changes while a learner plays a game."""
 
     state: Any
     prediction: Prediction
@@ -62,7 +67,7 @@ class RunState(NamedTuple):
 
 
 class Disclosure(NamedTuple):
-    """What a learner is told: the losses of all arms, missing counts, delays in advance."""
+    """Whether a learner is told the losses of all arms, missing counts, and delays in advance."""
 
     full_information: bool
     missing: bool
@@ -119,9 +124,9 @@ def send(
     k: int,
     tells_missing: bool,
 ) -> None:
-    """Put a loss into the calendar with its play, unless it arrives after the last round.
+    """Put a loss and its play into the calendar, unless the loss arrives after the last round.
 
-    An entry holds the arm, the loss and the play; then the missing count, if it will be told.
+    An entry holds the arm, the loss, the play and, if the learner is told it, the missing count.
     """
     delay = feedback.delays[row, arm]
     if delay == NEVER or delay >= stretch.rounds - now:
@@ -167,7 +172,7 @@ def add_up_strategies(
 
 @compiled
 def product(weights: Floats, losses: Floats) -> float:
-    """The inner product <q, l>, computed in lanes."""
+    """Return the inner product <q, l>, summed in several lanes at once."""
     sum_, end = spread(0.0), whole(weights.shape[0])
     for i in range(0, end, LANES):
         sum_ = sum_ + load_whole(weights, i) * load_whole(losses, i)
@@ -180,7 +185,10 @@ def product(weights: Floats, losses: Floats) -> float:
 def loop_for(
     state: type, verbs: Verbs
 ) -> Callable[[RunState, Stretch, DeliveredFeedback, Disclosure], None]:
-    """The compiled loop for a kind of state; kept on disk only for the learners of this package."""
+    """Return the compiled loop for a kind of state.
+
+    Its code is kept on disk only for the learners of this package.
+    """
     package = f"{__package__.split('.')[0]}."
     ours = all(each.__module__.startswith(package) for each in (state, *verbs))
     return play_rounds if ours else compiled_afresh(play_rounds)
@@ -219,7 +227,7 @@ class EngineRun:
         self.loop(self.run, empty, none, self.told)  # compiled before the clock starts
 
     def play(self, stretch: Stretch) -> None:
-        """Continue through the next stretch."""
+        """Play the next stretch of rounds."""
         started = time.perf_counter()
         stretch = stretch._replace(losses=np.ascontiguousarray(stretch.losses))
         calendar = reserved(self.run.calendar, len(stretch.losses) * self.rows)
@@ -230,7 +238,7 @@ class EngineRun:
         self.recorder.note(stretch.end, run.tally.totals, run.tally.weights, run.prediction)
 
     def close(self) -> Trace:
-        """The trace, after the last stretch."""
+        """Return the trace of the run, after the last stretch."""
         run = self.run
         return self.recorder.close(
             run.prediction,
@@ -241,7 +249,7 @@ class EngineRun:
 
 
 def play(learner: Learner, game: Game, seed: np.random.SeedSequence) -> Trace:
-    """Play a learner through a whole game."""
+    """Play a learner through a whole game by the compiled loop."""
     run = EngineRun(learner, game, seed)
     for stretch in game.stretches():
         run.play(stretch)

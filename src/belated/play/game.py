@@ -32,7 +32,7 @@ CHECKPOINT_ENTRIES = 2**21
 
 
 class Stretch(NamedTuple):
-    """Consecutive rounds of a game of `rounds` rounds, `first` counted from 0."""
+    """Consecutive rounds of a game that has `rounds` rounds; `first` is counted from 0."""
 
     first: int
     rounds: int
@@ -59,7 +59,7 @@ class MissingPairs(NamedTuple):
 
 
 def no_missing_pairs(arms: int) -> MissingPairs:
-    """The missing pairs before the first round: none."""
+    """Make the record of missing pairs before the first round, when there are none."""
     rows = 1 << max(0, min(12, (ENDING_ENTRIES // arms).bit_length() - 1))
     return MissingPairs(
         missing=np.zeros(arms, dtype=np.int64),
@@ -72,10 +72,13 @@ def no_missing_pairs(arms: int) -> MissingPairs:
 def count_missing(
     pairs: MissingPairs, first: int, rounds: int, delays: Counts, missing: Counts
 ) -> None:
-    """rho_t(i) = |{s < t : s + d_s(i) >= t}| of consecutive rounds, in O(1) a pair (eq:key)."""
+    """Fill `missing` with rho_t(i) = |{s < t : s + d_s(i) >= t}| of consecutive rounds (eq:key).
+
+    This takes constant time for each pair of a round and an arm.
+    """
     pairs = borrowed(pairs)
     counts, ending, arms = pairs.missing, pairs.ending, pairs.missing.shape[0]
-    turn = ending.shape[0] - 1  # the rows are a power of two
+    turn = ending.shape[0] - 1  # a bit mask, since the number of rows is a power of two
     for row in range(delays.shape[0]):
         now = first + row
         begin_round(pairs.calendar, now)
@@ -106,7 +109,7 @@ class Game:
         self.checkpoints = checkpoints(environment.rounds, environment.arms)
 
     def stretches(self) -> Iterator[Stretch]:
-        """All rounds of the game, in order."""
+        """Yield all rounds of the game in order, as stretches that end at the checkpoints."""
         if self.environment.rounds * self.environment.arms <= KEPT_ENTRIES:
             yield from self._kept
         else:

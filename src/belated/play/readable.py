@@ -1,7 +1,8 @@
 """The readable loop: plays a learner through a game round by round, in the order of Algorithm 1.
 
-It is the slow twin of the compiled game, and it also plays what that cannot: the readable learners
-of `belated.ftrl`, and learners that users write in plain Python.
+It gives the same results as the compiled loop of `belated.play.engine`, slowly. It also plays the
+learners that the compiled loop cannot: the readable learners of `belated.ftrl`, and learners that
+users write in plain Python.
 """
 
 import time
@@ -32,7 +33,7 @@ Choice = Callable[[int, Floats], int]
 
 
 class RoundRecord(NamedTuple):
-    """A round that is over: the prediction, the arm played, and all arms' losses and counts."""
+    """A finished round: the prediction, the arm played, and all arms' losses and missing counts."""
 
     round: int
     prediction: Any
@@ -42,7 +43,7 @@ class RoundRecord(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """A loss that is told at the end of a round, with the round (from 0) and the play it is of."""
+    """A loss that is told at the end of a round, with the round (from 0) and the play it is for."""
 
     round: int
     arm: int
@@ -60,9 +61,10 @@ def rounds_of(
     choose: Choice,
     order: Order = lambda arrivals: arrivals,
 ) -> Iterator[RoundRecord]:
-    """Play round after round; `choose` gives the arm of a bandit, from the 0-based round and q.
+    """Play all rounds of the stretches, and yield a record of each round.
 
-    `order` may put the losses that arrive at the end of one round into another order.
+    `choose` gives the arm of a bandit, from the round (counted from 0) and q. `order` may put the
+    losses that arrive at the end of one round into another order.
     """
     learner, bandit = driver.learner, driver.is_bandit
     tells_missing = learner.setting is Setting.PARTIALLY_CONCEALED
@@ -88,7 +90,7 @@ def rounds_of(
 
 
 def known_delay(learner: PlayableLearner, delay: int) -> float:
-    """The delay that a learner is told when it plays; NaN unless it declares that it needs it."""
+    """Return the delay that a learner is told when it plays, or NaN if it does not need delays."""
     if isinstance(learner, Learner) and Need.DELAY_AT_DECISION in learner.needs:
         return np.inf if delay == NEVER else delay
     return np.nan
@@ -110,7 +112,7 @@ class ReadableRun:
         self.last: Any = None
 
     def play(self, stretch: Stretch) -> None:
-        """Continue through the next stretch."""
+        """Play the next stretch of rounds."""
         started = time.perf_counter()
         self.waiting.append(stretch)
         for _ in range(len(stretch.losses)):
@@ -119,7 +121,7 @@ class ReadableRun:
         self.recorder.note(stretch.end, self.totals, self.weights, self.last)
 
     def close(self) -> Trace:
-        """The trace, after the last stretch."""
+        """Return the trace of the run, after the last stretch."""
         missing = float(self.totals[2])
         return self.recorder.close(self.last, self.plays, self.strategies, missing)
 
@@ -150,7 +152,7 @@ class ReadableRun:
 
 
 def play(learner: PlayableLearner, game: Game, seed: np.random.SeedSequence) -> Trace:
-    """Play a learner through a whole game."""
+    """Play a learner through a whole game by the readable loop."""
     run = ReadableRun(learner, game, seed)
     for stretch in game.stretches():
         run.play(stretch)

@@ -1,4 +1,4 @@
-"""The trace of a run: what one learner did in one game, summed up at the checkpoints."""
+"""The trace of a run: the losses and weights of one learner in one game, as sums at checkpoints."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +15,12 @@ _NONE = np.empty(0)
 
 @dataclass(frozen=True)
 class Trace:
-    """One run. Arrays named `_at` have a row for each checkpoint, with sums from the first round.
+    """The record of one run of a learner through a game.
 
-    loss_at is the sum of <q_t, l_t>, the expected loss given the past; realised_at the sum of
-    l_t(i_t), equal to it in full information. weight_at is the sum of q_t, and rate_weight_at the
-    present weight of each learning rate.
+    Arrays named `_at` have a row for each checkpoint, with sums from the first round on. loss_at is
+    the sum of <q_t, l_t>, the expected loss given the past; realised_at is the sum of l_t(i_t),
+    which is equal to it in full information. weight_at is the sum of q_t, and rate_weight_at the
+    weight of each learning rate at the checkpoint.
     """
 
     learner: Any
@@ -39,7 +40,7 @@ class Trace:
 
     @property
     def overlap(self) -> float:
-        """The double sum of eq:censoredgamma; 0 for learners without it."""
+        """The double sum of eq:censoredgamma; 0 for learners that do not have it."""
         return float(self.info.overlap[0]) if hasattr(self.info, "overlap") else 0.0
 
     @property
@@ -54,7 +55,7 @@ class Trace:
 
 
 class Recorder:
-    """Records the sums of a run at its checkpoints, and makes the trace of them."""
+    """Records the sums of a run at its checkpoints, and makes the trace of the run."""
 
     def __init__(self, learner: Any, game: Game) -> None:
         count, arms = game.checkpoints.size, game.environment.arms
@@ -83,7 +84,7 @@ class Recorder:
         strategies: Floats,
         expected_missing: float,
     ) -> Trace:
-        """The trace of the whole run."""
+        """Return the trace of the whole run."""
         return Trace(
             learner=self.learner,
             checkpoints=self.checkpoints,
@@ -103,13 +104,13 @@ class Recorder:
 
 
 def no_losses(prediction: Any) -> Floats:
-    """A zero for each strategy that the learner of this prediction mixes; most mix none."""
+    """Return a zero for each strategy that the learner mixes; most learners mix none."""
     info = getattr(prediction, "info", NO_INFO)
     return np.zeros(len(info.strategies) if hasattr(info, "strategies") else 0)
 
 
 def rates_of(prediction: Any) -> Floats:
-    """The learning rates that are mixed, one for each column of p; none if there is only one."""
+    """Return the learning rates, one for each column of p; empty if there is only one rate."""
     columns = prediction.p.shape[1] if hasattr(prediction, "p") else 1
     for name in ("eta", "gamma", "rates"):
         rates = np.asarray(getattr(prediction, name, _NONE))

@@ -1,4 +1,4 @@
-"""The replay format: one learner, its losses, delays and plays, as a JSON object."""
+"""The replay format: a JSON object with a learner and the losses, delays and plays of a game."""
 
 import json
 import math
@@ -35,11 +35,11 @@ class Case:
     delays: NDArray[np.int64]
     arms: NDArray[np.int64] | None
     options: Mapping[str, Any]
-    ignored: tuple[str, ...] = ()  # keys that mean nothing to this learner
+    ignored: tuple[str, ...] = ()  # keys of the JSON object that this learner does not use
 
 
 def read_case(path: Path) -> Case:
-    """A case from a file, bare or under the key `case`."""
+    """Read a case from a JSON file, which is the case or has it under the key `case`."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
@@ -51,7 +51,7 @@ def read_case(path: Path) -> Case:
 
 
 def parse_case(content: object) -> Case:
-    """A case from its JSON object, every value checked."""
+    """Make a case from its JSON object, and check every value."""
     if not isinstance(content, dict):
         raise ValueError("a case must be a JSON object")
     name = content.get("setting")

@@ -23,9 +23,10 @@ from belated.types import Setting
 
 @dataclass(frozen=True)
 class DecompositionOverTime:
-    """The terms of eq:decomp after every round, as sums over the rounds so far, for u at one rate.
+    """The terms of eq:decomp after every round, for a comparator u at one rate.
 
-    For a bandit the regret is that of its estimates, sum_t <p_t^av - u, ltil_t>.
+    They are sums over the rounds so far. For a bandit the regret is that of its estimates,
+    sum_t <p_t^av - u, ltil_t>.
     """
 
     u: Floats  # over (arm, rate)
@@ -37,7 +38,7 @@ class DecompositionOverTime:
     learner_corrections: Floats
 
     def after(self, rounds: int) -> Decomposition:
-        """The decomposition of the first rounds."""
+        """Return the decomposition of the regret of the first `rounds` rounds."""
         last = rounds - 1
         return Decomposition(
             regret=float(self.regret[last]),
@@ -79,16 +80,17 @@ def analysed_run(case: Case) -> list[Round]:
 
 
 def _at_rate(weights: Floats, rate: int, shape: tuple[int, ...]) -> Floats:
-    """u' of the proofs: u(i) at one rate, 0 at all others."""
+    """Return u' of the paper's proofs, which is u(i) at one rate and 0 at all others."""
     placed = np.zeros(shape)
     placed[:, rate] = weights
     return placed
 
 
 def _cost(rounds: Sequence[Round], u: Floats) -> float:
-    """The part of lem:frameworkregret that depends on the rate: R_T(u) and the corrections of u.
+    """Return the part of lem:frameworkregret that depends on the rate of u.
 
-    The log barrier of an arm without weight is infinite at every rate, so it is left out.
+    It is R_T(u) and the corrections of u. The log barrier of an arm without weight is infinite at
+    every rate, so it is left out.
     """
     last = rounds[-1].regularizer
     parts = [

@@ -1,4 +1,4 @@
-"""What a learner would have predicted along a log of decisions that another program made."""
+"""The predictions that a learner would have made along another program's log of decisions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,10 @@ from belated.replay.logs import ArmChange, Log, LogRow
 
 
 class LogReplay:
-    """A learner driven along a log: the place of each arm in its state, and outstanding plays."""
+    """A learner that is driven along a log, with its outstanding plays.
+
+    It also keeps the place of each arm in the learner's state, since arms may come and go.
+    """
 
     def __init__(self, log: Log, learner: Learner) -> None:
         self.driver = Driver(learner, room=len(log.rounds))
@@ -21,9 +24,10 @@ class LogReplay:
         self.outstanding: dict[tuple[int, int], Floats] = {}
 
     def play(self, rows: list[LogRow]) -> NDArray[np.float64]:
-        """Play a round as the log has it; returns q of the present arms.
+        """Play a round, and return q of the present arms.
 
-        Nothing is learned from a play of an arm that has been removed.
+        A bandit plays the arm of the log, with the probability of the log. Nothing is learned from
+        a play of an arm that has been removed.
         """
         q = self.driver.weights().copy()
         if not self.driver.is_bandit:
@@ -61,9 +65,10 @@ class LogReplay:
 def replay_log(
     log: Log, learner: Learner, progress: Callable[[], None] = lambda: None
 ) -> NDArray[np.float64]:
-    """q_t of a learner that is fed the log, for all arms that ever exist; 0 while an arm is absent.
+    """Return q_t of a learner that is told the losses of a log, a row for each round.
 
-    Its estimates use the probabilities of the log.
+    There is a column for each arm that ever exists, which is 0 while the arm is absent. The
+    learner's estimates use the probabilities of the log.
     """
     course = LogReplay(log, learner)
     weights = np.zeros((len(log.rounds), len(log.arms)))

@@ -2,8 +2,8 @@
 
 A log has the columns round, arm, probability, loss and arrival (the round at whose end the loss
 was known; empty for never), and for the partially concealed learner also missing. A bandit's log
-has one row a round, an experts' log one for each expert and round. A column outcome is optional: a
-play that is "cancelled" there is withdrawn at its arrival and needs no loss, and a row whose
+has one row per round, an experts' log one for each expert and round. A column outcome is optional:
+a play that is "cancelled" there is withdrawn at its arrival and needs no loss, and a row whose
 outcome is "added" or "removed" says that its arm was added or removed after its round. A column
 event orders what happened at the end of one round.
 """
@@ -34,7 +34,10 @@ NO_COUNT = -1  # the missing count of a row that has none
 
 @dataclass(frozen=True)
 class LogRow:
-    """One decision of the log, checked; `arm` is the index of its name, `place` is in the file."""
+    """One checked row of a log.
+
+    `arm` is the index of the arm's name, and `place` is the number of the row or line in the file.
+    """
 
     round: int
     arm: int
@@ -84,7 +87,7 @@ class Log:
 
 
 def read_log(path: Path, setting: Setting, arms: Sequence[str] = ()) -> Log:
-    """A log from a CSV or Parquet file; arms that are not given are added as the log names them."""
+    """Read a log from a CSV or Parquet file; arms that are not given are added in its order."""
     check_readable(path)
     required = [*REQUIRED]
     if setting is not Setting.FULL_INFORMATION:
@@ -108,7 +111,7 @@ class _LogReader:
         self.required = required
         self.rows: list[LogRow] = []
         self.changes: dict[int, ArmChange] = {}
-        self.new: set[int] = set()  # arms that were not there at the beginning
+        self.new: set[int] = set()  # arms that the log did not begin with
 
     def add(self, batch: Batch) -> None:
         """Check the rows of a batch and keep them."""
@@ -141,7 +144,7 @@ class _LogReader:
             )
 
     def log(self, setting: Setting, place: str) -> Log:
-        """The whole log, if every round has the rows it must have."""
+        """Return the whole log, after checking that every round has the rows it must have."""
         first = tuple(arm for arm in self.names.values() if arm not in self.new)
         rounds = _by_round(self.rows, tuple(self.names), setting, place)
         return Log(tuple(self.names), rounds, first, tuple(self.changes.values()))
@@ -154,7 +157,7 @@ class _LogReader:
         return batch.checked("probability", values, fine, "must be above 0 and at most 1")
 
     def _missing(self, batch: Batch, rounds: Floats, told: Mask) -> Floats:
-        """The missing counts of the rows whose loss is learned, if the setting has them."""
+        """Return the missing counts of the rows whose loss is learned, if the setting has them."""
         if "missing" not in self.required:
             return np.full(len(batch.places), NO_COUNT)
         values = batch.numbers("missing")
@@ -171,7 +174,7 @@ class _LogReader:
 
 
 def _events(batch: Batch, changed: Mask) -> Floats:
-    """The numbers of the events, 0 where there is none; a change of arms must have one."""
+    """Return the column `event`, 0 where it is empty; a change of arms must have a number."""
     if "event" not in batch.columns:
         if changed.any():
             raise ValueError("there is no column 'event'; a log in which arms change must have it")
@@ -184,7 +187,7 @@ def _events(batch: Batch, changed: Mask) -> Floats:
 def _by_round(
     rows: list[LogRow], arms: Sequence[str], setting: Setting, place: str
 ) -> list[list[LogRow]]:
-    """The rows of each round, if there is no gap and no row too many."""
+    """Group the rows by round, after checking that no round lacks a row or has one too many."""
     count = max(row.round for row in rows)
     if count > len(rows):
         raise ValueError(f"there are {len(rows)} rows for {count} rounds; rounds must have no gap")

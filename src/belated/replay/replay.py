@@ -1,4 +1,4 @@
-"""Replay: a learner along given losses, delays and plays, with all its predictions kept."""
+"""Replay: a learner plays through given losses, delays and plays, and its predictions are kept."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,21 +17,21 @@ from belated.types import Setting
 
 @dataclass(frozen=True)
 class Replay:
-    """The predictions of every round, and the state after the last."""
+    """The predictions of a learner in every round of a case, and its state after the last round."""
 
     predictions: list[Any]
     state: Any
 
     @property
     def q(self) -> NDArray[np.float64]:
-        """q_t in row t-1."""
+        """The weights q_t of the arms, in row t-1."""
         return np.array([prediction.q for prediction in self.predictions])
 
 
 def replay(
     case: Case, learner: PlayableLearner, progress: Callable[[], None] = lambda: None
 ) -> Replay:
-    """Play the learner through the case, keep all predictions, call `progress` after each round."""
+    """Play the learner through the case; `progress` is called after each round."""
     game = Stretch(0, len(case.losses), case.losses, case.delays, missing_counts(case.delays))
     driver = driver_for(learner)
     predictions = []
@@ -48,7 +48,7 @@ def _played(case: Case) -> NDArray[np.int64]:
 
 
 def learner_for(case: Case) -> PlayableLearner:
-    """The compiled learner that a case names."""
+    """Make the compiled learner that a case names."""
     from belated.learners.paper.concealed import Concealed
     from belated.learners.paper.full_information import FullInformation
     from belated.learners.paper.partially_concealed import PartiallyConcealed

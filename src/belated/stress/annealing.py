@@ -1,7 +1,7 @@
-"""One restart of a search for hard games: the best of a few random games, annealed.
+"""One restart of a search for hard games: simulated annealing from the best of some random games.
 
-A small change is kept if it makes the game harder for the learner, and at first also if it makes it
-a little easier. A restart depends only on the seed and its own number.
+A small change of the game is kept if it makes the game harder for the learner, and in the beginning
+also if it makes the game a little easier. A restart depends only on the seed and its own number.
 """
 
 import math
@@ -33,15 +33,18 @@ class GameSearch:
     longest_delay: int | None = None
 
     def opening(self, random: Random) -> Script:
-        """A random game to begin with."""
+        """Draw a random game for the search to begin with."""
         return opening(random, self.rounds, self.arms, self.longest_delay)
 
     def changed(self, random: Random, script: Script) -> Script:
-        """A game near another one."""
+        """Return the game with a small random change."""
         return mutated(random, script, self.longest_delay)
 
     def why_not(self) -> str:
-        """Why no game has a value for this objective; empty if some game has one."""
+        """Return why the objective has no value in any of some random games.
+
+        The text is empty if it has a value in one of them.
+        """
         random, draws = np.random.default_rng(self.seed), [np.random.SeedSequence(self.seed)]
         for _ in range(PROBES):
             score = self.objective.score(ScriptedGame(self.opening(random)), draws)
@@ -51,7 +54,7 @@ class GameSearch:
 
 
 class Restart:
-    """One restart of the search, from a random game; it can end after every step."""
+    """One restart of the search, from a random game; it can be ended after every step."""
 
     def __init__(self, search: GameSearch, number: int) -> None:
         self.search, self.number = search, number
@@ -78,7 +81,7 @@ class Restart:
             self.here = reached, changed
 
     def hardest_game(self) -> HardGame | None:
-        """The hardest game so far; None if no game had a value."""
+        """Return the hardest game so far, or None if no game had a value."""
         search_value, script = self.best
         if script is None:
             return None

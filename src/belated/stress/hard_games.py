@@ -25,7 +25,7 @@ NAMES = {setting: name for name, setting in SETTINGS.items()}
 
 
 class ReplayableRun(NamedTuple):
-    """A run as a case for `belated replay`; `exact` if the replay uses the same learner."""
+    """A run as a case for `belated replay`; `exact` says if the replay uses the same learner."""
 
     learner: str
     case: dict[str, Any]
@@ -60,7 +60,7 @@ class HardGame:
         return float(estimate(self.score.values).half_width)
 
     def summary(self) -> dict[str, Any]:
-        """The numbers of this game, as a row of a table."""
+        """Return the numbers of this game as a row of a table."""
         margin, rivals = self.half_width, self.score.rivals_regrets
         return {
             "restart": self.restart,
@@ -75,10 +75,10 @@ class HardGame:
         }
 
     def content(self) -> dict[str, Any]:
-        """The game as a JSON object: a case for `belated replay`, and how it was found.
+        """Return the game as a JSON object: a case for `belated replay`, and how it was found.
 
-        The case is the run of a learner that can be replayed, on the fresh draw of the largest
-        value; if none can, the paper's learner of the same setting replays it.
+        The case is the run of a learner that can be replayed, on the fresh draw with the largest
+        value; if no learner can be replayed, the case names the paper's learner of the setting.
         """
         runs = [self._run(each) for each in self.objective.contenders]
         run = next((each for each in runs if each.exact), runs[0])
@@ -123,7 +123,7 @@ class HardGame:
 def predictions(
     learner: PlayableLearner, game: ScriptedGame, seed: np.random.SeedSequence
 ) -> tuple[Any, list[int]]:
-    """The predictions q_t of a run, and the arms that it played."""
+    """Play a learner through a game; returns the predictions q_t and the arms that it played."""
     stream, arms, q = seeded(seed), [], []
     records = rounds_of(
         driver_for(learner), game.stretches(), lambda t, weights: draw(stream, weights)
@@ -135,7 +135,7 @@ def predictions(
 
 
 def case_of(learner: PlayableLearner, game: ScriptedGame, arms: list[int]) -> dict[str, Any]:
-    """A game as a case for the learner's setting, with the options that a case can hold."""
+    """Make a case of a game for the learner's setting, with the options that a case can hold."""
     stretch = game.stretch
     options: Mapping[str, Any] = {
         name: getattr(learner, name, None) for name in ("prior", "max_missing", "gamma_weight")

@@ -26,7 +26,7 @@ class Script(NamedTuple):
 
 
 def opening(random: Random, rounds: int, arms: int, longest: int | None = None) -> Script:
-    """A random game of a kind that is hard for some learner, with delays limited by `cut`."""
+    """Draw a random game of a kind that is hard for some learner, with delays limited by `cut`."""
     losses = LOSSES[random.integers(len(LOSSES))](random, rounds, arms)
     delays = DELAYS[random.integers(len(DELAYS))](random, rounds, arms)
     environment = Environment("opening", losses, delays, rounds)
@@ -39,7 +39,7 @@ def opening(random: Random, rounds: int, arms: int, longest: int | None = None) 
 
 
 def cut(delays: Counts, longest: int | None = None) -> Counts:
-    """The delays limited to `longest`, and NEVER where they end after the last round.
+    """Limit the delays to `longest`, and set them to NEVER where they end after the last round.
 
     If `longest` is given, longer delays and losses that never come get this delay.
     """
@@ -60,13 +60,13 @@ def _one_good(random: Random, rounds: int, arms: int) -> LossProcess:
 
 
 def _phases(random: Random, rounds: int, arms: int) -> LossProcess:
-    """Blocks in which each arm loses always, never, or half the time."""
+    """Losses in blocks of rounds, in each of which an arm loses always, never, or half the time."""
     means = random.choice([0.0, 0.5, 1.0], (int(random.integers(2, 6)), arms))
     return Switching(means.tolist(), _length(random, rounds))
 
 
 def _late_turn(random: Random, rounds: int, arms: int) -> LossProcess:
-    """Two phases: what lost stops losing, and the other way round."""
+    """Losses in two phases: the arms that lose in the first are those that do not in the second."""
     means = random.integers(0, 2, arms).astype(np.float64)
     turn = int(random.integers(rounds // 4, rounds)) + 1
     return Switching([means.tolist(), (1.0 - means).tolist()], turn)
@@ -107,7 +107,7 @@ def _by_loss(random: Random, rounds: int, arms: int) -> DelayProcess:
 
 
 def _length(random: Random, rounds: int) -> int:
-    """A random number of rounds, log-uniform up to all rounds."""
+    """Draw a number of rounds from 1 to `rounds`, log-uniformly."""
     return int(np.exp(random.random() * np.log(rounds)))
 
 
@@ -130,7 +130,7 @@ DELAYS: tuple[Callable[[Random, int, int], DelayProcess], ...] = (
 
 
 def mutated(random: Random, script: Script, longest: int | None = None) -> Script:
-    """The script with one or two random changes, with delays limited by `cut`."""
+    """Return the script with one or two random changes, and with delays limited by `cut`."""
     changed = Script(script.losses.copy(), script.delays.copy())
     for _ in range(1 + int(random.random() < 0.3)):
         CHANGES[random.integers(len(CHANGES))](random, changed)
@@ -138,7 +138,7 @@ def mutated(random: Random, script: Script, longest: int | None = None) -> Scrip
 
 
 def _part(random: Random, script: Script) -> tuple[slice, slice]:
-    """One cell, a whole column, or a stretch of rounds of one arm or of all arms."""
+    """Choose rows and columns: one cell, a column, or some rounds of one arm or of all arms."""
     rounds, arms = script.losses.shape
     first = int(random.integers(rounds))
     arm = int(random.integers(arms))

@@ -1,4 +1,4 @@
-"""What a search for hard games maximises: regret, its ratio to a bound, or the lead of a rival.
+"""The values that a search for hard games maximises: regret, its ratio to a bound, a rival's lead.
 
 Learners that draw arms are played several times; the value of a game is the mean over the draws.
 """
@@ -66,7 +66,7 @@ class Score(NamedTuple):
 
 
 class Objective(Protocol):
-    """A value for every game, which the search maximises."""
+    """An objective gives a game its value, which the search maximises."""
 
     @property
     def name(self) -> str: ...
@@ -109,8 +109,10 @@ class OverBound:
 
 @dataclass(frozen=True)
 class OverCertificate:
-    """The regret as a part of what the run itself proves of it, for the arm and, if there are
-    several, the rate for which it is the largest part."""
+    """The regret divided by the certificate, the bound that the run itself proves.
+
+    It is the largest such ratio over all arms and, if the certificate has several rates, all rates.
+    """
 
     contender: Contender
 
@@ -183,7 +185,7 @@ class OverRival:
 
 
 def played(learner: PlayableLearner, game: ScriptedGame, draws: Draws) -> list[Trace]:
-    """The learner's runs, one for each draw; in full information nothing is drawn."""
+    """Play the learner once for each draw; in full information only once, as nothing is drawn."""
     if learner.setting is Setting.FULL_INFORMATION:
         draws = draws[:1]
     traces = []
@@ -195,5 +197,5 @@ def played(learner: PlayableLearner, game: ScriptedGame, draws: Draws) -> list[T
 
 
 def losses_of(traces: Sequence[Trace]) -> Floats:
-    """sum_t <q_t, l_t> of each run."""
+    """Return the total expected loss sum_t <q_t, l_t> of each run."""
     return np.array([trace.loss for trace in traces])

@@ -1,4 +1,4 @@
-"""Running the restarts of a search, one after the other or in several processes."""
+"""Runs the restarts of a search, one after the other or in several processes."""
 
 import itertools
 import multiprocessing
@@ -21,7 +21,7 @@ POLL = 0.1  # seconds between two checks of the other processes
 
 @dataclass
 class RestartRunner:
-    """Runs the restarts of one search and keeps what they find."""
+    """Runs the restarts of one search and keeps the games that they find."""
 
     search: GameSearch
     restarts: int | None
@@ -33,7 +33,7 @@ class RestartRunner:
     started: float = field(default_factory=lambda: time.time())
 
     def numbers(self) -> Iterator[int]:
-        """The numbers of the restarts, until the time is over."""
+        """Yield the numbers of the restarts, until the time is over."""
         endless = itertools.count()
         numbers = endless if self.restarts is None else itertools.islice(endless, self.restarts)
         return itertools.takewhile(lambda number: not self.over(), numbers)
@@ -111,7 +111,7 @@ def climb(restart: Restart, tick: Callable[[], bool]) -> None:
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Start processes that ignore interrupts, even while they start."""
+    """Ignore interrupts in this process, so that processes started meanwhile ignore them, too."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -122,7 +122,7 @@ def _deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
 
 
-_shared: dict[str, Any] = {}  # in a worker process: the signal to stop, the count, the end
+_shared: dict[str, Any] = {}  # in a worker process: stop event, count of evaluations, end of time
 
 
 def _join(stop: Any, count: Any, ends: float | None) -> None:

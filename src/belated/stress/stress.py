@@ -41,7 +41,7 @@ class StressResult:
     interrupted: bool
 
     def table(self) -> Table:
-        """A row for each game."""
+        """Return a table with a row for each game."""
         return Table.of([found.summary() for found in self.hard_games])
 
     def save(self, folder: str | Path, most: int = 5) -> list[Path]:
@@ -73,13 +73,13 @@ def stress(
     """Search for games that maximise regret over bound, or the lead of another learner.
 
     For one learner, the objective "certificate" is regret over certificate and "regret" is regret
-    per round. With `longest_delay`, every loss arrives within so many rounds, except that a loss
-    which would arrive after the last round is not told.
+    per round. With `longest_delay`, no delay is longer than that, but a loss that would arrive
+    after the last round is still never told.
 
     The search ends after `restarts` restarts of `steps` steps, or after `seconds` (20 restarts if
     neither is given), or by an interrupt (Ctrl-C), and keeps the hardest games. `progress` is
-    called with how much is done, and of how much. With more than one worker, each is a process of
-    its own, and the calling script must guard its main part by `if __name__ == "__main__"`.
+    called with the amount of work done and the total. With more than one worker, each is a process
+    of its own, and the calling script must guard its main part by `if __name__ == "__main__"`.
     """
     if longest_delay is not None:
         longest_delay = as_count(longest_delay, "longest_delay", 0, MOST_ROUNDS)
@@ -110,7 +110,7 @@ def stress(
 
 
 def aimed(learner: LearnerSpec, against: LearnerSpec | None, aim: Aim) -> Objective:
-    """The objective to maximise."""
+    """Return the objective that the search maximises."""
     if against is not None:
         return OverRival(*contenders([learner, against]))
     (chosen,) = contenders([learner])

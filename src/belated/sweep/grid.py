@@ -36,7 +36,7 @@ class GridRun(NamedTuple):
 
     @classmethod
     def of(cls, key: str) -> "GridRun":
-        """The run that has this key."""
+        """Make the run that has this key."""
         return cls(**json.loads(key))
 
     @property
@@ -46,7 +46,7 @@ class GridRun(NamedTuple):
 
     @property
     def contender(self) -> Contender:
-        """The learner, ready to be compared."""
+        """The learner of this run with its options, as a contender of a comparison."""
         return Contender(self.learner, self.learner_options)
 
     @property
@@ -105,7 +105,10 @@ class Grid:
             raise ValueError(f"the grid has {runs} runs; it must have from 1 to {MOST_RUNS}")
 
     def _check_values(self) -> None:
-        """Refuse scenarios and learners that cannot be made; learners for the first game."""
+        """Raise an error if a scenario or a learner cannot be made.
+
+        Learners are made for a short game of the first scenario only.
+        """
         first, *_ = [scenario(name, **options) for name, options in self._scenarios]
         short = replace(first, rounds=min(first.rounds, TRIED_ROUNDS))
         sums = sum_up(Game(short, np.random.SeedSequence(0)))
@@ -127,14 +130,14 @@ def _places(
 
 
 def _members(name: str, options: Mapping[str, Any]) -> Iterator[Member]:
-    """A name with every combination of the values of its options, the options sorted."""
+    """Yield a name with every combination of the values of its options; options are sorted."""
     names = sorted(options)
     for values in itertools.product(*(_values(option, options[option]) for option in names)):
         yield name, dict(zip(names, values, strict=True))
 
 
 def _values(option: str, given: Any) -> list[Value]:
-    """The values of an option: a list, text such as "10|100", or just one."""
+    """List the values of an option, given as a list, as text such as "10|100", or as one value."""
     if isinstance(given, str):
         return [_plain(option, as_value(part.strip())) for part in given.split("|")]
     several = in_order(given)
@@ -142,7 +145,7 @@ def _values(option: str, given: Any) -> list[Value]:
 
 
 def _plain(option: str, value: Any) -> Value:
-    """A value that JSON writes in one way only."""
+    """Convert a value to one of the types that JSON writes in one way only."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and value.is_integer():

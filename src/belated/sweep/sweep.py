@@ -1,7 +1,8 @@
-"""Sweeps: a grid of runs on any executor, each stored when it is done, none of them run twice.
+"""Sweeps: the runs of a grid are made on any executor, stored when they are done, never repeated.
 
-A sweep can be killed, or lose workers, at any moment: started again with the same grid and store it
-runs what is not stored yet. Its table does not depend on where or in what order runs were made.
+A sweep can be killed, or lose workers, at any moment: if it is started again with the same grid and
+store, it makes the runs that are not stored yet. Its table does not depend on where or in what
+order the runs were made.
 """
 
 import json
@@ -38,9 +39,9 @@ class SweepError(BelatedError):
 class SweepResult:
     """The result of a sweep.
 
-    `failures` are the sentences of the runs that failed, by key; `before` counts the runs that were
-    stored when it began, `resubmitted` those that were lost with a worker and submitted again, and
-    `duplicates` the results that came for a run stored already.
+    `failures` has the error messages of the runs that failed, by key; `before` counts the runs that
+    were stored when the sweep began, `resubmitted` those that were lost with a worker and submitted
+    again, and `duplicates` the results that came for a run that was already stored.
     """
 
     table: Table
@@ -56,10 +57,10 @@ def sweep(
     executor: Executor | None = None,
     progress: Progress = lambda stored, total: None,
 ) -> Table:
-    """The table of all runs of a grid: a row for each, with every digit.
+    """Make all runs of a grid and return their table: a row for each run, with every digit.
 
-    Runs that are not stored are made, on all cores unless an executor is given. A run that failed
-    has its error in the column `failure`.
+    Runs that are stored are not repeated; the others are made on all cores, unless an executor is
+    given. A run that failed has its error in the column `failure`.
     """
     workers = LocalWorkers() if executor is None else GivenWorkers(executor)
     report = run_sweep(grid, store, workers, progress)
@@ -77,7 +78,7 @@ def run_sweep(
     progress: Progress = lambda stored, total: None,
     retry_failed: bool = False,
 ) -> SweepResult:
-    """Make the runs that are not stored; `progress` gets the number stored, and the total."""
+    """Make the runs that are not stored; `progress` is given the number stored and the total."""
     keys = grid.keys()
     with SweepStore(path) as store:
         stored = store.outcomes(keys)
@@ -102,7 +103,7 @@ def run_sweep(
 
 
 def work(key: str) -> RunResult:
-    """Make one run, in any process; its row is that of a comparison, without the time."""
+    """Make one run, in any process; its row is that of a comparison, without the time it took."""
     started = time.perf_counter()
     row = failure = None
     try:
@@ -148,7 +149,10 @@ class _SweepRunner:
         self.resubmitted = 0
 
     def run(self, keys: list[str]) -> None:
-        """Make these runs; an interrupt abandons the runs under way and says how to continue."""
+        """Make these runs.
+
+        An interrupt abandons the runs under way; its message says how to continue the sweep.
+        """
         self.waiting.extend(keys)
         self.stored = self.total - len(keys)
         self.progress(self.stored, self.total)

@@ -23,9 +23,9 @@ TABLES = (
 
 
 class RunResult(NamedTuple):
-    """The result of a run: its row as JSON, or the sentence of the error that ended it.
+    """The result of a run: its row as JSON, or the message of the error that ended it.
 
-    The time and the version are kept for the record and are not part of the row.
+    The time that it took and the version of belated are stored too, but are not part of the row.
     """
 
     row: str | None
@@ -35,7 +35,7 @@ class RunResult(NamedTuple):
 
 
 class SweepStore:
-    """The results of runs by key. A key is stored once; a later result for it is refused."""
+    """The results of runs by key. Only the first result for a key is stored."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -64,7 +64,7 @@ class SweepStore:
         self._connection.close()
 
     def put(self, key: str, outcome: RunResult) -> bool:
-        """Keep the result of a run; if there is one already, count it and return False."""
+        """Store the result of a run; if it has one already, count a duplicate and return False."""
         with self._one_sentence(), self._transaction():
             new = self._do(
                 "insert into runs values (?, ?, ?, ?) on conflict do nothing",
@@ -104,7 +104,7 @@ class SweepStore:
         return int(self._fact("duplicates"))
 
     def _open(self) -> None:
-        """Lock the file for this process, after checking that it is a store, or empty."""
+        """Lock the file for this process, after checking that it is a store or empty."""
         self._do("pragma locking_mode = exclusive")
         self._do("begin exclusive")
         application = self._number("pragma application_id")

@@ -1,4 +1,4 @@
-"""The workers of a sweep: processes on this machine, or whatever executor one has."""
+"""The workers of a sweep: processes on this machine, or an executor that the caller has made."""
 
 import importlib
 import multiprocessing
@@ -21,9 +21,10 @@ CONNECT_SECONDS = 10
 
 
 class Workers(Protocol):
-    """What a sweep needs of its workers. At most `ahead` runs are submitted before they are done.
+    """The methods that a sweep calls on its workers.
 
-    `renew` is called after a breakdown, and `close` at the end, with the runs to be abandoned.
+    At most `ahead` submitted runs are unfinished at any time. `renew` is called after a breakdown,
+    and `close` at the end, with the runs to be abandoned.
     """
 
     @property
@@ -59,7 +60,7 @@ class LocalWorkers:
 
     @property
     def ahead(self) -> int:
-        """Enough for no worker to wait for its next run."""
+        """The number of unfinished runs at which no worker has to wait for its next run."""
         return AHEAD_EACH * self.count
 
     def submit(self, function: Callable[[str], Result], key: str) -> "Future[Result]":
@@ -107,7 +108,7 @@ class GivenWorkers:
 
 @contextmanager
 def dask_executor(address: str) -> Iterator[Executor]:
-    """The Dask cluster whose scheduler has this address, as an executor."""
+    """Connect to the Dask cluster whose scheduler has this address; yields it as an executor."""
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError:

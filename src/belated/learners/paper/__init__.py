@@ -1,4 +1,4 @@
-"""The paper's three learners, one for each of its settings, and what belongs to them alone.
+"""The paper's three learners, one for each of its settings, and the code that only they use.
 
 - `full_information`: "full-information", experts whose losses come late (th:fullinfobound).
 - `full_information_certificate`: the bound that a run of it proves about its own regret.

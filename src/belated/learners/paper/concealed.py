@@ -1,8 +1,8 @@
 """The concealed bandit (section "Concealed bandit setting", th:concealed).
 
-Tsallis regularizer for the bandit's variance, entropy for the delay. The entropy's rate follows the
-learner's own plays that were still unanswered when the same arm was played again: the one trace of
-the delays that it can see.
+A Tsallis regularizer controls the variance of the estimates, and an entropy the cost of delay. The
+rate of the entropy depends on the learner's own plays that were still outstanding when the same arm
+was played again: this is all that the learner can observe of the delays.
 """
 
 import math
@@ -27,11 +27,12 @@ GammaWeight = Literal["q", "q+eps"]
 
 
 class ConcealedState(NamedTuple):
-    """losses is Lhat^av; waiting is the sum of the weights of each arm's outstanding plays.
+    """The state of the concealed bandit.
 
-    `waiting` has two rows, a sum and its rounding error: weights of very different size are added
-    and taken off, and their difference must stay exact. `overlap` is the double sum of
-    eq:censoredgamma, and dual the warm start of the solver.
+    `losses` is Lhat^av, and `waiting` is the sum of the weights of each arm's outstanding plays. It
+    has two rows, a sum and its rounding error: weights of very different size are added and
+    subtracted, and their difference must stay exact. `overlap` is the double sum of
+    eq:censoredgamma, and `dual` the warm start of the solver.
     """
 
     losses: ArmFloats
@@ -59,19 +60,22 @@ class ConcealedInfo(NamedTuple):
 
     @classmethod
     def blank(cls, arms: int) -> "ConcealedInfo":
-        """An empty record."""
+        """Make an empty record for this number of arms."""
         return cls(*SolverInfo.blank(arms, dual=1 + arms, work=WORK), overlap=np.zeros(1))
 
 
 @compiled
 def epsilon_now(state: ConcealedState) -> float:
-    """epsilon_t = 1/sqrt(t) of th:concealed; 1/sqrt(K t) when repaired."""
+    """Return epsilon_t = 1/sqrt(t) of th:concealed, or 1/sqrt(K t) in the repaired variant."""
     return 1.0 / math.sqrt(state.exploration[0] * state.round[0])
 
 
 @compiled
 def entropy_rate(state: ConcealedState) -> float:
-    """eq:censoredgamma; infinite, which is no entropy at all, while nothing can be missing."""
+    """Return the rate of the entropy, eq:censoredgamma.
+
+    While no loss can be missing it is infinite, which means that there is no entropy.
+    """
     cost = state.max_missing[0] / epsilon_now(state) + state.overlap[0]
     if cost == 0.0:
         return np.inf
@@ -80,13 +84,13 @@ def entropy_rate(state: ConcealedState) -> float:
 
 @compiled
 def predict(state: ConcealedState, prediction: Prediction) -> None:
-    """q_t, the argmin of eq:frameworkprediction with eta_t = 1/(2 sqrt(t))."""
+    """Compute q_t, the argmin of eq:frameworkprediction with eta_t = 1/(2 sqrt(t))."""
     predict_with(state, prediction, prediction.info)
 
 
 @compiled
 def predict_with(state: ConcealedState, prediction: Prediction, info: ConcealedInfo) -> None:
-    """Fill the weights and rates, and an info that may be a part of another learner's."""
+    """Compute the weights and rates; `info` may be a part of another learner's info."""
     prediction.eta[0] = 0.5 / math.sqrt(state.round[0])
     prediction.gamma[0] = entropy_rate(state)
     info.passes[0] = solve_concealed(
@@ -103,7 +107,7 @@ def predict_with(state: ConcealedState, prediction: Prediction, info: ConcealedI
 
 @compiled
 def commit(state: ConcealedState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze q_t(i_t) + epsilon_t and the play's weight in eq:censoredgamma; it is outstanding."""
+    """Play the round: freeze q_t(i_t) + epsilon_t and the play's weight in eq:censoredgamma."""
     commit_with(state, prediction, prediction.info, arm, plays)
 
 
@@ -111,7 +115,7 @@ def commit(state: ConcealedState, prediction: Prediction, arm: int, plays: Float
 def commit_with(
     state: ConcealedState, prediction: Prediction, info: ConcealedInfo, arm: int, plays: Floats
 ) -> None:
-    """Play the round with an info that may be a part of another learner's."""
+    """Play the round; `info` may be a part of another learner's info."""
     commit_play(state, prediction.q[arm], arm, plays)
     info.overlap[0] = state.overlap[0]
     for i in range(state.dual.shape[0]):
@@ -131,7 +135,7 @@ def commit_play(state: ConcealedState, q: float, arm: int, plays: Floats) -> Non
 
 @compiled
 def withdraw(state: ConcealedState, play: Floats, arm: int) -> None:
-    """The play is no longer outstanding."""
+    """Remove a play of an arm from its outstanding plays."""
     state.outstanding[arm] -= 1
     add_exactly(state.waiting, arm, -play[WEIGHT])
     if state.outstanding[arm] == 0:
@@ -140,7 +144,7 @@ def withdraw(state: ConcealedState, play: Floats, arm: int) -> None:
 
 @compiled
 def observe(state: ConcealedState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Add ltil_s = l / (q_s + epsilon_s); there are no corrections (th:concealed)."""
+    """Add ltil_s = l / (q_s + epsilon_s) to Lhat^av; there are no corrections (th:concealed)."""
     withdraw(state, play, arm)
     state.losses[arm] += loss / play[DIVISOR]
 

@@ -46,7 +46,7 @@ MOST_CARRIED = 64.0  # rounds, in each of which a weight is rounded three times 
 
 
 class FullInformationState(NamedTuple):
-    """Lhat^av in columns, the missing counts, and the weights that later ones are carried from.
+    """The state of the full-information learner: Lhat^av in columns, missing counts, and weights.
 
     missing is rho_t; most_missing is rho_{t-1}^max, to which the rates in the columns belong.
     weights is p of the round in which it was last kept, one row for each rate, with equal rates as
@@ -67,7 +67,7 @@ class FullInformationState(NamedTuple):
 
 
 class FullInformationInfo(NamedTuple):
-    """How the weights were found, for `commit` to keep.
+    """Results of the solver that `commit` keeps for the next round.
 
     multiplier is that of the argmin and passes the solver's passes over the arms. carried is the
     number of rounds for which p has been carried along, infinite if it cannot be; distance is the
@@ -89,7 +89,10 @@ class FullInformationInfo(NamedTuple):
 
 @compiled
 def fill_rates(steps: Floats, damped: Counts, most_missing: float, eta: Floats) -> None:
-    """eq:fullinfoeta at rho_t^max = most_missing; without the root if not damped (repaired)."""
+    """Fill in the rates eq:fullinfoeta at rho_t^max = most_missing.
+
+    They are without the root if `damped` is 0, as in the repaired variant.
+    """
     root = math.sqrt(1.0 + most_missing) if damped[0] == 1 else 1.0
     cap = 1.0 / (4.0 * (1.0 + most_missing))
     for j in range(steps.shape[0]):
@@ -98,7 +101,7 @@ def fill_rates(steps: Floats, damped: Counts, most_missing: float, eta: Floats) 
 
 @compiled
 def most_missing_now(state: FullInformationState) -> int:
-    """rho_t^max, the round to come included."""
+    """Return rho_t^max, including the coming round."""
     most = state.most_missing[0]
     for i in range(state.missing.shape[0]):
         most = max(most, state.missing[i])
@@ -107,7 +110,7 @@ def most_missing_now(state: FullInformationState) -> int:
 
 @compiled
 def predict(state: FullInformationState, prediction: Prediction) -> None:
-    """eq:fullinfopred: q_t(i) is the weight of expert i over all rates."""
+    """Compute q_t by eq:fullinfopred: q_t(i) is the weight of expert i over all rates."""
     eta, info, most_missing = prediction.eta, prediction.info, most_missing_now(state)
     rates, merged = state.columns.rates, state.columns.merged[0]
     for j in range(eta.shape[0]):
@@ -141,7 +144,7 @@ def predict(state: FullInformationState, prediction: Prediction) -> None:
 def predict_from_weights(
     state: FullInformationState, prediction: Prediction
 ) -> tuple[float, int, float]:
-    """The argmin, carried along from the weights that were last kept."""
+    """Compute the argmin from the weights that were last kept and the losses since then."""
     info, rates = prediction.info, prediction.eta[state.columns.merged[0] - 1 :]
     count = rates.shape[0]
     shift, passes, far = carry_full_information(
@@ -158,7 +161,7 @@ def predict_from_weights(
 
 @compiled_apart
 def predict_from_rows(state: FullInformationState, prediction: Prediction) -> tuple[float, int]:
-    """The argmin while the rates are those of the last round."""
+    """Compute the argmin in a round that has the rates of the last round."""
     columns, info = state.columns, prediction.info
     rates = prediction.eta[columns.merged[0] - 1 :]
     count = rates.shape[0]
@@ -177,7 +180,7 @@ def predict_from_rows(state: FullInformationState, prediction: Prediction) -> tu
 
 @compiled_apart
 def predict_from_columns(state: FullInformationState, prediction: Prediction) -> tuple[float, int]:
-    """The argmin in a round that begins with other rates than the last one had."""
+    """Compute the argmin in a round whose rates differ from those of the last round."""
     columns, info = state.columns, prediction.info
     unmerged(columns, columns.fresh + state.arrived, info.levels, info.offsets)
     return solve_full_information(
@@ -195,7 +198,7 @@ def predict_from_columns(state: FullInformationState, prediction: Prediction) ->
 
 @compiled_apart
 def spread_prediction(state: FullInformationState, prediction: Prediction) -> None:
-    """Fill p over (arm, rate)."""
+    """Fill in p, the weight of each pair (arm, rate)."""
     losses, q, p, c = losses_now(state), prediction.q, prediction.p, prediction.info.multiplier[0]
     log_weight = state.columns.log_weight
     for i in range(q.shape[0]):
@@ -204,14 +207,14 @@ def spread_prediction(state: FullInformationState, prediction: Prediction) -> No
 
 @compiled
 def losses_now(state: FullInformationState) -> Floats:
-    """Lhat^av over (arm, rate)."""
+    """Return Lhat^av of each pair (arm, rate)."""
     columns = state.columns
     return cumulative(columns.losses, columns.fresh + state.arrived, columns.rates)
 
 
 @compiled_apart
 def predict_plainly(state: FullInformationState, prediction: Prediction) -> tuple[float, int]:
-    """The argmin by the safe solver, which needs no good start."""
+    """Compute the argmin by the safe solver, which needs no good starting point."""
     columns = state.columns
     p = np.empty((prediction.q.shape[0], prediction.eta.shape[0]))
     c, passes = solve_full_information_safely(
@@ -229,9 +232,9 @@ def predict_plainly(state: FullInformationState, prediction: Prediction) -> tupl
 
 @compiled
 def commit(state: FullInformationState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze (rho_t^max, rho_t(i)) for every expert; from now on its loss is missing."""
+    """Play the round: freeze (rho_t^max, rho_t(i)) for every expert, whose loss is now missing."""
     columns, most_missing = state.columns, most_missing_now(state)
-    if prediction.info.distance[0] > 0.5 * NEAR:  # the other half is for what the next round brings
+    if prediction.info.distance[0] > 0.5 * NEAR:  # the other half is for the next round
         keep(state, prediction)
     if most_missing != state.most_missing[0]:
         settle(columns)
@@ -251,7 +254,7 @@ def commit(state: FullInformationState, prediction: Prediction, arm: int, plays:
 
 @compiled
 def keep(state: FullInformationState, prediction: Prediction) -> None:
-    """From now on p is carried along from this round, not from an earlier one."""
+    """Keep the weights of this round as the ones from which later weights are computed."""
     keep_arrived(state)
     state.multiplier[0] = prediction.info.multiplier[0]
     if prediction.info.carried[0] < np.inf and state.columns.merged[0] > 0:
@@ -270,7 +273,7 @@ def keep_arrived(state: FullInformationState) -> None:
 
 @compiled
 def keep_weights(state: FullInformationState, prediction: Prediction) -> None:
-    """Keep the weights of this round, from which those of the next rounds follow."""
+    """Copy the weights of this round to the state, for the predictions of the next rounds."""
     rows, weights, factors = prediction.info.rows, state.weights, prediction.info.factors
     for r in range(state.columns.losses.shape[0] - state.columns.merged[0] + 1):
         for i in range(weights.shape[1]):
@@ -279,7 +282,7 @@ def keep_weights(state: FullInformationState, prediction: Prediction) -> None:
 
 @compiled
 def withdraw(state: FullInformationState, play: Floats, arm: int) -> None:
-    """The loss is no longer missing."""
+    """Count the loss of a play as no longer missing."""
     state.missing[arm] -= 1
 
 
@@ -308,7 +311,7 @@ def observe_late(state: FullInformationState, play: Floats, arm: int, loss: floa
 
 @dataclass(frozen=True)
 class FullInformation(PaperLearner):
-    """The paper's full-information learner; `variant="repaired"` takes the grid without the root.
+    """The paper's full-information learner; `variant="repaired"` uses the grid without the root.
 
     The paper's grid shrinks by sqrt(1 + rho^max) while early corrections stay as they were, and
     th:fullinfobound fails when rho^max grows late; the repaired grid, twice as long, never moves
@@ -340,7 +343,7 @@ class FullInformation(PaperLearner):
         return grid_size(self.horizon, base=4 if self.variant == "paper" else 2)
 
     def rates_at(self, most_missing: Counts) -> Floats:
-        """eq:fullinfoeta, one row of rates for each value of rho_t^max."""
+        """Return the rates eq:fullinfoeta, one row for each value of rho_t^max."""
         return full_information_rates(
             self.arms,
             self.horizon,
@@ -352,7 +355,7 @@ class FullInformation(PaperLearner):
     def start(self) -> FullInformationState:
         size = self.grid_size
         scale = math.sqrt(math.log(self.arms) + 2.0 * (math.log(self.horizon) + 1.0)) / 4.0
-        with np.errstate(divide="ignore"):  # an expert of prior zero stays at weight zero
+        with np.errstate(divide="ignore"):  # an expert with prior zero keeps weight zero
             log_prior = np.log(np.array(self.prior))
         steps, damped = scale * halvings(size), np.full(1, int(self.variant == "paper"), np.int64)
         rates = np.empty(size)
@@ -389,7 +392,7 @@ class FullInformation(PaperLearner):
         return Prediction.blank(self.arms, rates=size, eta=size, info=info)
 
     def certificate(self, run: RunOutcome, game: GameOutcome) -> Certificate | None:
-        """The bound of docs/errata.md at the best rate, if losses are told when they arrive.
+        """Return the bound of docs/errata.md at the best rate, if losses are told on arrival.
 
         There is none for a game with so many values of rho_t^max that their table is left out.
         """
@@ -399,7 +402,7 @@ class FullInformation(PaperLearner):
         return Certificate(against_arms(game.charged, rates, np.array(self.prior)).min(axis=1))
 
     def from_version_3(self, parts: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-        """The parts of a saved flat state, with those of the columns together and first."""
+        """Rearrange the parts of a state saved in version 3: the columns' parts are put first."""
         first = ("losses", "fresh", "levels", "offsets", "merged", "rates")
         order = dict.fromkeys((*first, "log_prior", "log_weight", *parts))
         return {name: parts[name] for name in order}

@@ -1,4 +1,4 @@
-"""A bound on the regret of a full-information run, from the run itself.
+"""A bound on the regret of a full-information run that is computed from the run itself.
 
 For every comparator u and every rate j of the grid, lem:frameworkregret with the drift paid for by
 the corrections gives: regret(u) is at most
@@ -16,7 +16,7 @@ from belated.ftrl.rates import grid_weights
 
 
 def against_arms(charged: Floats, rates: Floats, prior: Floats) -> Floats:
-    """The bound for each arm i as comparator (row) and each rate j of the grid (column).
+    """Return the bound for each arm i as comparator (row) and each rate j of the grid (column).
 
     charged and rates have a row for each round, or for each stretch of rounds of equal rates.
     """
@@ -26,7 +26,7 @@ def against_arms(charged: Floats, rates: Floats, prior: Floats) -> Floats:
 
 
 def certificate_from(apart: Floats, charges: Floats, last: Floats) -> Floats:
-    """The bound for several comparators u (rows) and all rates of the grid (columns).
+    """Return the bound for several comparators u (rows) and all rates of the grid (columns).
 
     apart has KL(u, pi), charges has sum_t eta_t(j) <u, (1 + rho_t) l_t>, and last the last rates.
     """

@@ -27,16 +27,16 @@ from belated.numerics.random_stream import uniform
 from belated.solvers.concealed import WORK, correct_together
 from belated.solvers.concealed_safe import wright_omega
 
-FEWEST_ARMS = 256  # with fewer, grouping does not pay
-PART = 4  # nor if more than one arm in four is touched
+FEWEST_ARMS = 256  # with fewer arms, grouping saves no time
+PART = 4  # nor does it if more than one arm in four is touched
 LOSSES, DUAL, WEIGHTS, COPIES, FIRST_WORK = range(5)  # rows of the scratch memory
 SCRATCH_ROWS = FIRST_WORK + WORK
 
 
 def room_for_touched(state: ConcealedState) -> Counts:
-    """An array of the number of touched arms, these arms in order, and room for more.
+    """Make an array of the number of touched arms, these arms in order, and room for more.
 
-    It is empty if grouping does not pay.
+    It is empty if grouping saves no time.
     """
     arms = np.flatnonzero(state.losses > 0.0)
     most = state.losses.size // PART
@@ -55,7 +55,7 @@ def is_full(touched: Counts) -> bool:
 
 @compiled_step
 def touch(touched: Counts, arm: int) -> None:
-    """Add an arm to the touched arms, in order; if there is no room only their number grows."""
+    """Add an arm to the touched arms, in order; if there is no room, only count it."""
     count = touched[0]
     touched[0] += 1
     if count + 1 < touched.size:
@@ -75,7 +75,7 @@ def draw_grouped(
     Returns the arm and its place among the touched arms, or -1 if it is in the group. Between the
     touched arms lie gaps of arms that all have the common weight.
     """
-    after = 0  # the first arm that was not passed by
+    after = 0  # the first arm that the search has not passed
     for k in range(arms.shape[0]):
         gap = arms[k] - after
         if target < gap * common:
@@ -93,7 +93,7 @@ def draw_grouped(
 def gather(
     state: ConcealedState, arms: Counts, gamma: float, log_ratio: float, c: float, scratch: Floats
 ) -> None:
-    """Fill in losses, dual and number of copies of the touched arms and, after them, the group."""
+    """Fill in the losses, duals and numbers of copies of the touched arms, then of the group."""
     count, among = arms.shape[0], state.losses.shape[0]
     scratch[DUAL, 0] = c
     for k in range(count):
@@ -142,8 +142,8 @@ def predict_grouped(
 def ask_grouped(handle: Any, mode: int) -> Drawn:
     """Predict, draw an arm and commit, in time proportional to the touched arms.
 
-    No arm is played if CHECKED and max_missing is exceeded, or if there is no room for the touched
-    arms any more.
+    No arm is played if the mode is CHECKED and max_missing is exceeded, or if there is no more room
+    for touched arms.
     """
     space = opened(handle)
     state, prediction, plays = space.state, space.prediction, space.plays

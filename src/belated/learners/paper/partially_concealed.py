@@ -1,7 +1,8 @@
 """The partially concealed bandit (section "Partially concealed bandit setting", th:banditbound).
 
 The log barrier on the arms controls the variance of the estimates, the entropy over (arm, rate)
-pairs the cost of delay. With each loss the learner is told how many of its arm were missing.
+pairs the cost of delay. With each loss the learner is told how many losses of the same arm were
+missing when it was played.
 """
 
 import math
@@ -40,7 +41,7 @@ PROBABILITY, MAX_MISSING, OUTSTANDING = range(3)  # the columns of a play
 
 
 class PartiallyConcealedState(NamedTuple):
-    """Lhat^av in columns, and the learner's own plays that wait for a loss.
+    """The state of the partially concealed bandit: Lhat^av in columns, and outstanding plays.
 
     The columns are kept for the rates that belong to max_missing = basis, and their ratios may be
     used if chained is 1. outstanding counts the unanswered plays of each arm, unanswered those of
@@ -65,7 +66,10 @@ class PartiallyConcealedState(NamedTuple):
 
 @compiled
 def fill_gamma(steps: Floats, max_missing: float, gamma: Floats) -> None:
-    """eq:banditgamma; infinite, which is no entropy at all, if nothing can be missing."""
+    """Fill in the rates eq:banditgamma.
+
+    If no loss can be missing they are infinite, which means that there is no entropy.
+    """
     if max_missing == 0.0:
         gamma[:] = np.inf
         return
@@ -75,13 +79,16 @@ def fill_gamma(steps: Floats, max_missing: float, gamma: Floats) -> None:
 
 @compiled
 def most_outstanding_now(state: PartiallyConcealedState) -> int:
-    """The largest number of outstanding plays so far, the round to come included."""
+    """Return the largest number of outstanding plays so far, including the coming round."""
     return int(max(state.most_outstanding[0], state.unanswered[0]))
 
 
 @compiled
 def barrier_rate(state: PartiallyConcealedState) -> float:
-    """eq:banditeta; guarded (repaired), outstanding plays stand in for max_missing."""
+    """Return the rate of the barrier, eq:banditeta.
+
+    In the repaired variant, the number of outstanding plays takes the place of max_missing.
+    """
     absent = most_outstanding_now(state) if state.guarded[0] == 1 else state.max_missing[0]
     arms = state.outstanding.shape[0]
     return math.sqrt(arms * state.log_horizon[0] / (4.0 * (1.0 + absent + state.observed[0])))
@@ -89,7 +96,7 @@ def barrier_rate(state: PartiallyConcealedState) -> float:
 
 @compiled
 def predict(state: PartiallyConcealedState, prediction: Prediction) -> None:
-    """eq:banditpredictions1: q_t(i) is the weight of arm i over all rates."""
+    """Compute q_t by eq:banditpredictions1: q_t(i) is the weight of arm i over all rates."""
     eta, rates = barrier_rate(state), state.columns.rates
     prediction.eta[0] = eta
     for j in range(prediction.gamma.shape[0]):
@@ -109,7 +116,7 @@ def predict(state: PartiallyConcealedState, prediction: Prediction) -> None:
 
 @compiled
 def predict_from_rows(state: PartiallyConcealedState, prediction: Prediction) -> int:
-    """The argmin, found from the last one; returns 0 passes if that is too far away."""
+    """Compute the argmin from the last one; returns 0 passes if that is too far away."""
     columns, info = state.columns, prediction.info
     rates = columns.rates[columns.merged[0] - 1 :]
     for i in range(state.dual.shape[0]):
@@ -130,7 +137,7 @@ def predict_from_rows(state: PartiallyConcealedState, prediction: Prediction) ->
 
 @compiled
 def losses_now(state: PartiallyConcealedState) -> Floats:
-    """Lhat^av over (arm, rate); without entropy there are no rates, and nothing is fresh."""
+    """Return Lhat^av of each pair (arm, rate); without entropy the rates count as 0."""
     columns = state.columns
     rates = columns.rates if state.basis[0] > 0 else np.zeros(columns.rates.shape[0])
     return cumulative(columns.losses, columns.fresh, rates)
@@ -138,7 +145,7 @@ def losses_now(state: PartiallyConcealedState) -> Floats:
 
 @compiled_apart
 def predict_plainly(state: PartiallyConcealedState, prediction: Prediction) -> int:
-    """The argmin by the safe solvers, whose multipliers are (c, ln x_1, ..., ln x_K)."""
+    """Compute the argmin by the safe solvers, with the multipliers (c, ln x_1, ..., ln x_K)."""
     losses, eta, dual = losses_now(state), prediction.eta[0], prediction.info.dual
     for i in range(dual.shape[0]):
         dual[i] = state.dual[i]
@@ -167,10 +174,10 @@ def predict_plainly(state: PartiallyConcealedState, prediction: Prediction) -> i
 
 @compiled_apart
 def spread_prediction(state: PartiallyConcealedState, prediction: Prediction) -> None:
-    """Fill p over (arm, rate).
+    """Fill in p, the weight of each pair (arm, rate).
 
-    In the barrier's centre an arm's weight is spread as the prior of the rates is, and without
-    entropy all of it is on the first rate.
+    In the centre of the barrier an arm's weight is spread in proportion to the prior of the rates;
+    without entropy all of it is on the first rate.
     """
     losses, q, p, dual = losses_now(state), prediction.q, prediction.p, prediction.info.dual
     log_weight = state.columns.log_weight
@@ -188,7 +195,7 @@ def spread_prediction(state: PartiallyConcealedState, prediction: Prediction) ->
 
 @compiled
 def commit(state: PartiallyConcealedState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze q_t(i_t), max_missing and the arm's outstanding plays; this play is now one of them.
+    """Play the round: freeze q_t(i_t), max_missing and the number of the arm's outstanding plays.
 
     The multipliers are kept as the next warm start.
     """
@@ -207,7 +214,7 @@ def commit(state: PartiallyConcealedState, prediction: Prediction, arm: int, pla
 
 @compiled_apart
 def begin_rates(state: PartiallyConcealedState) -> None:
-    """Keep the losses for the rates of the present max_missing; without entropy there are none."""
+    """Convert the losses to the rates of the present max_missing, if there is an entropy."""
     columns = state.columns
     if state.basis[0] > 0:
         settle(columns)
@@ -223,7 +230,7 @@ def begin_rates(state: PartiallyConcealedState) -> None:
 
 @compiled
 def withdraw(state: PartiallyConcealedState, play: Floats, arm: int) -> None:
-    """The play is no longer outstanding."""
+    """Remove a play of an arm from its outstanding plays."""
     state.outstanding[arm] -= 1
     state.unanswered[0] -= 1
 
@@ -330,7 +337,7 @@ class PartiallyConcealed(PaperLearner):
         return Prediction.blank(self.arms, rates=size, eta=1, gamma=size, info=info)
 
     def from_version_3(self, parts: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-        """The parts of a saved flat state, with those of the columns together and first."""
+        """Rearrange the parts of a state saved in version 3: the columns' parts are put first."""
         first = ("losses", "fresh", "levels", "offsets", "merged", "rates")
         order = dict.fromkeys((*first, "log_prior", "log_weight", *parts))
         return {name: parts[name] for name in order}

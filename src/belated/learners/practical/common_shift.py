@@ -1,9 +1,9 @@
 """The common shift: by how much the losses of all arms have moved together in recent rounds.
 
-One of the four estimates of a mean loss takes this shift out (see `mean_loss`). The shift is the
-mean of what recent losses were above that estimate, with one loss of zero added. Its weights fall
-by 0.95 for every loss that arrived in a later round. The losses of all arms decide how much weight
-the estimate with the shift gets.
+One of the four estimates of a mean loss subtracts this shift (see `mean_loss`). The shift is the
+weighted mean of recent losses less that estimate, with one value of zero added. The weight of a
+loss falls by the factor 0.95 for every loss that arrived in a later round. The losses of all arms
+decide how much weight the estimate with the shift gets.
 """
 
 import math
@@ -14,16 +14,17 @@ import numpy as np
 from belated.arrays import Floats
 from belated.compiled.jit import compiled
 
-MEMORY = 0.95  # a loss counts so much less in the shift for every loss that arrived after it
-DOUBT = 4.0  # by how much, in units of evidence, an estimate must be better than a simpler one
-NO_WEIGHT = 40.0  # evidence against an estimate from which on its weight is below the last digit
+MEMORY = 0.95  # the weight of a loss in the shift is multiplied by this for every later loss
+DOUBT = 4.0  # the evidence by which an estimate must be better than a simpler one
+NO_WEIGHT = 40.0  # with more evidence against an estimate, its weight is below the last digit
 
 
 class CommonShift(NamedTuple):
-    """residual and number are a decaying sum of residuals and of their number.
+    """The recent residuals of all arms, and the weight of the estimate that uses their mean.
 
-    new_residual and new_number are those of the losses that arrived since the last commit. against
-    is the evidence against the estimate with the shift, and weight is what follows from it.
+    residual and number are a decaying sum of residuals and a decaying count of them. new_residual
+    and new_number are those of the losses that arrived since the last commit. against is the
+    evidence against the estimate with the shift, and weight is the weight that follows from it.
     """
 
     residual: Floats
@@ -35,7 +36,7 @@ class CommonShift(NamedTuple):
 
 
 def no_shift(is_used: bool = True) -> CommonShift:
-    """The shift before the first loss; one that is not used has no weight for ever."""
+    """Make the record before the first loss; a shift that is not used has weight 0 for ever."""
     against = DOUBT if is_used else np.inf
     return CommonShift(
         residual=np.zeros(1),
@@ -49,13 +50,13 @@ def no_shift(is_used: bool = True) -> CommonShift:
 
 @compiled
 def shift_now(shift: CommonShift) -> float:
-    """The shift: the decaying mean of the residuals, with one residual of zero added."""
+    """Return the shift: the decaying mean of the residuals, with one residual of zero added."""
     return float(shift.residual[0] / (shift.number[0] + 1.0))
 
 
 @compiled
 def settle(shift: CommonShift) -> None:
-    """At a commit, add the residuals that have arrived since the last one, and renew the weight.
+    """Add the residuals that arrived since the last commit, and compute the weight again.
 
     The weight is 1/(1 + exp(evidence against the estimate with the shift)).
     """

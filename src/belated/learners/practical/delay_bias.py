@@ -12,11 +12,11 @@ that have been pending for that long is
     S_i(k) = (A_i(k) + 10 S(k))/(n_i(k) + 10) - A_i(0)/(n_i(0) + 10)    for arm i,
 
 which is added to the loss that is imputed for a pending play of arm i. It is the mean residual of
-the losses that took as long, less that of all losses. Ten losses are always supposed besides: among
-all losses with residual 0, among those of arm i that took as long with residual S(k).
+the losses that took as long, less that of all losses. Each mean includes ten supposed losses: those
+among all losses have residual 0, those among the losses of arm i that took as long have S(k).
 
-A loss that was to be expected from its delay is also no sign of a common shift of all arms: what
-its delay explains is taken off before it is counted in `common_shift`.
+A loss that its delay explains is no sign of a common shift of all arms, so the explained part is
+subtracted before the loss is counted in `common_shift`.
 """
 
 import math
@@ -28,8 +28,8 @@ from belated.arrays import Floats
 from belated.compiled.jit import compiled
 from belated.learners.states import ArmFloats
 
-POWERS = 16  # of four, of which the last has all delays of 4^15 rounds or more
-UNRELATED = 10.0  # losses that are supposed
+POWERS = 16  # the number of powers of four; the last one has all delays of 4^15 rounds or more
+UNRELATED = 10.0  # the number of supposed losses in each mean
 
 
 class DelayBias(NamedTuple):
@@ -37,7 +37,7 @@ class DelayBias(NamedTuple):
 
     residuals and counts are over all losses that took so long or longer, arm_residuals and
     arm_counts over those of each arm. of_pending is S, and of_delay is the mean residual that a
-    delay of just this length explains; both are as of the last refresh.
+    delay of just this length explains; both were computed at the last refresh.
     """
 
     residuals: Floats
@@ -49,7 +49,7 @@ class DelayBias(NamedTuple):
 
 
 def no_bias(arms: int) -> DelayBias:
-    """The record before the first loss."""
+    """Make the record before the first loss."""
     return DelayBias(
         residuals=np.zeros(POWERS),
         counts=np.zeros(POWERS),
@@ -62,13 +62,13 @@ def no_bias(arms: int) -> DelayBias:
 
 @compiled
 def power_of(rounds: float) -> int:
-    """The largest k for which 4^k is at most so many rounds, from 1 on, or the last there is."""
+    """Return the largest k for which 4^k is at most `rounds` (at least 1), or the last power."""
     return min((math.frexp(rounds)[1] - 1) // 2, POWERS - 1)
 
 
 @compiled
 def record(bias: DelayBias, arm: int, power: int, residual: float) -> None:
-    """Add the residual of a loss whose delay, counting both rounds, has this power of four."""
+    """Add the residual of a loss whose delay, both rounds included, has this power of four."""
     for shorter in range(power + 1):
         bias.residuals[shorter] += residual
         bias.counts[shorter] += 1.0
@@ -78,7 +78,7 @@ def record(bias: DelayBias, arm: int, power: int, residual: float) -> None:
 
 @compiled
 def refresh(bias: DelayBias) -> None:
-    """Renew the bias of pending plays and what a delay explains, for every power of four."""
+    """Compute the bias of pending plays and what a delay explains, for every power of four."""
     of_any = bias.residuals[0] / (bias.counts[0] + UNRELATED)
     residuals_longer, count_longer = 0.0, 0.0
     for power in range(POWERS - 1, -1, -1):
@@ -91,7 +91,7 @@ def refresh(bias: DelayBias) -> None:
 
 @compiled
 def bias_of(bias: DelayBias, arm: int, power: int) -> float:
-    """S_i(k): by how much a play of an arm that has been pending so long is worse than others."""
+    """Return S_i(k), by how much the loss of a play that is pending so long exceeds others."""
     longer = bias.arm_residuals[power, arm] + UNRELATED * bias.of_pending[power]
     of_any = bias.arm_residuals[0, arm] / (bias.arm_counts[0, arm] + UNRELATED)
     return float(longer / (bias.arm_counts[power, arm] + UNRELATED) - of_any)

@@ -18,11 +18,11 @@ from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.softmin import below_least
 
 LEAST_DRIFT = 1 / 64
-# Dmax begins here and not at 0: the regret is at most a sixty-fourth or so larger, and no rate is
-# so high that the rounding of G would decide between arms that are equally good
+# Dmax begins here and not at 0: the regret grows by about a sixty-fourth at most, and no rate is so
+# high that the rounding of G would decide between arms that are equally good.
 BOLD, SOBER, SOBERING = 12.0, 1.0, 60.0
-# c of eta = c ln K/Dmax begins at the first, or where one likes, and falls to the second, that of
-# AdaHedge; it is half way when the drift is at the third. Chosen on a half of the scenarios
+# In eta = c ln K/Dmax, c begins at BOLD, or at the value of an option, and falls to SOBER, which is
+# that of AdaHedge; it is half way when Dmax is SOBERING. They were chosen on half of the scenarios.
 
 
 class DriftAccount(NamedTuple):
@@ -35,13 +35,13 @@ class DriftAccount(NamedTuple):
 
 
 def opened(level: float, least: float = LEAST_DRIFT) -> DriftAccount:
-    """The account before the first round, when Phi is `level`; Dmax begins at `least`."""
+    """Make the account before the first round, when Phi is `level`; Dmax begins at `least`."""
     return DriftAccount(np.zeros(1), np.full(1, least), np.zeros(1), np.full(1, level))
 
 
 @compiled
 def book(before: DriftAccount, lost: float, level: float, after: DriftAccount) -> bool:
-    """Enter V and Phi, the latter still at the last round's rate; whether the rate must fall."""
+    """Enter V and Phi, with Phi at the rate of the last round; returns whether Dmax has grown."""
     after.drift[0] = before.drift[0] + ((lost - before.lost[0]) - (level - before.level[0]))
     after.most[0] = max(before.most[0], after.drift[0])
     after.lost[0] = lost
@@ -51,7 +51,7 @@ def book(before: DriftAccount, lost: float, level: float, after: DriftAccount) -
 
 @compiled
 def keep(account: DriftAccount, later: DriftAccount) -> None:
-    """Write a later account over an earlier one."""
+    """Copy the numbers of a later account to an earlier one."""
     account.drift[0] = later.drift[0]
     account.most[0] = later.most[0]
     account.lost[0] = later.lost[0]
@@ -60,9 +60,9 @@ def keep(account: DriftAccount, later: DriftAccount) -> None:
 
 @compiled
 def sobering_temperature(most: float, arms: int, bold: float) -> float:
-    """1/eta of the steady strategy: Dmax/(c ln K), with ln 2 for a single arm. It rises with Dmax.
+    """Return 1/eta of the steady strategy, Dmax/(c ln K), with ln 2 for a single arm.
 
-    c = 1 + (bold - 1) * 60/(60 + Dmax).
+    It rises with Dmax, and c = 1 + (bold - 1) * 60/(60 + Dmax).
     """
     c = SOBER + (bold - SOBER) * SOBERING / (SOBERING + most)
     return most / (c * math.log(max(arms, 2)))
@@ -72,7 +72,10 @@ def sobering_temperature(most: float, arms: int, bold: float) -> float:
 def follow(
     before: DriftAccount, lost: float, values: Floats, bold: float, q: Floats, after: DriftAccount
 ) -> None:
-    """Fill q = softmin_eta(values) with a sobering eta and an even prior, and enter the round."""
+    """Compute q = softmin_eta(values) with a uniform prior, and enter the round in the account.
+
+    The rate eta is that of `sobering_temperature`.
+    """
     arms = values.shape[0]
     temperature, log_size = sobering_temperature(before.most[0], arms, bold), math.log(arms)
     level = soft_minimum(values, temperature, q) + temperature * log_size
@@ -91,7 +94,7 @@ def follow_prior(
     q: Floats,
     after: DriftAccount,
 ) -> None:
-    """Fill q for any prior and the rate pull/Dmax, and enter the round.
+    """Compute q for any prior and the rate pull/Dmax, and enter the round in the account.
 
     q is the softmin of v - ln(pi)/eta, which take the place of the values v.
     """
@@ -104,13 +107,13 @@ def follow_prior(
 
 @compiled
 def handicap(values: Floats, log_prior: Floats, temperature: float) -> None:
-    """Take lambda ln pi off the values."""
+    """Subtract lambda ln pi from the values, where lambda is the temperature."""
     for k in range(values.shape[0]):
         values[k] -= temperature * log_prior[k]
 
 
 @compiled
 def soft_minimum(values: Floats, temperature: float, q: Floats) -> float:
-    """-lambda ln sum_i exp(-v(i)/lambda) at the temperature lambda = 1/eta; q becomes softmin."""
+    """Return -lambda ln sum_i exp(-v(i)/lambda) for lambda = 1/eta, and fill q with the softmin."""
     weigh_exponentially(values, 1.0 / temperature, q)
     return float(values.min() + below_least(q, temperature))

@@ -1,8 +1,8 @@
-"""A bound on the regret of a run of `practical-experts`, from the run itself.
+"""A bound on the regret of a run of `practical-experts` that is computed from the run itself.
 
 docs/theory-practical.md proves it for every run, whatever the losses, the delays and the guesses
-were. The drift accounts of the last round are brought up to the truth: every loss that was still
-missing is entered at its true value. Then the steady strategy has lost at most
+were. The drift accounts of the last round are corrected: every loss that was still missing is
+entered at its true value. Then the steady strategy has lost at most
 D + ln K/eta_T - Phi_1 more than any expert, and the mixture at most D' + ln(1/pi(m))/eta'_T more
 than strategy m; the sum of both, with m the steady strategy, bounds the regret.
 """
@@ -15,12 +15,12 @@ import numpy as np
 from belated.arrays import Floats
 from belated.learners.practical.drift import DriftAccount
 
-ROUNDING = 1e-12  # relative to all that was lost: by so much sums of rounded numbers may be off
+ROUNDING = 1e-12  # the rounding error that sums may have, relative to the total loss
 
 
 @dataclass(frozen=True)
 class Against:
-    """A player against several others: its regret, and drift, prior and start that bound it."""
+    """The regret of a player against several others, and the terms of the bound on it."""
 
     regret: Floats
     drift: float  # D with everything at its true value
@@ -29,7 +29,7 @@ class Against:
 
     @property
     def bound(self) -> Floats:
-        """D + ln(1/pi)/eta_T - Phi_1."""
+        """The bound D + ln(1/pi)/eta_T - Phi_1 on the regret against each of the others."""
         bound: Floats = self.drift + self.prior - self.start
         return bound
 
@@ -50,7 +50,7 @@ class PracticalCertificate:
 
     @property
     def bound(self) -> float:
-        """What no regret exceeds."""
+        """The bound that the regret against no expert exceeds."""
         return float(self.mixing.bound[0] + self.steady.bound.max())
 
     @property
@@ -72,7 +72,7 @@ class Player:
     start: float
 
     def against(self, lost: float, others: Floats) -> Against:
-        """The account, closed: V and Phi go from where the last round left them to the truth."""
+        """Enter the true losses in the account, and return the regret with its bound."""
         risen = level(others, self.rate, self.log_prior) - float(self.account.level[0])
         drift = float(self.account.drift[0]) + (lost - float(self.account.lost[0])) - risen
         return Against(lost - others, drift, -self.log_prior / self.rate, self.start)
@@ -81,7 +81,7 @@ class Player:
 def closed(
     steady: Player, mixing: Player, arms: Floats, strategies: Floats, mixture: float
 ) -> PracticalCertificate:
-    """The certificate of a run, from what the arms, the strategies and the mixture have lost.
+    """Make the certificate of a run from the losses of the arms, strategies and mixture.
 
     The steady strategy is the first of the strategies.
     """
@@ -91,11 +91,11 @@ def closed(
 
 
 def even_prior(arms: int) -> Floats:
-    """ln pi of every arm, if all have the same prior."""
+    """Return ln pi of every arm, if all have the same prior."""
     return np.full(arms, -math.log(arms))
 
 
 def level(values: Floats, rate: float, log_prior: Floats) -> float:
-    """Phi = -(1/eta) ln sum_i pi(i) exp(-eta v(i))."""
+    """Return Phi = -(1/eta) ln sum_i pi(i) exp(-eta v(i))."""
     least = float(values.min())
     return least - float(np.logaddexp.reduce(log_prior - rate * (values - least))) / rate

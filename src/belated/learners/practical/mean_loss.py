@@ -1,18 +1,18 @@
 """Four estimates of each arm's mean loss, and how much weight each of them gets.
 
-One estimate remembers everything, two forget, slowly or fast, and one takes out the common shift of
-all arms (`common_shift`). Whenever a loss arrives, each estimate is scored by the square of its
-error: that is the evidence against it. An arm's own evidence decides between its first three
-estimates, together with a tenth of the evidence of all arms as of the last refresh; the evidence of
-all arms decides on the weight of the fourth. So drifts of single arms, drifts of all arms together
-and no drift at all are told apart by the losses themselves, and nothing need be known beforehand.
+One estimate uses all losses equally, two forget old losses, slowly or fast, and one subtracts the
+common shift of all arms (`common_shift`). Whenever a loss arrives, each estimate is scored by the
+square of its error: that is the evidence against it. An arm's own evidence decides between its
+first three estimates, together with a tenth of the evidence of all arms at the last refresh; the
+evidence of all arms decides on the weight of the fourth. So the losses themselves tell drifts of
+single arms, drifts of all arms together and no drift apart, and no prior knowledge is needed.
 
 Seen from round u, a loss of round s has weight 1, 0.998^(u-s) or 0.99^(u-s). For the fourth
 estimate it has weight 1, and counts less the shift as it was when the loss arrived. Every estimate
 begins as two losses of g + (1 - g)/4, on the bad side of g, which is (sum + 1/2)/(count + 1) over
-all arms as of the last refresh. All estimates are refreshed in rounds 1, 2, ..., 16, 18, ...: after
-round r, min(16, 1 + r // 16) rounds later. In between, the forecasts of an arm are renewed when it
-is played.
+all arms at the last refresh. All estimates are refreshed in rounds 1, 2, ..., 16, 18, ...: after
+round r, min(16, 1 + r // 16) rounds later. In between, the forecasts of an arm are computed again
+when it is played.
 """
 
 import math
@@ -33,12 +33,12 @@ from belated.learners.states import ArmFloats
 
 STEADY, SLOW, FAST, SHIFTED, MIXED = range(5)  # the estimates; the last mixes the first three
 OWN = 3  # estimates that an arm's own evidence chooses from: steady, slow, fast
-SLOW_RATE, FAST_RATE = 0.998, 0.99  # a loss counts so much less for every round that has passed
+SLOW_RATE, FAST_RATE = 0.998, 0.99  # the factors by which the weight of a loss falls every round
 LOG_SLOW, LOG_FAST = math.log(SLOW_RATE), math.log(FAST_RATE)
-SUPPOSED, LEANING = 2.0, 0.25  # losses of an arm before its first, and how bad they are
-SHARPNESS = 4.0  # of the score; near one half, a likelihood's is 2
-SHARED_PART = 0.1  # of the evidence of all arms, in that of each
-FORGOTTEN = 1e-200  # losses; so few show in no digit, and fewer still would slow the machine
+SUPPOSED, LEANING = 2.0, 0.25  # the number of supposed losses of an arm, and how bad they are
+SHARPNESS = 4.0  # the factor of a squared error; near one half, that of a likelihood is 2
+SHARED_PART = 0.1  # the part of the evidence of all arms that is added to that of each
+FORGOTTEN = 1e-200  # smaller counts become 0: they show in no digit, and denormal numbers are slow
 LONGEST = 16  # rounds between two refreshes of all estimates
 SHORT = 64  # rounds up to which decays are looked up in a table
 DECAYS = np.exp(np.outer([LOG_SLOW, LOG_FAST], np.arange(-LONGEST, SHORT + 1)))
@@ -47,12 +47,13 @@ DECAYS = np.exp(np.outer([LOG_SLOW, LOG_FAST], np.arange(-LONGEST, SHORT + 1)))
 class MeanLoss(NamedTuple):
     """The estimates of all arms.
 
-    sums and counts of losses, by estimate and arm, are as of the last refresh. evidence is the
-    evidence against each of an arm's own estimates, and weights follow from it. forecast is what
-    each estimate, and their mixture, expects of the arm's next loss. all_evidence adds up the
-    evidence over all arms, and shared_evidence is the part of it that every arm takes into account,
-    as of the last refresh. all_sums, all_counts and all_means are over all arms, by estimate;
-    prior_sums has the losses that every arm is supposed to have had before its first.
+    sums and counts of losses, by estimate and arm, are weighted as in the round of the last
+    refresh. evidence is the evidence against each of an arm's own estimates, and weights follow
+    from it.
+    forecast is the next loss of the arm that each estimate, and their mixture, predicts.
+    all_evidence adds up the evidence over all arms, and shared_evidence is the part of it, at the
+    last refresh, that every arm takes into account. all_sums, all_counts and all_means are over all
+    arms, by estimate; prior_sums has the supposed losses that every arm begins with.
     """
 
     sums: ArmFloats
@@ -72,7 +73,7 @@ class MeanLoss(NamedTuple):
 
 
 def nothing_known(arms: int, forgets: bool = True, shifts: bool = True) -> MeanLoss:
-    """The estimates before the first loss: a little worse than one half for every arm.
+    """Make the estimates before the first loss: a little worse than one half for every arm.
 
     Without `forgets` the two estimates that forget have no weight, without `shifts` that with the
     common shift has none.
@@ -101,9 +102,9 @@ def nothing_known(arms: int, forgets: bool = True, shifts: bool = True) -> MeanL
 
 @compiled
 def decay(rounds: int) -> tuple[float, float]:
-    """The weight of a loss in slow and fast memory after so many rounds.
+    """Return the weights of a loss in the slow and the fast estimate after this many rounds.
 
-    It is more than 1 for a negative number of rounds.
+    They are more than 1 for a negative number of rounds.
     """
     if -LONGEST <= rounds <= SHORT:
         return DECAYS[0, rounds + LONGEST], DECAYS[1, rounds + LONGEST]
@@ -112,20 +113,20 @@ def decay(rounds: int) -> tuple[float, float]:
 
 @compiled
 def decay_since_refresh(means: MeanLoss, round_: int) -> tuple[float, float]:
-    """The decay of slow and fast memory from the last refresh to a round."""
+    """Return the decay of the slow and the fast estimate from the last refresh to a round."""
     return decay(round_ - means.last_refresh[0])
 
 
 @compiled
 def estimate_of(means: MeanLoss, kind: int, arm: int, fade: float) -> float:
-    """One estimate of an arm's mean loss, which begins as two supposed losses."""
+    """Return one estimate of an arm's mean loss, which includes two supposed losses."""
     sum_ = means.sums[kind, arm] * fade + means.prior_sums[kind]
     return float(sum_ / (means.counts[kind, arm] * fade + SUPPOSED))
 
 
 @compiled
 def mixed_estimate(means: MeanLoss, arm: int, slow: float, fast: float) -> tuple[float, float]:
-    """The mean loss of an arm by all estimates together, and the number of losses behind it.
+    """Return the mean loss of an arm by all estimates together, and the number of losses used.
 
     slow and fast are the decays since the last refresh.
     """
@@ -144,7 +145,7 @@ def mixed_estimate(means: MeanLoss, arm: int, slow: float, fast: float) -> tuple
 
 @compiled
 def set_forecast(means: MeanLoss, arm: int, slow: float, fast: float) -> None:
-    """Renew the forecasts of an arm, by which losses that arrive from now on score the estimates.
+    """Compute the forecasts of an arm again; losses that arrive later score the estimates by them.
 
     slow and fast are the decays since the last refresh.
     """
@@ -162,7 +163,7 @@ def set_forecast(means: MeanLoss, arm: int, slow: float, fast: float) -> None:
 
 @compiled
 def expected_loss(means: MeanLoss, arm: int) -> float:
-    """The loss that is expected of a play of this arm, the common shift included."""
+    """Return the expected loss of a play of this arm, including the common shift."""
     own, weight = means.forecast[MIXED, arm], means.shift.weight[0]
     return float(own + weight * (means.forecast[SHIFTED, arm] + shift_now(means.shift) - own))
 
@@ -191,7 +192,7 @@ def score(means: MeanLoss, arm: int, loss: float, explained: float) -> None:
 
 @compiled
 def set_weights(means: MeanLoss, arm: int) -> None:
-    """The weights of an arm's own estimates: exp(-evidence against each), normalised."""
+    """Set the weights of an arm's own estimates: exp(-evidence against each), normalised."""
     evidence, shared, weights = means.evidence, means.shared_evidence, means.weights
     least, sum_ = np.inf, 0.0
     for kind in range(OWN):
@@ -222,7 +223,7 @@ def add_loss(means: MeanLoss, arm: int, loss: float, round_: int) -> None:
 
 @compiled
 def refresh(means: MeanLoss, round_: int) -> None:
-    """Let the sums of all arms decay to this round, and renew the means over all arms."""
+    """Decay the sums of all arms to this round, and compute the means over all arms again."""
     sums, counts = means.sums, means.counts
     for kind, weight in enumerate(decay(round_ - means.last_refresh[0]), SLOW):
         for i in range(sums.shape[1]):

@@ -11,7 +11,7 @@ from belated.learners.states import ArmCounts, ArmFloats
 class PendingPlays(NamedTuple):
     """By arm, the number of pending plays, and the sums of s^2 and of s over their rounds s.
 
-    The sum of s^2 over t^2 is their number in round t, where old plays hardly count.
+    The sum of s^2 divided by t^2 is their number in round t, in which old plays hardly count.
     """
 
     number: ArmCounts
@@ -20,13 +20,13 @@ class PendingPlays(NamedTuple):
 
 
 def none_pending(arms: int) -> PendingPlays:
-    """The record before the first play."""
+    """Make the record before the first play."""
     return PendingPlays(np.zeros(arms, dtype=np.int64), np.zeros(arms), np.zeros(arms))
 
 
 @compiled
 def add_pending(pending: PendingPlays, arm: int, round_: float) -> None:
-    """A play of this round is pending."""
+    """Add a play of this round to the pending plays of an arm."""
     pending.number[arm] += 1
     pending.squares[arm] += round_**2
     pending.rounds[arm] += round_
@@ -34,7 +34,7 @@ def add_pending(pending: PendingPlays, arm: int, round_: float) -> None:
 
 @compiled
 def remove_pending(pending: PendingPlays, arm: int, round_: float) -> None:
-    """The play of this round is no longer pending."""
+    """Remove the play of this round from the pending plays of an arm."""
     pending.number[arm] -= 1
     pending.squares[arm] -= round_**2
     pending.rounds[arm] -= round_
@@ -42,11 +42,11 @@ def remove_pending(pending: PendingPlays, arm: int, round_: float) -> None:
 
 @compiled
 def recent_count(pending: PendingPlays, arm: int, now: float) -> float:
-    """The number of pending plays in round `now`, each of them counted (s/t)^2 times."""
+    """Return the number of an arm's pending plays, each counted (s/t)^2 times for t = `now`."""
     return float(pending.squares[arm] / (now * now))
 
 
 @compiled
 def mean_age(pending: PendingPlays, arm: int, now: float) -> float:
-    """The mean age of an arm's pending plays in round `now`; there must be one."""
+    """Return the mean age of an arm's pending plays in round `now`; there must be at least one."""
     return float(now - pending.rounds[arm] / pending.number[arm])

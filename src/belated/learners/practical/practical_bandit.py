@@ -1,20 +1,20 @@
 """The practical bandit: missing losses are imputed, and the rates are those without delays.
 
-Algorithm 1 predicts from Lhat^av + h_t. Here everything is in the hint h_t. It stands for the
-losses that have come and for all that the learner has not seen: those of pending plays and those of
-arms that were not played. It is t times an index of each arm: an estimate of the arm's mean loss
-(`mean_loss`), lowered by its uncertainty. The losses of pending plays are imputed by how long they
-have been pending (`delay_bias`). If imputing turns out worse than knowing nothing (`trust`), the
-hint is dropped until that is no longer so. Rounds without the hint are played by a repaired
-concealed bandit, the fallback, which knows of no other rounds: they are its first, second and so
-on, its Lhat^av has their losses alone, and its max_missing is the largest number of plays of one
-arm that it ever had outstanding.
+Algorithm 1 predicts from Lhat^av + h_t. Here the hint h_t takes the place of the whole sum: it
+stands for the losses that have arrived and for those that the learner has not seen, which are
+those of pending plays and those of arms that were not played. It is t times an index of each
+arm: an estimate of the arm's mean loss (`mean_loss`), lowered by its uncertainty. The losses of
+pending plays are imputed by how long they have been pending (`delay_bias`). While imputed losses
+predict worse than the mean over all arms (`trust`), the hint is not used. Rounds without the hint
+are played by a repaired concealed bandit, the fallback, which sees no other rounds: they are its
+first, second and so on, its Lhat^av has their losses alone, and its max_missing is the largest
+number of plays of one arm that it ever had outstanding.
 
-The order of a round: `predict` finds q_t from the indices. `commit` freezes the loss that is
-expected of the play; then the common shift settles, and the forecasts and the index of the arm are
-renewed or, in some rounds, those of all arms. A loss that arrives later scores the forecasts as
-they are then, and renews the index of its arm. A test has the same learner written from the records
-of the game, without any running sums.
+The order of a round: `predict` computes q_t from the indices. `commit` freezes the expected loss of
+the play; then it updates the common shift, and computes the forecasts and the index of the arm
+again or, in some rounds, those of all arms. A loss that arrives later scores the forecasts of that
+moment, and the index of its arm is computed again. A test has the same learner written from the
+records of the game, without any running sums.
 """
 
 import math
@@ -59,8 +59,8 @@ from belated.solvers.tsallis import solve_tsallis
 from belated.types import Covers, Setting
 
 UNSEEN_RISE = 0.5  # the part of a rise of the common shift that an arm not played may lack
-MOST = 1e9  # of an option: beyond, products would overflow
-EXPLORATION_FALL = -5.0 / 6.0  # the share of exploration, as a power of the round
+MOST = 1e9  # the largest value of an option; with larger ones products would overflow
+EXPLORATION_FALL = -5.0 / 6.0  # the share of exploration is this power of the round
 MOST_EXPLORATION = 0.5
 ROUND, EXPECTED, OVERALL = range(2, 5)  # the columns of a play after those of the fallback's
 
@@ -76,7 +76,7 @@ class PracticalBanditOptions(NamedTuple):
 
 
 class PracticalBanditState(NamedTuple):
-    """The fallback for rounds without the hint, the estimates, and what the hint is made from.
+    """The state of the practical bandit: the fallback, the estimates, and the parts of the hint.
 
     indices is h_t/t, the index of each arm, and shift_met the common shift as it was when the arm
     was last played. exploration is the share of rounds that explore, and multiplier the warm start
@@ -106,13 +106,13 @@ class PracticalBanditInfo(NamedTuple):
 
 @compiled
 def has_hint(state: PracticalBanditState) -> bool:
-    """Whether the coming round is played with the hint, and not by the fallback."""
+    """Whether the coming round is played with the hint, instead of by the fallback."""
     return is_trusted(state.trust, state.round[0], state.options.patience[0])
 
 
 @compiled
 def predict(state: PracticalBanditState, prediction: Prediction) -> None:
-    """q_t = argmin <q, h_t> - (1/eta_t) sum sqrt(q); without trust, that of th:concealed."""
+    """Fill q_t = argmin <q, h_t> - (1/eta_t) sum sqrt(q); without trust, that of th:concealed."""
     if has_hint(state):
         predict_from_hint(state, prediction)
     else:
@@ -123,7 +123,7 @@ def predict(state: PracticalBanditState, prediction: Prediction) -> None:
 
 @compiled
 def predict_from_hint(state: PracticalBanditState, prediction: Prediction) -> None:
-    """The Tsallis argmin, mixed with a little exploration.
+    """Compute the Tsallis argmin, mixed with a little exploration.
 
     Weights below the share of exploration over K are raised to it, and then all are divided by
     their sum. The share is 1/2 at first. The refresh of all arms in round t makes it `checks`
@@ -149,7 +149,10 @@ def predict_from_hint(state: PracticalBanditState, prediction: Prediction) -> No
 
 @compiled
 def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze the probability, and the losses expected of the play and of any; renew the index."""
+    """Play the round: freeze the probability and two forecasts of the loss, and update the index.
+
+    The forecasts are the expected loss of the arm and the mean over all arms.
+    """
     if has_hint(state):
         state.multiplier[0] = prediction.info.multiplier[0]
         plays[0, DIVISOR], plays[0, WEIGHT] = 0.0, 0.0
@@ -177,7 +180,7 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
 
 @compiled
 def refresh_all(state: PracticalBanditState, round_: int) -> None:
-    """Renew estimates, delay bias and exploration as of this round, and the index of every arm."""
+    """Update the estimates, the delay bias, the exploration and every arm's index to this round."""
     means = state.means
     mean_loss.refresh(means, round_)
     delay_bias.refresh(state.bias)
@@ -192,13 +195,13 @@ def refresh_all(state: PracticalBanditState, round_: int) -> None:
 
 @compiled
 def set_index(state: PracticalBanditState, arm: int) -> None:
-    """Renew the index of an arm: its mean loss less its uncertainty.
+    """Compute the index of an arm again: its mean loss less its uncertainty.
 
     The estimates have mean m and count n together. Every pending play adds (s/t)^2 losses to them,
     which are worse than m by the delay bias of their mean age. The index is then
     m - width sqrt(p (1 - p) g / (n + 1)) with p = (m (n + 1) + 1)/(n + 3) within [0, 1] and
-    g = 1 + ln(t / (K (n + 1))), but at least 1; less what the arm may lack of a rise of the common
-    shift. It stays as it is until it is renewed.
+    g = 1 + ln(t / (K (n + 1))), but at least 1; less the `unseen_rise` of the arm. It is kept until
+    it is computed again.
     """
     t, (slow, fast) = float(state.round[0]), decay_since_refresh(state.means, state.round[0] - 1)
     mean, count = mixed_estimate(state.means, arm, slow, fast)
@@ -216,9 +219,9 @@ def set_index(state: PracticalBanditState, arm: int) -> None:
 
 @compiled
 def unseen_rise(state: PracticalBanditState, arm: int) -> float:
-    """Half of the rise of the common shift since the arm was last played, times its weight.
+    """Return half of the rise of the common shift since the arm was last played, times its weight.
 
-    The arm itself may have stayed where it was: it was not played since.
+    The losses of the arm itself may not have risen: it was not played since.
     """
     shift = state.means.shift
     rise = max(0.0, shift_now(shift) - state.shift_met[arm])
@@ -227,14 +230,14 @@ def unseen_rise(state: PracticalBanditState, arm: int) -> float:
 
 @compiled
 def withdraw(state: PracticalBanditState, play: Floats, arm: int) -> None:
-    """The play is no longer pending."""
+    """Remove a play from the pending ones, and compute the arm's index again."""
     end_play(state, play, arm)
     set_index(state, arm)
 
 
 @compiled
 def end_play(state: PracticalBanditState, play: Floats, arm: int) -> None:
-    """Remove a play from the pending ones, without renewing the arm's index."""
+    """Remove a play from the pending ones, but leave the arm's index as it is."""
     if play[WEIGHT] > 0.0:
         concealed.withdraw(state.fallback, play, arm)
     remove_pending(state.pending, arm, play[ROUND])
@@ -243,7 +246,7 @@ def end_play(state: PracticalBanditState, play: Floats, arm: int) -> None:
 
 @compiled
 def observe(state: PracticalBanditState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Score the forecasts, and add the loss; one of a fallback's round also to its Lhat^av."""
+    """Score the forecasts and add the loss; in a round of the fallback, also to its Lhat^av."""
     end_play(state, play, arm)
     if play[WEIGHT] > 0.0:
         state.fallback.losses[arm] += loss / play[DIVISOR]
@@ -259,7 +262,7 @@ def observe(state: PracticalBanditState, play: Floats, arm: int, loss: float, mi
 
 @dataclass(frozen=True)
 class PracticalBandit(Learner):
-    """The practical bandit, which need not know anything beforehand.
+    """The practical bandit, which needs no prior knowledge.
 
     Its options are for studies of what each part does. `rate` is eta_t sqrt(t), twelve times the
     paper's. `width` is the number of standard deviations by which an estimate is lowered. `checks`
@@ -327,9 +330,10 @@ class PracticalBandit(Learner):
     def with_arms(
         self, state: PracticalBanditState, kept: Sequence[int], added: int
     ) -> PracticalBanditState:
-        """A new arm is one of which no loss has come; the indices of all arms are renewed.
+        """Return the state with other arms; all indices are computed again.
 
-        What was learned about all arms together stays, also from the arms that are left out.
+        A new arm has no losses yet. What was learned about all arms together is kept, including
+        what came from the arms that are removed.
         """
         fallback = concealed.Concealed(self.arms, variant="repaired")
         other: PracticalBanditState = super().with_arms(state, kept, added)
@@ -344,7 +348,7 @@ class PracticalBandit(Learner):
         return other
 
     def losses(self, state: PracticalBanditState) -> Floats:
-        """Lhat^av of the rounds without the hint."""
+        """Return Lhat^av of the rounds without the hint."""
         return state.fallback.losses[:, np.newaxis]
 
     def blank(self) -> Prediction:
@@ -356,7 +360,7 @@ class PracticalBandit(Learner):
         return Prediction.blank(self.arms, eta=1, gamma=1, info=info)
 
     def from_version_3(self, parts: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-        """The parts of a saved flat state, with those of the pending plays together."""
+        """Rearrange the parts of a state saved in version 3: pending plays are put together."""
         names = [name for name in parts if name not in ("recent", "made")]
         place = names.index("pending") + 1
         order = (*names[:place], "recent", "made", *names[place:])

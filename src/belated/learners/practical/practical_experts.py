@@ -1,10 +1,10 @@
-"""The practical learner for experts: it imputes missing losses, and watches what that costs.
+"""The practical learner for experts: it imputes missing losses, and measures what that costs.
 
 A *steady* strategy plays the exponential weights of all losses so far, in which every missing loss
-stands at the mean of the losses of its expert that have come: Algorithm 1 with a hint. Its rate
-follows from the drift of the run itself, as in AdaHedge, and is bolder than there while the drift
-is small. Two *trackers* forget, and follow losses that change. Exponential weights over these
-three, at a rate found in the same way, mix them.
+is replaced by the mean of the losses of its expert that have arrived: Algorithm 1 with a hint. Its
+rate follows from the drift of the run itself, as in AdaHedge, and is higher than there while the
+drift is small. Two *trackers* forget old losses, and so follow losses that change. Exponential
+weights over these three strategies, at a rate that is found in the same way, mix them.
 docs/theory-practical.md proves a bound on the regret of every run, for any delays.
 """
 
@@ -59,19 +59,19 @@ from belated.numerics.lanes import (
 )
 from belated.types import Covers, Setting
 
-# Chosen on a half of the scenarios, to be judged on the other half.
+# These values were chosen on half of the scenarios, so that the other half can judge them.
 FORGETTING = (0.998, 0.98)  # gamma of the trackers: they remember some 500 and 50 rounds
-TRACKER_PULL = 8.0  # of their rate, which is this times the root of the rounds remembered
-TRACKERS_SHARE = 1 / 256  # of the prior: little, as it costs something where nothing changes
+TRACKER_PULL = 8.0  # their rate is this times the root of the number of rounds remembered
+TRACKERS_SHARE = 1 / 256  # their share of the prior, small since it costs regret if nothing changes
 LEAST_MIXING_DRIFT = 16.0  # D'max begins here: a smaller lead of one strategy may be chance
 
 TRACKERS = len(FORGETTING)
 LOG_FORGETTING = tuple(math.log(gamma) for gamma in FORGETTING)
 STRATEGIES = 1 + TRACKERS
 MIXING_PULL = math.log(TRACKERS / TRACKERS_SHARE)  # ln(1/pi) of a tracker
-FIRST_GUESS = 0.5 + 0.5 * LEANING  # at every loss, before any has come
+FIRST_GUESS = 0.5 + 0.5 * LEANING  # the guess for every loss before any has arrived
 OUT_OF_THE_QUESTION = -1e6  # ln pi of a strategy that is never played
-MOST_BOLD = 1e6  # beyond, c ln K/Dmax would be so high that rounding decides
+MOST_BOLD = 1e6  # with more, c ln K/Dmax would be so high that rounding decides
 
 MIXTURE = STRATEGIES  # the mixture's place after those of the strategies: together they fill lanes
 ROUND = STRATEGIES + 1  # the column of a play after the weights
@@ -81,7 +81,7 @@ STEADY, MIXING = range(2)  # the two rates of a prediction
 
 
 class PracticalExpertsOptions(NamedTuple):
-    """The options: whether missing losses are imputed (1 or 0), c at first, ln pi of strategies."""
+    """The options: if missing losses are imputed (1 or 0), the first c, and ln pi of strategies."""
 
     imputes: Floats
     bold: Floats
@@ -89,11 +89,12 @@ class PracticalExpertsOptions(NamedTuple):
 
 
 class PracticalExpertsState(NamedTuple):
-    """told counts the losses of an expert that have come, due also those that are missing.
+    """The state of the practical experts.
 
-    own is what the strategies and the mixture have lost where the loss was told. waiting has, for
-    each expert, the sum of the weights that they gave it in rounds of which its loss is missing.
-    These two and losses are exact sums. recent is what the trackers remember of each expert: two
+    told counts the losses of an expert that have arrived; due also counts those that are missing.
+    own is the loss of the strategies and the mixture from the losses that were told. waiting has,
+    for each expert, the sum of the weights that they gave it in rounds in which its loss is
+    missing. These two and losses are exact sums. recent has the trackers' sums for each expert: two
     sums of losses, and two counts. steady and mixing are the drift accounts.
     """
 
@@ -110,12 +111,12 @@ class PracticalExpertsState(NamedTuple):
 
 
 class PracticalExpertsInfo(NamedTuple):
-    """The strategies, what they follow, and the drift accounts as this round finds them.
+    """The strategies of a round, the losses they follow, and the drift accounts of the round.
 
     strategies has q^m of each strategy in a row, and shares has w, their shares in the mixture.
-    guesses is mu, at which the missing losses of each expert stand, and imputed is G, the sum of
-    all its losses. lost is V of the strategies, less what their priors handicap them by, and of the
-    mixture. recent_means is working space.
+    guesses is mu, the value of every missing loss of an expert, and imputed is G, the sum of all
+    its losses. lost is V of the strategies, less the handicap by their priors, and of the mixture.
+    recent_means is working space.
     """
 
     strategies: Floats
@@ -130,7 +131,7 @@ class PracticalExpertsInfo(NamedTuple):
 
 @compiled
 def predict(state: PracticalExpertsState, prediction: Prediction) -> None:
-    """q_t = sum_m w_t(m) q_t^m, and the drift accounts as this round finds them."""
+    """Compute q_t = sum_m w_t(m) q_t^m and the drift accounts of this round."""
     info, bold = prediction.info, state.options.bold[0]
     steady, mixing, strategies = info.steady, info.mixing, info.strategies
     impute(state, info.guesses, info.imputed)
@@ -148,10 +149,11 @@ def predict(state: PracticalExpertsState, prediction: Prediction) -> None:
 
 @compiled
 def impute(state: PracticalExpertsState, guess: Floats, imputed: Floats) -> None:
-    """mu(i), at which every missing loss of i stands, and G(i), the sum of all with the coming one.
+    """Compute mu(i), which replaces every missing loss of expert i, and the sum of losses G(i).
 
-    A round whose losses were all withdrawn is not counted. If a round's losses were withdrawn from
-    some experts only, they stand at mu, so that no expert is better off for it.
+    The sum includes the coming loss. A round whose losses were all withdrawn is not counted. If a
+    round's losses were withdrawn for some experts only, mu replaces them, so that no expert gains
+    by it.
     """
     losses, told, imputes = state.losses, state.told, state.options.imputes[0]
     rounds, count, sum_ = state.due.max() + 1, told.sum(), total(losses[0]) + total(losses[1])
@@ -165,7 +167,7 @@ def impute(state: PracticalExpertsState, guess: Floats, imputed: Floats) -> None
 
 @compiled
 def imputed_losses(state: PracticalExpertsState, guess: Floats) -> Lanes:
-    """V: what the strategies and the mixture have lost, with the missing losses at mu."""
+    """Return V, the losses of the strategies and the mixture, with mu for missing losses."""
     sum_ = spread(0.0)
     for i in range(guess.shape[0]):
         sum_ = sum_ + lanes_sum(state.waiting, EXACT * i) * guess[i]
@@ -174,7 +176,7 @@ def imputed_losses(state: PracticalExpertsState, guess: Floats) -> Lanes:
 
 @compiled
 def track(state: PracticalExpertsState, info: PracticalExpertsInfo) -> None:
-    """Fill q of the trackers: the softmin of the means of what they remember."""
+    """Compute q of the trackers: the softmin of their decaying means of the losses."""
     recent, sums, means = state.recent, spread(0.0), info.recent_means
     for i in range(means.shape[0]):
         sums = sums + load_whole(recent, LANES * i)
@@ -190,7 +192,7 @@ def track(state: PracticalExpertsState, info: PracticalExpertsInfo) -> None:
 
 @compiled
 def mix(strategies: Floats, shares: Floats, q: Floats) -> None:
-    """q = sum_m w(m) q^m."""
+    """Compute the mixture q = sum_m w(m) q^m."""
     for i in range(q.shape[0]):
         weight = 0.0
         for m in range(STRATEGIES):
@@ -200,7 +202,7 @@ def mix(strategies: Floats, shares: Floats, q: Floats) -> None:
 
 @compiled
 def commit(state: PracticalExpertsState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze the weights of every strategy and the round; let what the trackers remember decay."""
+    """Play the round: freeze its number and all strategies' weights, and decay the trackers."""
     q, strategies, recent = prediction.q, prediction.info.strategies, state.recent
     fading = side_by_side(*FORGETTING, *FORGETTING)
     for i in range(plays.shape[0]):
@@ -219,7 +221,7 @@ def commit(state: PracticalExpertsState, prediction: Prediction, arm: int, plays
 
 @compiled
 def withdraw(state: PracticalExpertsState, play: Floats, arm: int) -> None:
-    """The loss is no longer missing."""
+    """Count a loss as withdrawn, so that it is no longer missing."""
     state.due[arm] -= 1
     no_longer_waiting(state, play, arm)
 
@@ -228,10 +230,10 @@ def withdraw(state: PracticalExpertsState, play: Floats, arm: int) -> None:
 def observe(
     state: PracticalExpertsState, play: Floats, arm: int, loss: float, missing: int
 ) -> None:
-    """Put the loss in the place of the guess, and let the trackers remember it at its age.
+    """Replace the guess by the loss, and add it to the trackers' sums with the weight of its age.
 
-    There is no branch here nor in what it calls: with one, numba counts references to the state's
-    arrays in every call, which takes longer than all the rest.
+    Neither this function nor those it calls have a branch: with one, numba would count references
+    to the state's arrays in every call, which takes longer than everything else.
     """
     add_exactly(state.losses, arm, loss)
     add_lanes_exactly(state.own, 0, load_whole(play, 0) * loss)
@@ -245,7 +247,7 @@ def observe(
 
 @inlined
 def no_longer_waiting(state: PracticalExpertsState, play: Floats, arm: int) -> None:
-    """Take the weights of a round off those that wait; none wait if nothing is missing."""
+    """Subtract the weights of a round from `waiting`, which becomes 0 if no loss is missing."""
     waiting, place = state.waiting, EXACT * arm
     add_lanes_exactly(waiting, place, load_whole(play, 0) * -1.0)
     some = min(float(state.due[arm] - state.told[arm]), 1.0)  # 0 if nothing is missing
@@ -255,11 +257,11 @@ def no_longer_waiting(state: PracticalExpertsState, play: Floats, arm: int) -> N
 
 @dataclass(frozen=True)
 class PracticalExperts(Learner):
-    """The practical learner for experts, which need not know anything beforehand.
+    """The practical learner for experts, which needs no prior knowledge.
 
-    Its options are for studies of what each part does. Without `imputes` missing losses stand at 0,
-    as in the paper; `bold` is c of the steady strategy's rate at first, 1 that of AdaHedge; without
-    `tracks` the steady strategy plays alone.
+    Its options are for studies of what each part does. Without `imputes` missing losses count as 0,
+    as in the paper; `bold` is the first c of the steady strategy's rate, which is 1 in AdaHedge;
+    without `tracks` the steady strategy plays alone.
     """
 
     imputes: bool = True
@@ -324,9 +326,10 @@ class PracticalExperts(Learner):
     def with_arms(
         self, state: PracticalExpertsState, kept: Sequence[int], added: int
     ) -> PracticalExpertsState:
-        """A new expert has lost, in all rounds so far, what the steady strategy has lost.
+        """Return the state with other experts.
 
-        If an expert leaves, the rounds that it alone was due stay counted, for all that are left.
+        A new expert begins with the loss of the steady strategy in all rounds so far. If an expert
+        is removed, rounds in which it alone was due stay counted for the experts that remain.
         """
         other: PracticalExpertsState = super().with_arms(state, kept, added)
         rounds, stay = state.due.max(), len(kept)
@@ -354,14 +357,14 @@ class PracticalExperts(Learner):
         return Prediction.blank(self.arms, eta=2, info=info)
 
     def proof(self, run: RunOutcome, arms: Floats) -> PracticalCertificate:
-        """Both parts of the certificate, from a run and what each expert has lost."""
+        """Return both parts of the certificate, from a run and the loss of each expert."""
         info, rates = run.info, run.eta
         steady = Player(info.steady, float(rates[STEADY]), even_prior(arms.size), self.first_guess)
         mixing = Player(info.mixing, float(rates[MIXING]), self.log_prior, 0.0)
         return closed(steady, mixing, arms, run.strategies, run.loss)
 
     def certificate(self, run: RunOutcome, game: GameOutcome) -> Certificate:
-        """The bound (2') of docs/theory-practical.md, which is the same against every expert."""
+        """Return the bound (2') of docs/theory-practical.md, which is equal for all experts."""
         proof = self.proof(run, game.losses)
         return Certificate(np.full(game.losses.size, proof.bound), proof.holds)
 

@@ -1,4 +1,4 @@
-"""Trust: whether imputing missing losses has done no worse than knowing nothing would have.
+"""Trust: whether imputed losses have predicted no worse than the mean over all arms.
 
 Every loss that is told scores two forecasts of its round: the loss that was expected of its arm,
 and the mean over all arms. While the squared errors of the first are not much larger than those of
@@ -12,12 +12,13 @@ import numpy as np
 from belated.arrays import Floats
 from belated.compiled.jit import compiled
 
-PER_PENDING = 0.5  # excess that is forgiven for each recent pending play
+PER_PENDING = 0.5  # the excess that is tolerated for each recent pending play
 
 
 class Trust(NamedTuple):
-    """excess is the sum of (l - expected)^2 - (l - overall mean)^2 over the losses told.
+    """The record by which imputing is trusted.
 
+    excess is the sum of (l - expected)^2 - (l - overall mean)^2 over the losses told, and
     pending_squares is the sum of s^2 over the rounds s of all pending plays.
     """
 
@@ -26,18 +27,18 @@ class Trust(NamedTuple):
 
 
 def full_trust() -> Trust:
-    """The record before the first loss."""
+    """Make the record before the first loss."""
     return Trust(excess=np.zeros(1), pending_squares=np.zeros(1))
 
 
 @compiled
 def is_trusted(trust: Trust, round_: int, patience: float) -> bool:
-    """Whether the excess is at most `patience`, and half of (s/t)^2 for every pending play."""
+    """Whether the excess is at most `patience` plus half of (s/t)^2 for every pending play."""
     recent = trust.pending_squares[0] / float(round_) ** 2
     return bool(trust.excess[0] <= patience + PER_PENDING * recent)
 
 
 @compiled
 def score_forecasts(trust: Trust, loss: float, expected: float, overall: float) -> None:
-    """Add the excess of a loss that was told."""
+    """Add the excess of squared errors at a loss that was told."""
     trust.excess[0] += (loss - expected) ** 2 - (loss - overall) ** 2
