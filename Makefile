@@ -22,7 +22,7 @@ demo: .venv/demo  ## compare the learners on three scenarios and write report.ht
 	$(BIN)/belated compare late-best limit-orders network-width --report report.html
 
 test: setup  ## all tests interpreted, and the core of the kernels compiled; under 8 minutes
-	$(PYTEST) -m "not check"
+	$(PYTEST) -m "not check and not long"
 	$(COMPILED) -m core
 
 check: test rest  ## make test, and everything that takes longer; under 20 minutes

@@ -1,11 +1,12 @@
 """How the tests run: interpreted unless BELATED_COMPILED=1, and without a skip in CI.
 
-Interpreted, a learner answers at once; compiled, it first takes the compiler some seconds. Three
+Interpreted, a learner answers at once; compiled, it first takes the compiler some seconds. Four
 marks say where a test belongs (see CONTRIBUTING.md):
 
 - `compiled`: it needs compiled code, and is left out of an interpreted run;
 - `core`: the compiled core, which `make test` runs compiled, too. `core("name")` says that the
   parameter `name` holds a learner: of those only `FAMILIES` are in the core;
+- `long`: it takes long interpreted; `make test` leaves it to the core and `make check` to all;
 - `check`: it takes long, and only `make check` runs it.
 """
 

@@ -78,6 +78,7 @@ def assert_close(one: object, other: object, name: str = "") -> None:
     np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12, err_msg=name)  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 @pytest.mark.core("text")
 @pytest.mark.parametrize("text", every_way())
 def test_the_compiled_game_equals_its_readable_twin(text: str) -> None:
@@ -88,6 +89,7 @@ def test_the_compiled_game_equals_its_readable_twin(text: str) -> None:
         assert_equal(engine.play(learner, game, DRAWS), play.play(learner, game, DRAWS))  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 @pytest.mark.core("name")
 @pytest.mark.parametrize("name", ["full-information", "concealed", "exp3", "dorm-plus"])
 def test_delays_beyond_a_turn_change_nothing(name: str) -> None:

@@ -41,6 +41,7 @@ def lost_at_last(learner: Learner) -> tuple[float, list[bool]]:
     return lost, trusted
 
 
+@pytest.mark.long
 def test_it_costs_more_than_to_have_learned_and_less_than_not_to_learn() -> None:
     """All of the last rounds are without the hint; the numbers are docs/theory-practical.md's.
 

@@ -32,6 +32,7 @@ def weights(learner: Learner, untold: float) -> Floats:
     return weights_of(learner, losses, delays, lambda t, q: int(uniform[t] >= q[0]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["bandit", "experts"])
 def test_what_is_won_in_one_game_is_lost_in_the_other(kind: str) -> None:
     """The weights are the same in both, so that regrets add up to T/2; each prefers one game."""
