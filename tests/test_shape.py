@@ -29,7 +29,8 @@ from tests.import_graph import (
 LAYERS = {
     "belated": [
         "lazy", "types", "arrays", "specs", "checks", "table_files", "client", "ftrl", "compiled",
-        "numerics", "compiled.ask_tell", "solvers", "learners", "environments", "play", "analysis",
+        "numerics", "compiled.jit", "compiled.ask_tell", "solvers", "learners", "environments",
+        "play", "analysis",
         "comparison", "replay", "sweep", "stress", "report", "asktell", "service", "cli",
         "__main__",
     ],

@@ -11,10 +11,6 @@ import pytest
 import belated
 from belated import StateFormatError, TicketState
 from tests.asktell.session_kinds import refused
-from tests.laws.by_hand import plain_steps
-
-__all__ = ["plain_steps"]
-pytestmark = pytest.mark.usefixtures("plain_steps")
 
 
 def hedge(**options: Any) -> Any:
