@@ -6,8 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from belated.compiled.entries import interpreted
-from belated.compiled.kernels import compiled, kernel_of
+from belated.compiled.kernels import Kernel, compiled, interpreted, kernel_of
 
 
 def inverse(value: np.float64) -> np.float64:
@@ -15,7 +14,7 @@ def inverse(value: np.float64) -> np.float64:
     return np.float64(1.0) / value
 
 
-def test_an_interpreted_step_divides_by_zero_in_silence() -> None:
+def test_an_interpreted_kernel_divides_by_zero_in_silence() -> None:
     """Also after an error; and whoever called it is warned as before."""
     zero = np.float64(0.0)
 
@@ -24,9 +23,9 @@ def test_an_interpreted_step_divides_by_zero_in_silence() -> None:
         raise ArithmeticError("it went wrong")
 
     for _ in range(2):
-        assert interpreted(inverse)(zero) == np.inf
+        assert interpreted(Kernel(inverse, {}))(zero) == np.inf
         with pytest.raises(ArithmeticError):
-            interpreted(fails)()
+            interpreted(Kernel(fails, {}))()
         with pytest.raises(RuntimeWarning):
             inverse(zero)
 

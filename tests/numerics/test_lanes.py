@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from belated.arrays import Floats
-from belated.compiled.kernels import compile_mode
+from belated.compiled.kernels import compiled
 from belated.numerics.lanes import (
     LANES,
     LEAST,
@@ -44,11 +44,7 @@ NAMES += ["smaller than 0.5", "magnitude", "unless below"]
 
 def jitted(function: Any) -> Any:
     """The function compiled, or as it is where nothing is compiled."""
-    if compile_mode() == "never":
-        return function
-    from belated.compiled.jit.world import called
-
-    return called(function)
+    return compiled(function)
 
 
 @jitted

@@ -44,7 +44,7 @@ class Compilation:
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "belated.compiled.jit.worker"],
+            [sys.executable, "-m", "belated.compiled.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
