@@ -43,7 +43,8 @@ from belated.types import (
     TicketState,
 )
 
-OpenTicket = tuple[Ticket, Drawn]
+TicketParts = tuple[str, int, Arm, float, None]  # the fields of a bandit's `Ticket`
+OpenTicket = tuple[TicketParts, Drawn]
 TOLD = TicketState.TOLD  # looked up once: members of an enumeration are slow to reach
 SLOW_PATH: Drawn = (NOT_PLAYED, 0.0, ())
 FIRST = np.zeros(1, dtype=np.int64)  # the only place in a bandit's ticket
@@ -51,7 +52,12 @@ _made = tuple.__new__  # makes a record of its parts three times as fast as its 
 
 
 class BanditSession(Session):
-    """What all bandits share. For an open ticket the book keeps the ticket and what was drawn."""
+    """What all bandits share.
+
+    For an open ticket the book keeps the fields of the ticket and what was drawn, as plain tuples:
+    Python's garbage collector soon stops to visit these, while it would visit each `Ticket` again
+    and again. So an ask takes no longer while a million tickets are open.
+    """
 
     is_bandit = True
     _groups_arms = True  # many arms without a loss are kept as one group; off only for tests
@@ -73,33 +79,37 @@ class BanditSession(Session):
         """Play one round: a ticket with the arm to play and the probability of its draw."""
         book, runner = self._book, self._runner
         round_ = book.opened + 1
-        drawn = SLOW_PATH
-        if round_ <= self._last_fast_round and round_ - self._lifetime not in book.open:
+        drawn, lifetime = SLOW_PATH, self._lifetime
+        if round_ <= self._last_fast_round and (
+            lifetime is None or round_ - lifetime not in book.open
+        ):
             drawn = runner.ask(runner.address, self._mode)
         if drawn[0] == NOT_PLAYED:
             drawn = self._ask_slowly()
         arm, probability, _ = drawn
-        parts = (f"{book.key}-{round_}", round_, self.arms[arm], probability, None)
-        ticket = _made(Ticket, parts)
-        book.open[round_] = (ticket, drawn)
+        parts = (f"{book.prefix}{round_}", round_, self.arms[arm], probability, None)
+        book.open[round_] = (parts, drawn)
         book.opened = round_
-        return ticket
+        return _made(Ticket, parts)
 
     def _tell(self, ticket: Ticket | str, loss: float, missing: int) -> Feedback:
         """Learn a loss in [0, 1] of the ticket's arm, on the fast path if nothing is special."""
         book, runner = self._book, self._runner
         try:
             round_ = ticket.round if type(ticket) is Ticket else book.round_of(ticket)
-            entry = book.open.get(round_)
-        except TypeError:  # a round that could not even be looked up
-            entry = None
-        if entry is not None and round_ >= self._first_round:
-            handed_out, drawn = entry
-            if (
-                handed_out is ticket or type(ticket) is str or handed_out == ticket
-            ) and runner.tell(runner.address, drawn, loss, missing, self._mode):
-                book.close(handed_out.round, (TOLD, drawn[0], loss, missing))
-                return _made(Feedback, (handed_out.id, True, TOLD))
+            parts, drawn = book.open[round_]
+        except (KeyError, TypeError):  # a round that is not open, or not even a number
+            parts = None
+        if (
+            parts is not None
+            and round_ >= self._first_round
+            and (parts == ticket or type(ticket) is str)
+            and runner.tell(runner.address, drawn, loss, missing, self._mode)
+        ):
+            own = parts[1]  # while the round that was given may be a float
+            del book.open[own]  # as `book.close` does it, without the cost of the call
+            book.closed.append((own, TOLD, drawn[0], loss, missing))
+            return _made(Feedback, (parts[0], True, TOLD))
         return self._receive(self._round_of(ticket), _report(loss, missing))
 
     def _checked_missing(self, ticket: Ticket | str, missing: int | None) -> int:
@@ -108,7 +118,7 @@ class BanditSession(Session):
     # -- tickets
 
     def _ticket_of(self, round_: int, entry: OpenTicket) -> Ticket:
-        return entry[0]
+        return Ticket(*entry[0])
 
     def _told(self, entry: OpenTicket) -> ToldLosses:
         return ToldLosses(np.full(1, UNTOLD))
@@ -143,15 +153,15 @@ class BanditSession(Session):
         self._book.close(round_, (state, entry[1][0], loss, missing))
 
     def _saved(self, round_: int, entry: OpenTicket, told: ToldLosses) -> SavedRound:
-        ticket, (arm, _, play) = entry
-        return SavedRound(ticket, {arm: play}, told)
+        arm, _, play = entry[1]
+        return SavedRound(self._ticket_of(round_, entry), {arm: play}, told)
 
     def _restored(self, saved: SavedRound) -> OpenTicket:
         ticket, [(arm, play)] = saved.ticket, saved.plays.items()
         if ticket.arm != self.arms[arm] or ticket.probability is None:
             raise ValueError(f"the ticket {ticket.id!r} is of {ticket.arm!r}")
-        own = ticket._replace(arm=self.arms[arm])
-        return own, (arm, ticket.probability, play)
+        parts = (ticket.id, ticket.round, self.arms[arm], ticket.probability, None)
+        return parts, (arm, ticket.probability, play)
 
     # -- max_missing: promised, or doubled when it is exceeded
 
@@ -407,9 +417,9 @@ class Bandit(BanditSession):
     def outstanding(self) -> dict[Arm, int]:
         """How many own plays of each arm are unanswered; if the horizon doubles, of this epoch."""
         counts = dict.fromkeys(self.arms, 0)
-        for round_, (ticket, _) in self._book.open.items():
+        for round_, (_, drawn) in self._book.open.items():
             if round_ >= self._first_round:
-                counts[ticket.arm] += 1
+                counts[self.arms[drawn[0]]] += 1
         return counts
 
     @property
