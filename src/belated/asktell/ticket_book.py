@@ -96,9 +96,10 @@ class ClosedTicket(NamedTuple):
 class TicketBook:
     """All tickets of one session: the open ones by round, the closed ones in order of closing.
 
-    The session decides what it keeps for an open ticket. Of a closed one `closed` has the round and
-    then the fields of a `ClosedTicket`. Each ticket has the same number of places, so that the
-    bounds on remembered tickets and on remembered losses make one bound on tickets.
+    The session decides what it keeps for an open ticket: `open` has what it learns with, `tickets`
+    has the fields of the `Ticket` if the session wants them again. For a closed one `closed` has
+    the round and then the fields of a `ClosedTicket`. Each ticket has the same number of places, so
+    that the bounds on remembered tickets and on remembered losses make one bound on tickets.
 
     Closing a ticket must be quick, while a closed one is rarely looked for. So closed tickets are
     numbered, in order of closing and by round, only when the next one is looked for.
@@ -109,6 +110,7 @@ class TicketBook:
     places: int
     opened: int = 0
     open: dict[int, Any] = field(default_factory=dict)
+    tickets: dict[int, tuple[Any, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.prefix = f"{self.key}-"  # what all ids begin with
@@ -132,6 +134,7 @@ class TicketBook:
         `parts` are the fields of a `ClosedTicket`, which is made of them only when it is needed.
         """
         del self.open[round_]
+        self.tickets.pop(round_, None)
         self.closed.append((round_, *parts))
 
     def closed_ticket(self, round_: int) -> ClosedTicket:
