@@ -218,5 +218,5 @@ def in_force(game: Game, entry: Any) -> tuple[Any, list[int]]:
     """What was in force in a round, by the arms of which something will be told."""
     if not game.is_bandit:
         return entry.plays, list(range(game.options["arms"]))
-    arm, _, play = entry[1]
+    arm, _, *play = entry
     return np.array([play]), [arm]
