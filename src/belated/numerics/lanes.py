@@ -19,6 +19,7 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 
 from belated.arrays import Floats
 from belated.compiled.jit import config, inlined
+from belated.numerics.fused_multiply_add import multiply_add_lanes
 
 Lanes = Any  # supports the arithmetic of a float
 Builder = Any
@@ -127,9 +128,9 @@ def side_by_side(context: Any, a: Any, b: Any, c: Any, d: Any) -> Generated:
     return LANES_TYPE(*[types.float64] * LANES), generate
 
 
-@_in_python(lambda a, b, c: a * b + c)
+@_in_python(multiply_add_lanes)
 def fused(context: Any, a: Any, b: Any, c: Any) -> Generated:
-    """a * b + c, rounded once (twice in plain Python); at least one argument must be lanes."""
+    """a * b + c, rounded once; at least one argument must be lanes."""
 
     def generate(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
         return _call(builder, "llvm.fma", *arguments)
@@ -138,7 +139,7 @@ def fused(context: Any, a: Any, b: Any, c: Any) -> Generated:
     return signature(LANES_TYPE, *kinds), generate
 
 
-@_in_python(np.maximum)
+@_in_python(lambda a, b: np.where(a > b, a, b))
 def larger(context: Any, a: Any, b: Any) -> Generated:
     """max(a, b), lane by lane."""
 
@@ -150,7 +151,7 @@ def larger(context: Any, a: Any, b: Any) -> Generated:
     return signature(LANES_TYPE, *kinds), generate
 
 
-@_in_python(np.minimum)
+@_in_python(lambda a, b: np.where(a < b, a, b))
 def smaller(context: Any, a: Any, b: Any) -> Generated:
     """min(a, b), lane by lane."""
 
@@ -184,7 +185,7 @@ def unless_below(context: Any, value: Any, x: Any, limit: Any) -> Generated:
     return LANES_TYPE(LANES_TYPE, LANES_TYPE, types.float64), generate
 
 
-@_in_python(lambda rounded: np.exp2(rounded - ROUNDER))
+@_in_python(lambda rounded: ((rounded.view(np.int64) + 1023) << 52).view(np.float64))
 def power_of_two(context: Any, rounded: Any) -> Generated:
     """2^n, given n + ROUNDER, whose low bits hold the integer n."""
 
