@@ -1,13 +1,11 @@
 """a * b + c rounded once, as processors compute it, for kernels that run as plain Python.
 
-Python has such a function only since 3.13. Before, it is that of the C library, and where there is
-none, the sum is computed in fractions. All three are exact, so their results are equal.
+Python has such a function since 3.13 only. Before, the product is split into its rounded value and
+its rounding error (Veltkamp and Dekker), and `math.fsum` adds up exactly and rounds once.
 """
 
-import ctypes
 import math
-import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import repeat
 
@@ -15,43 +13,51 @@ import numpy as np
 
 from belated.arrays import Floats
 
-MultiplyAdd = Callable[[float, float, float], float]
+SPLITTER = 134217729.0  # 2^27 + 1: multiplying by it cuts a double into two halves of 26 bits
+LEAST, MOST = 1e-280, 1e280  # products between these have a rounding error that is a double
+
+
+def by_halves(a: float, b: float, c: float) -> float:
+    """a * b + c; where a product of halves might underflow or overflow, it is left to fractions."""
+    product = a * b
+    if not LEAST < abs(product) < MOST:
+        return by_fractions(a, b, c)
+    cut = SPLITTER * a
+    a_high = cut - (cut - a)
+    a_low = a - a_high
+    cut = SPLITTER * b
+    b_high = cut - (cut - b)
+    b_low = b - b_high
+    error = a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
+    result = math.fsum((product, error, c))
+    return result if result == result else by_fractions(a, b, c)  # a NaN: a cut overflowed
 
 
 def by_fractions(a: float, b: float, c: float) -> float:
-    """a * b + c, computed exactly and then rounded."""
-    plain = a * b + c  # is right if a factor is zero or a number is not finite
-    if a == 0.0 or b == 0.0 or not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
-        return plain
+    """a * b + c for any numbers, slowly."""
+    if a == 0.0 or b == 0.0 or not (math.isfinite(a) and math.isfinite(b)):
+        return a * b + c
+    if not math.isfinite(c):
+        return c
     exact = Fraction(a) * Fraction(b) + Fraction(c)
-    if exact == 0:
-        return plain
     try:
         return float(exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf
 
 
-def of_the_c_library() -> MultiplyAdd | None:
-    """Return the function of the C library that Python runs on, or None if it is not found."""
-    try:
-        library = ctypes.PyDLL("ucrtbase" if os.name == "nt" else None)  # keeps the GIL: it is quick
-        function = library.fma
-    except (OSError, AttributeError):
-        return None
-    function.argtypes = [ctypes.c_double] * 3
-    function.restype = ctypes.c_double
-    return function
-
-
-multiply_add: MultiplyAdd = getattr(math, "fma", None) or of_the_c_library() or by_fractions
+multiply_add: Callable[[float, float, float], float] = getattr(math, "fma", by_halves)
 
 
 def multiply_add_lanes(a: Floats | float, b: Floats | float, c: Floats | float) -> Floats:
     """a * b + c lane by lane; at least one argument must be an array."""
-    return np.array([*map(multiply_add, numbers(a), numbers(b), numbers(c))])
-
-
-def numbers(x: Floats | float) -> Iterable[float]:
-    """The numbers of an array, or one number over and over."""
-    return x.tolist() if isinstance(x, np.ndarray) else repeat(x)
+    return np.array(
+        [
+            *map(
+                multiply_add,
+                a.tolist() if isinstance(a, np.ndarray) else repeat(float(a)),
+                b.tolist() if isinstance(b, np.ndarray) else repeat(float(b)),
+                c.tolist() if isinstance(c, np.ndarray) else repeat(float(c)),
+            )
+        ]
+    )
