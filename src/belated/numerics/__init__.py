@@ -5,7 +5,7 @@ the machine's vector width or mathematical library.
 
 - `lanes`: vectors of four doubles, with loads, stores, sums and an exponential of fixed rounding
 - `exact_sums`: running sums that carry their rounding error along
-- `fused_multiply_add`: a * b + c with one rounding, for kernels that run as plain Python
+- `plain_lanes`, `fused_multiply_add`: lanes, and a * b + c with one rounding, in plain Python
 - `ordered_sums`: sums from the first number to the last
 - `exponential_weights`: q proportional to exp(-eta L)
 - `softmin`: q proportional to exp(-value/temperature), down to temperature 0

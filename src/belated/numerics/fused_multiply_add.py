@@ -7,11 +7,6 @@ its rounding error (Veltkamp and Dekker), and `math.fsum` adds up exactly and ro
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import repeat
-
-import numpy as np
-
-from belated.arrays import Floats
 
 SPLITTER = 134217729.0  # 2^27 + 1: multiplying by it cuts a double into two halves of 26 bits
 LEAST, MOST = 1e-280, 1e280  # products between these have a rounding error that is a double
@@ -48,16 +43,3 @@ def by_fractions(a: float, b: float, c: float) -> float:
 
 multiply_add: Callable[[float, float, float], float] = getattr(math, "fma", by_halves)
 
-
-def multiply_add_lanes(a: Floats | float, b: Floats | float, c: Floats | float) -> Floats:
-    """a * b + c lane by lane; at least one argument must be an array."""
-    return np.array(
-        [
-            *map(
-                multiply_add,
-                a.tolist() if isinstance(a, np.ndarray) else repeat(float(a)),
-                b.tolist() if isinstance(b, np.ndarray) else repeat(float(b)),
-                c.tolist() if isinstance(c, np.ndarray) else repeat(float(c)),
-            )
-        ]
-    )

@@ -2,9 +2,9 @@
 
 A compiler vectorises a loop only if it can prove that the result stays the same, so it never
 vectorises a sum, whose order it must keep. Here vectors are explicit: a `Lanes` value is one vector
-register in compiled code and a numpy array of four in plain Python, and supports the arithmetic of
-a float. Sums are added up in a fixed order and the exponential is a polynomial, so that results do
-not depend on the machine's vector width or mathematical library.
+register in compiled code and four floats in plain Python (`plain_lanes`), and supports the
+arithmetic of a float. Sums are added up in a fixed order and the exponential is a polynomial, so
+that results do not depend on the machine's vector width or mathematical library.
 """
 
 import operator
@@ -19,7 +19,8 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 
 from belated.arrays import Floats
 from belated.compiled.jit import config, inlined
-from belated.numerics.fused_multiply_add import multiply_add_lanes
+from belated.numerics import plain_lanes
+from belated.numerics.plain_lanes import ROUNDER
 
 Lanes = Any  # supports the arithmetic of a float
 Builder = Any
@@ -105,7 +106,7 @@ def _call(builder: Builder, name: str, *arguments: Any) -> Any:
     return builder.call(function, [_vector(builder, argument) for argument in arguments])
 
 
-@_in_python(lambda x: np.full(LANES, x))
+@_in_python(plain_lanes.spread)
 def spread(context: Any, x: Any) -> Generated:
     """A vector with x in every lane."""
 
@@ -115,7 +116,7 @@ def spread(context: Any, x: Any) -> Generated:
     return LANES_TYPE(types.float64), generate
 
 
-@_in_python(lambda a, b, c, d: np.array([a, b, c, d], dtype=np.float64))
+@_in_python(plain_lanes.side_by_side)
 def side_by_side(context: Any, a: Any, b: Any, c: Any, d: Any) -> Generated:
     """The vector (a, b, c, d)."""
 
@@ -128,7 +129,7 @@ def side_by_side(context: Any, a: Any, b: Any, c: Any, d: Any) -> Generated:
     return LANES_TYPE(*[types.float64] * LANES), generate
 
 
-@_in_python(multiply_add_lanes)
+@_in_python(plain_lanes.fused)
 def fused(context: Any, a: Any, b: Any, c: Any) -> Generated:
     """a * b + c, rounded once; at least one argument must be lanes."""
 
@@ -139,7 +140,7 @@ def fused(context: Any, a: Any, b: Any, c: Any) -> Generated:
     return signature(LANES_TYPE, *kinds), generate
 
 
-@_in_python(lambda a, b: np.where(a > b, a, b))
+@_in_python(plain_lanes.larger)
 def larger(context: Any, a: Any, b: Any) -> Generated:
     """max(a, b), lane by lane."""
 
@@ -151,7 +152,7 @@ def larger(context: Any, a: Any, b: Any) -> Generated:
     return signature(LANES_TYPE, *kinds), generate
 
 
-@_in_python(lambda a, b: np.where(a < b, a, b))
+@_in_python(plain_lanes.smaller)
 def smaller(context: Any, a: Any, b: Any) -> Generated:
     """min(a, b), lane by lane."""
 
@@ -163,7 +164,7 @@ def smaller(context: Any, a: Any, b: Any) -> Generated:
     return signature(LANES_TYPE, *kinds), generate
 
 
-@_in_python(np.abs)
+@_in_python(plain_lanes.magnitude)
 def magnitude(context: Any, x: Any) -> Generated:
     """|x|, lane by lane."""
 
@@ -173,7 +174,7 @@ def magnitude(context: Any, x: Any) -> Generated:
     return LANES_TYPE(LANES_TYPE), generate
 
 
-@_in_python(lambda value, x, limit: np.where(x >= limit, value, 0.0))
+@_in_python(plain_lanes.unless_below)
 def unless_below(context: Any, value: Any, x: Any, limit: Any) -> Generated:
     """The value where x >= limit, and zero elsewhere, lane by lane."""
 
@@ -185,7 +186,7 @@ def unless_below(context: Any, value: Any, x: Any, limit: Any) -> Generated:
     return LANES_TYPE(LANES_TYPE, LANES_TYPE, types.float64), generate
 
 
-@_in_python(lambda rounded: ((rounded.view(np.int64) + 1023) << 52).view(np.float64))
+@_in_python(plain_lanes.power_of_two)
 def power_of_two(context: Any, rounded: Any) -> Generated:
     """2^n, given n + ROUNDER, whose low bits hold the integer n."""
 
@@ -198,7 +199,7 @@ def power_of_two(context: Any, rounded: Any) -> Generated:
     return LANES_TYPE(LANES_TYPE), generate
 
 
-@_in_python(lambda x, k: x[k])
+@_in_python(plain_lanes.lane)
 def lane(context: Any, x: Any, k: Any) -> Generated:
     """The k-th of the four numbers of a vector."""
 
@@ -214,7 +215,7 @@ def _pointer(context: Any, builder: Builder, kind: Any, array: Any, place: Any) 
     return builder.gep(data, [place])
 
 
-@_in_python(lambda array, i: array[i : i + LANES].copy())
+@_in_python(plain_lanes.load_whole)
 def load_whole(context: Any, array: Any, i: Any) -> Generated:
     """The vector array[i : i + 4], which must lie inside the array."""
 
@@ -225,7 +226,7 @@ def load_whole(context: Any, array: Any, i: Any) -> Generated:
     return LANES_TYPE(array, types.int64), generate
 
 
-@_in_python(lambda array, i, x: array.__setitem__(slice(i, i + LANES), x))
+@_in_python(plain_lanes.store_whole)
 def store_whole(context: Any, array: Any, i: Any, x: Any) -> Generated:
     """Store a vector as array[i : i + 4], which must lie inside the array."""
 
@@ -256,14 +257,7 @@ def _masked(builder: Builder, verb: str, result: Any, *arguments: Any) -> Any:
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
 
 
-def _load_part_in_python(array: Floats, i: int, fill: float) -> Floats:
-    lanes = np.full(LANES, fill)
-    inside = array[i : i + LANES]
-    lanes[: inside.shape[0]] = inside
-    return lanes
-
-
-@_in_python(_load_part_in_python)
+@_in_python(plain_lanes.load_part)
 def load_part(context: Any, array: Any, i: Any, fill: Any) -> Generated:
     """The vector array[i : i + 4], with `fill` in the lanes beyond the end of the array."""
 
@@ -277,12 +271,7 @@ def load_part(context: Any, array: Any, i: Any, fill: Any) -> Generated:
     return LANES_TYPE(array, types.int64, types.float64), generate
 
 
-def _store_part_in_python(array: Floats, i: int, x: Floats) -> None:
-    inside = array[i : i + LANES]
-    inside[:] = x[: inside.shape[0]]
-
-
-@_in_python(_store_part_in_python)
+@_in_python(plain_lanes.store_part)
 def store_part(context: Any, array: Any, i: Any, x: Any) -> Generated:
     """Store a vector as array[i : i + 4]; lanes beyond the end of the array are dropped."""
 
@@ -338,7 +327,6 @@ def largest(x: Lanes) -> float:
 
 LOG2_E = 1.4426950408889634
 LN_2_HIGH, LN_2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-ROUNDER = 6755399441055744.0  # 1.5 * 2^52: adding it leaves the rounded integer in the low bits
 LEAST, MOST = -708.0, 709.0  # e^x is subnormal below and infinite above
 # (e^r - 1 - r)/r^2 on |r| <= ln(2)/2, fitted at Chebyshev points: relative error of e^r 2e-17
 C0, C1, C2, C3, C4 = (
