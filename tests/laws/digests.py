@@ -22,7 +22,7 @@ from belated.play.readable import known_delay
 from belated.specs import named_options
 from belated.types import Setting
 
-ROUNDS = {2: 200, 3: 300, 5: 1100, 10: 200, 17: 200}  # by number of arms: 2,000 in all
+ROUNDS = {1: 50, 2: 200, 3: 300, 5: 1050, 10: 200, 17: 200}  # by number of arms: 2,000 in all
 STRETCH = 50  # rounds for each digest
 LONGEST_DELAY = 40
 LOST, WITHDRAWN = 0.1, 0.1  # shares of the losses that are never told, and that are withdrawn

@@ -42,4 +42,3 @@ def by_fractions(a: float, b: float, c: float) -> float:
 
 
 multiply_add: Callable[[float, float, float], float] = getattr(math, "fma", by_halves)
-

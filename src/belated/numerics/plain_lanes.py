@@ -6,7 +6,6 @@ register. Python raises an error where a processor divides by zero, so division 
 
 import math
 from collections.abc import Callable
-from typing import Union
 
 from belated.arrays import Floats
 from belated.numerics.fused_multiply_add import multiply_add
@@ -48,7 +47,7 @@ class PlainLanes:
     __rmul__ = __mul__
 
 
-Operand = Union[PlainLanes, float]
+Operand = PlainLanes | float
 
 
 def lanes_of(x: Operand) -> PlainLanes:
