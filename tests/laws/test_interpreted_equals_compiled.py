@@ -15,8 +15,6 @@ import pytest
 
 from belated.learners.registry import registered
 
-pytestmark = [pytest.mark.core("spec"), pytest.mark.compiled]
-
 # How a process is told to run kernels as plain Python, or compiled.
 INTERPRETED, COMPILED = {"NUMBA_DISABLE_JIT": "1"}, {"NUMBA_DISABLE_JIT": "0"}
 VARIANTS = [
@@ -57,6 +55,8 @@ def digests(process: subprocess.Popen[str]) -> dict[str, str]:
     return dict(found)
 
 
+@pytest.mark.core("spec")
+@pytest.mark.compiled
 @pytest.mark.parametrize("spec", [*registered(), *VARIANTS])
 def test_a_learner_computes_the_same_bits_interpreted_and_compiled(spec: str) -> None:
     """Weights, plays and states of 2,000 rounds with late, lost and withdrawn losses."""

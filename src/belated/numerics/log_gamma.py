@@ -33,6 +33,7 @@ def log_gamma(x: float) -> float:
     return _lgamma(x)
 
 
-@overload(log_gamma, jit_options={"forceinline": True, "error_model": "numpy"})
+# Not strict: otherwise numba requires the annotations of the plain function.
+@overload(log_gamma, strict=False, jit_options={"forceinline": True, "error_model": "numpy"})
 def _log_gamma(x: Any) -> Callable[..., float]:
     return lambda x: math.lgamma(x)
