@@ -3,8 +3,9 @@
 A compiler vectorises a loop only if it can prove that the result stays the same, so it never
 vectorises a sum, whose order it must keep. Here vectors are explicit: a `Lanes` value is one vector
 register in compiled code (`belated.compiled.jit.lanes`) and four floats in plain Python
-(`numerics.plain_lanes`), and supports the arithmetic of a float. Sums are added up in a fixed order and the exponential is a
-polynomial, so that results do not depend on the machine's vector width or mathematical library.
+(`numerics.plain_lanes`), and supports the arithmetic of a float. Sums are added up in a fixed order
+and the exponential is a polynomial, so that results do not depend on the machine's vector width or
+mathematical library.
 """
 
 from typing import Any
