@@ -1,8 +1,8 @@
 """Learners that were saved in format version 3 are read, and go on exactly.
 
 The folder saved/version-3 has texts that the release before version 4 wrote after 40 rounds with
-late, lost, expired and cancelled plays. NAME.next.json is what that release, compiled, did next with
-them: each step, its arguments, and what came of it.
+late, lost, expired and cancelled plays. NAME.next.json is what that release, compiled, did next
+with them: each step, its arguments, and what came of it.
 """
 
 import json

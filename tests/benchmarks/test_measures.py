@@ -6,7 +6,6 @@ import pytest
 
 from benchmarks.catalogue import MEASURES
 from benchmarks.measure import Effort, Result
-from benchmarks.measures import startup
 from benchmarks.peers import BANDITS, EXPERTS, SOLVERS
 
 QUICK = Effort(quick=True)
@@ -24,7 +23,7 @@ def results(number: int) -> list[Result]:
 
 def test_the_measures_are_numbered_in_order() -> None:
     """In order, as everybody cites them."""
-    assert [measure.number for measure in MEASURES] == list(range(1, 20))
+    assert [measure.number for measure in MEASURES] == list(range(1, 23))
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
@@ -93,18 +92,27 @@ def test_the_others_run(number: int, count: int) -> None:
 def test_a_first_decision_is_timed_with_and_without_its_cache(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The cold one is heard, too; here something cheaper than a decision uses the cache."""
-    code = """
-import os, pathlib, sys
-kept = pathlib.Path(os.environ["BELATED_CACHE_DIR"]) / "kept"
-if not kept.exists():
-    print("Compiling.", file=sys.stderr)
-    kept.touch()
-"""
-    monkeypatch.setattr(startup, "DECISION", code)
-    cold, said, warm = results(11)
-    assert cold.goal
-    assert cold.goal.limit == 20.0
-    assert said.met is True
-    assert warm.goal
-    assert warm.goal.limit == 1.5
+    """Interpreted, until it is compiled, and with the code kept; here of a small learner."""
+    code = "import belated\nbelated.Bandit(3, learner='uniform').ask()\n"
+    monkeypatch.setattr(startup, "FIRST", {"uniform": code})
+    cold, compiled, warm = results(11)
+    assert [each.goal and each.goal.limit for each in (cold, compiled, warm)] == [1.0, 20.0, 0.7]
+    assert cold.value.median < compiled.value.median
+
+
+def test_a_cold_service_is_asked_while_it_compiles() -> None:
+    """Until it answers, and then for a while."""
+    first, slowest = results(20)
+    assert [each.goal and each.goal.limit for each in (first, slowest)] == [4.0, 0.5]
+
+
+def test_an_edited_rival_is_compiled_again() -> None:
+    """In a copy of the package."""
+    (edited,) = results(21)
+    assert edited.goal
+    assert edited.value.median > 0.0
+
+
+def test_the_demo_is_for_full_benchmarks() -> None:
+    """A quick one installs nothing."""
+    assert results(22) == []
