@@ -16,8 +16,8 @@ IMPORT = "import belated"
 HELP = "from belated.cli import main; main(['--help'])"
 FIRST = {
     "ConcealedBandit": "import belated\nbelated.ConcealedBandit(10, max_missing=50).ask()\n",
-    "practical bandit": "import belated\nbelated.Bandit(10).ask()\n",
-    "experts": "import belated\nbelated.Experts(10).ask()\n",
+    "practical bandit": "import belated\nbelated.Bandit(10, learner='practical-bandit').ask()\n",
+    "experts": "import belated\nbelated.Experts(10, learner='practical-experts').ask()\n",
 }
 SECONDS_SINCE = "import time\nprint(time.time() - begun)\n"
 UNTIL_COMPILED = f"""{SECONDS_SINCE}

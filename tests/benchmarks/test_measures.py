@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.catalogue import MEASURES
 from benchmarks.measure import Effort, Result
+from benchmarks.measures import startup
 from benchmarks.peers import BANDITS, EXPERTS, SOLVERS
 
 QUICK = Effort(quick=True)
