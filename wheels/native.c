@@ -1,0 +1,293 @@
+/* belated._native: compiled learners, found by step and kind of record, without numba.
+
+   A step takes the address of a list of words that says where the arrays of a record lie (see
+   belated/compiled/records.py). Here are one C prototype and one Python function for each shape of
+   steps; the Python functions take what numba's own would take. The list of all steps, STEPS, is
+   generated at build time. */
+
+#define Py_LIMITED_API 0x030B0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "native.h"
+
+#define WIDEST 64 /* numbers in a row; wider rows are refused at build time, too */
+
+typedef int64_t Ask(int64_t *, int64_t, double *);
+typedef int64_t Tell(int64_t *, int64_t, const double *, double, int64_t, int64_t);
+typedef int64_t AskExperts(int64_t *, int64_t);
+typedef int64_t TellExperts(int64_t *, const int64_t *, int64_t, const double *, int64_t, int64_t,
+                            const double *);
+typedef int64_t Play(int64_t *, int64_t *, int64_t, int64_t, int64_t, int64_t, int64_t);
+
+/* -- arguments and results */
+
+static int counted(const char *name, Py_ssize_t given, Py_ssize_t wanted)
+{
+    if (given == wanted)
+        return 1;
+    PyErr_Format(PyExc_TypeError, "%s takes %zd arguments, not %zd", name, wanted, given);
+    return 0;
+}
+
+static PyObject *failed(void)
+{
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_RuntimeError, "a native step of belated failed");
+    return NULL;
+}
+
+static const Step *step_of(PyObject *self)
+{
+    return PyCapsule_GetPointer(self, NULL);
+}
+
+static int64_t *words_of(PyObject *address)
+{
+    return (int64_t *)(intptr_t)PyLong_AsSsize_t(address);
+}
+
+static PyObject *row_of(const double *numbers, Py_ssize_t width)
+{
+    PyObject *row = PyTuple_New(width);
+    for (Py_ssize_t k = 0; row != NULL && k < width; k++) {
+        PyObject *number = PyFloat_FromDouble(numbers[k]);
+        if (number == NULL) {
+            Py_DECREF(row);
+            return NULL;
+        }
+        PyTuple_SetItem(row, k, number);
+    }
+    return row;
+}
+
+static PyObject *drawn_of(int64_t arm, const double *numbers, Py_ssize_t width)
+{
+    PyObject *drawn = PyTuple_New(3);
+    if (drawn == NULL)
+        return NULL;
+    PyObject *parts[3] = {PyLong_FromLongLong(arm), PyFloat_FromDouble(numbers[0]),
+                          row_of(numbers + 1, width)};
+    int complete = 1;
+    for (int k = 0; k < 3; k++) {
+        complete = complete && parts[k] != NULL;
+        PyTuple_SetItem(drawn, k, parts[k]);
+    }
+    if (!complete)
+        Py_CLEAR(drawn);
+    return drawn;
+}
+
+/* -- one function for each shape of steps */
+
+static PyObject *ask(PyObject *self, PyObject *const *given, Py_ssize_t count)
+{
+    const Step *step = step_of(self);
+    double out[1 + WIDEST];
+    if (!counted(step->name, count, 2))
+        return NULL;
+    int64_t *words = words_of(given[0]), mode = PyLong_AsLongLong(given[1]);
+    if ((words == (int64_t *)-1 || mode == -1) && PyErr_Occurred())
+        return NULL;
+    int64_t arm = ((Ask *)step->function)(words, mode, out);
+    return arm == FAILED ? failed() : drawn_of(arm, out, step->width);
+}
+
+static PyObject *tell(PyObject *self, PyObject *const *given, Py_ssize_t count)
+{
+    const Step *step = step_of(self);
+    double row[WIDEST + 1];
+    if (!counted(step->name, count, 5))
+        return NULL;
+    int64_t *words = words_of(given[0]);
+    PyObject *play = PyTuple_GetItem(given[1], 2);
+    if (play == NULL)
+        return NULL;
+    int64_t arm = PyLong_AsLongLong(PyTuple_GetItem(given[1], 0));
+    if (PyTuple_Size(play) != step->width)
+        return PyErr_Format(PyExc_ValueError, "%s takes rows of %d", step->name, step->width);
+    for (Py_ssize_t k = 0; k < step->width; k++)
+        row[k] = PyFloat_AsDouble(PyTuple_GetItem(play, k));
+    double loss = PyFloat_AsDouble(given[2]);
+    int64_t missing = PyLong_AsLongLong(given[3]), mode = PyLong_AsLongLong(given[4]);
+    if (PyErr_Occurred())
+        return NULL;
+    int64_t done = ((Tell *)step->function)(words, arm, row, loss, missing, mode);
+    return done == FAILED ? failed() : PyBool_FromLong(done != 0);
+}
+
+static PyObject *ask_experts(PyObject *self, PyObject *const *given, Py_ssize_t count)
+{
+    const Step *step = step_of(self);
+    if (!counted(step->name, count, 2))
+        return NULL;
+    int64_t *words = words_of(given[0]), mode = PyLong_AsLongLong(given[1]);
+    if (PyErr_Occurred())
+        return NULL;
+    if (((AskExperts *)step->function)(words, mode) == FAILED)
+        return failed();
+    Py_RETURN_NONE;
+}
+
+/* An array of 8-byte items in one piece; 0 and an error if it is another. */
+static int viewed(PyObject *array, Py_buffer *view, int dimensions)
+{
+    if (PyObject_GetBuffer(array, view, PyBUF_ND) < 0)
+        return 0;
+    if (view->ndim == dimensions && view->itemsize == 8)
+        return 1;
+    PyBuffer_Release(view);
+    PyErr_SetString(PyExc_ValueError, "an array has the wrong type or number of dimensions");
+    return 0;
+}
+
+static int64_t told(const Step *step, int64_t *words, Py_buffer *arms, Py_buffer *plays,
+                    Py_buffer *losses)
+{
+    if (arms->shape[0] != losses->shape[0] || plays->shape[1] != step->width) {
+        PyErr_SetString(PyExc_ValueError, "arms, plays and losses have different shapes");
+        return FAILED;
+    }
+    return ((TellExperts *)step->function)(words, arms->buf, arms->shape[0], plays->buf,
+                                           plays->shape[0], plays->shape[1], losses->buf);
+}
+
+static PyObject *tell_experts(PyObject *self, PyObject *const *given, Py_ssize_t count)
+{
+    const Step *step = step_of(self);
+    static const int dimensions[3] = {1, 2, 1};
+    Py_buffer views[3];
+    if (!counted(step->name, count, 4))
+        return NULL;
+    int64_t *words = words_of(given[0]), done = FAILED;
+    if (PyErr_Occurred())
+        return NULL;
+    int seen = 0;
+    while (seen < 3 && viewed(given[1 + seen], &views[seen], dimensions[seen]))
+        seen++;
+    if (seen == 3)
+        done = told(step, words, &views[0], &views[1], &views[2]);
+    while (seen > 0)
+        PyBuffer_Release(&views[--seen]);
+    if (done == FAILED)
+        return failed();
+    Py_RETURN_NONE;
+}
+
+static PyObject *play(PyObject *self, PyObject *const *given, Py_ssize_t count)
+{
+    const Step *step = step_of(self);
+    int64_t number[5], done;
+    if (!counted(step->name, count, 7))
+        return NULL;
+    int64_t *run = words_of(given[0]), *stretch = words_of(given[1]);
+    for (int k = 0; k < 5; k++)
+        number[k] = PyLong_AsLongLong(given[2 + k]);
+    if (PyErr_Occurred())
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    done = ((Play *)step->function)(run, stretch, number[0], number[1], number[2], number[3],
+                                    number[4]);
+    Py_END_ALLOW_THREADS
+    if (done == FAILED)
+        return failed();
+    Py_RETURN_NONE;
+}
+
+#define FAST(function) (PyCFunction)(void (*)(void))function, METH_FASTCALL, NULL
+
+static PyMethodDef SHAPES[] = {
+    {"ask", FAST(ask)},
+    {"tell", FAST(tell)},
+    {"ask experts", FAST(ask_experts)},
+    {"tell experts", FAST(tell_experts)},
+    {"play", FAST(play)},
+    {NULL, NULL, 0, NULL},
+};
+
+/* -- the functions of the module */
+
+static const Step *stored(PyObject *arguments)
+{
+    const char *name, *layout;
+    int width;
+    if (!PyArg_ParseTuple(arguments, "ssi", &name, &layout, &width))
+        return NULL;
+    for (const Step *step = STEPS; step->name != NULL; step++)
+        if (step->width == width && !strcmp(step->name, name) && !strcmp(step->layout, layout))
+            return step;
+    return NULL;
+}
+
+static PyObject *find(PyObject *module, PyObject *arguments)
+{
+    const Step *step = stored(arguments);
+    if (step == NULL) {
+        if (PyErr_Occurred())
+            return NULL;
+        Py_RETURN_NONE;
+    }
+    PyMethodDef *shape = SHAPES;
+    while (strcmp(shape->ml_name, step->shape))
+        shape++;
+    PyObject *capsule = PyCapsule_New((void *)step, NULL, NULL);
+    if (capsule == NULL)
+        return NULL;
+    PyObject *function = PyCFunction_NewEx(shape, capsule, NULL);
+    Py_DECREF(capsule);
+    return function;
+}
+
+static PyObject *source_hash(PyObject *module, PyObject *arguments)
+{
+    const Step *step = stored(arguments);
+    if (step != NULL)
+        return PyUnicode_FromString(step->sources);
+    if (PyErr_Occurred())
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *steps(PyObject *module, PyObject *unused)
+{
+    PyObject *list = PyList_New(0);
+    for (const Step *step = STEPS; list != NULL && step->name != NULL; step++) {
+        PyObject *each = Py_BuildValue("(ssis)", step->name, step->layout, step->width,
+                                       step->sources);
+        if (each == NULL || PyList_Append(list, each) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(each);
+    }
+    return list;
+}
+
+static PyObject *baseline_ok(PyObject *module, PyObject *unused)
+{
+    __builtin_cpu_init();
+    return PyBool_FromLong(__builtin_cpu_supports("x86-64-v3"));
+}
+
+static PyMethodDef FUNCTIONS[] = {
+    {"find", find, METH_VARARGS,
+     "find(step, layout, width)\n--\n\nThe native step for a kind of record, or None."},
+    {"source_hash", source_hash, METH_VARARGS,
+     "source_hash(step, layout, width)\n--\n\nThe hash of the sources of a step, or None."},
+    {"steps", steps, METH_NOARGS,
+     "steps()\n--\n\nAll native steps: their names, layouts, widths and hashes of sources."},
+    {"baseline_ok", baseline_ok, METH_NOARGS,
+     "baseline_ok()\n--\n\nWhether this machine has the instructions that the steps use."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef MODULE = {
+    PyModuleDef_HEAD_INIT, .m_name = "belated._native",
+    .m_doc = "Steps of learners that were compiled when the wheel was built.",
+    .m_size = 0, .m_methods = FUNCTIONS,
+};
+
+PyMODINIT_FUNC PyInit__native(void)
+{
+    return PyModuleDef_Init(&MODULE);
+}
