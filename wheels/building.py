@@ -15,7 +15,7 @@ from typing import NamedTuple
 from wheels.objects import BASELINE
 
 HERE = Path(__file__).parent
-SOURCES = ("native.c", "memory.c")
+SOURCES = ("native.c", "helpers.c")
 VISIBLE = "{ global: PyInit__native; local: *; };"
 COMPILE = ("-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror")
 COMPILE += ("-Wno-unused-parameter", "-Wno-cast-function-type", "-Wno-missing-field-initializers")

@@ -1,12 +1,14 @@
-/* The memory manager that numba's code expects, for the few kernels that allocate arrays.
+/* What numba's code expects to find in its process: memory for arrays, and a little arithmetic.
 
-   numba counts references in a header in front of each array's memory. Its code counts by itself
-   (NRT_incref, NRT_decref) and calls these functions only to allocate and to free. The layout of
-   the header is numba's. */
+   The few kernels that allocate arrays count the references to them in a header, whose layout is
+   numba's; they call functions only to allocate and to free. */
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+
+#define HIDDEN __attribute__((visibility("hidden")))
 
 typedef struct {
     size_t references;
@@ -17,7 +19,7 @@ typedef struct {
     void *allocator;
 } MemInfo;
 
-__attribute__((visibility("hidden"))) void *NRT_MemInfo_alloc_aligned(size_t size, uint32_t align)
+HIDDEN void *NRT_MemInfo_alloc_aligned(size_t size, uint32_t align)
 {
     size_t room = sizeof(MemInfo) + align;
     MemInfo *info = size > SIZE_MAX - room ? NULL : malloc(room + size);
@@ -28,7 +30,7 @@ __attribute__((visibility("hidden"))) void *NRT_MemInfo_alloc_aligned(size_t siz
     return info;
 }
 
-__attribute__((visibility("hidden"))) void NRT_MemInfo_call_dtor(MemInfo *info)
+HIDDEN void NRT_MemInfo_call_dtor(MemInfo *info)
 {
     if (info->destructor != NULL)
         info->destructor(info->data, info->size, info->destructor_info);
@@ -36,7 +38,7 @@ __attribute__((visibility("hidden"))) void NRT_MemInfo_call_dtor(MemInfo *info)
 }
 
 /* Whether an array in one piece, in C order, can have another shape; fills in the new strides. */
-__attribute__((visibility("hidden"))) int numba_attempt_nocopy_reshape(
+HIDDEN int numba_attempt_nocopy_reshape(
     intptr_t dimensions, const intptr_t *shape, const intptr_t *strides, intptr_t new_dimensions,
     const intptr_t *new_shape, intptr_t *new_strides, intptr_t item, int fortran)
 {
@@ -50,4 +52,16 @@ __attribute__((visibility("hidden"))) int numba_attempt_nocopy_reshape(
     for (intptr_t k = new_dimensions - 1; k >= 0; stride *= new_shape[k--])
         new_strides[k] = stride;
     return 1;
+}
+
+/* frexp, with an exponent of zero where C leaves it open. */
+HIDDEN double numba_frexp(double value, int *exponent)
+{
+    *exponent = 0;
+    return isfinite(value) && value != 0.0 ? frexp(value, exponent) : value;
+}
+
+HIDDEN double numba_ldexp(double value, int exponent)
+{
+    return ldexp(value, exponent);
 }
