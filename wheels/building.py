@@ -1,110 +1,140 @@
-"""Build the shared object: all learners in parallel processes, then one link with the C module."""
+"""Building the shared object: entries compiled in parallel processes, then linked with C code."""
 
+import importlib.machinery
+import importlib.util
 import multiprocessing
 import os
 import subprocess
-import sys
 import sysconfig
 import tempfile
-import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from wheels.objects import BASELINE
+from belated.cli.learners import entries_of
+from belated.compiled.entries import Entry
+from belated.compiled.native import key_of
+from belated.compiled.sources import hash_of
+from belated.compiled.steps import shape_of
+from belated.learners.registry import learner_named
 
+# What numba must find in the environment when it is imported. It takes no features from the name.
+BASELINE = {
+    "NUMBA_CPU_NAME": "x86-64-v3",
+    "NUMBA_CPU_FEATURES": "+avx,+avx2,+bmi,+bmi2,+cmov,+cx16,+cx8,+f16c,+fma,+fxsr,+lzcnt,+mmx,"
+    "+movbe,+popcnt,+sahf,+sse,+sse2,+sse3,+sse4.1,+sse4.2,+ssse3,+x87,+xsave",
+    "NUMBA_DISABLE_INTEL_SVML": "1",  # it computes other digits, and would be needed at run time
+    "NUMBA_DISABLE_JIT": "0",
+}
 HERE = Path(__file__).parent
-SOURCES = ("native.c", "helpers.c")
+SOURCES = (HERE / "native.c", HERE / "helpers.c")
 VISIBLE = "{ global: PyInit__native; local: *; };"
-COMPILE = ("-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror")
-COMPILE += ("-Wno-unused-parameter", "-Wno-cast-function-type", "-Wno-missing-field-initializers")
-LINK = ("-shared", "-Wl,--gc-sections", "-Wl,--strip-all", "-Wl,-z,now", "-Wl,-z,noexecstack")
+COMPILE = ("cc", "-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror")
+COMPILE += ("-Wno-unused-parameter", "-Wno-missing-field-initializers")
+LINK = ("cc", "-shared", "-Wl,--gc-sections", "-Wl,--strip-all", "-Wl,-z,now,-z,noexecstack")
 
 
-class Built(NamedTuple):
-    """One compiled step: its place in the list of steps, and its object file."""
+class NativeStep(NamedTuple):
+    """An entry as the C module lists it, the name of its C function, and its object file."""
 
     name: str
-    shape: str
-    layout: str
-    sources: str
+    layouts: str
     width: int
+    shape: str
+    sources: str
     symbol: str
     code: bytes
 
 
-def build(learners: Iterable[str], target: Path, jobs: int | None = None) -> list[Built]:
-    """Build the shared object with the steps of these learners; returns what is in it."""
-    steps: dict[tuple[str, str, int], Built] = {}
-    for each in built(list(learners), jobs or os.cpu_count() or 1):
-        steps.setdefault((each.name, each.layout, each.width), each)
-    ordered = [steps[key] for key in sorted(steps)]
-    with tempfile.TemporaryDirectory() as folder:
-        link(ordered, Path(folder), target)
-    return ordered
+class Progress(NamedTuple):
+    """How many learners of how many are compiled, and which one was the last."""
+
+    done: int
+    total: int
+    learner: str
 
 
-def built(learners: list[str], jobs: int) -> Iterator[Built]:
-    """Compile each learner in a process of its own, several at once, and say how far it is."""
-    os.environ.update(BASELINE)  # the processes that are started read it
+def build(learners: list[str], target: Path, jobs: int | None = None) -> Iterator[Progress]:
+    """Build the shared object with all steps of these learners, and yield what is done of it."""
+    work = entries_by_learner(learners)
+    steps: list[NativeStep] = []
+    os.environ.update(BASELINE)  # for the processes that are started from now on
     context = multiprocessing.get_context("spawn")
-    started = time.monotonic()
-    with ProcessPoolExecutor(jobs, mp_context=context, max_tasks_per_child=1) as pool:
-        waiting = {pool.submit(compiled_learner, name, k): name for k, name in enumerate(learners)}
+    with ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=context) as pool:
+        waiting = {
+            pool.submit(native_steps, entries, number): learner
+            for number, (learner, entries) in enumerate(work.items())
+        }
         for done, future in enumerate(as_completed(waiting), 1):
-            yield from future.result()
-            seconds = time.monotonic() - started
-            line = f"{done}/{len(waiting)} {waiting[future]}, {seconds:.0f} s"
-            print(f"belated: compiled {line}", file=sys.stderr, flush=True)
+            steps += future.result()
+            yield Progress(done, len(waiting), waiting[future])
+    with tempfile.TemporaryDirectory() as folder:
+        link(sorted(steps), Path(folder), target)
+    check(target, len(steps))
 
 
-def compiled_learner(name: str, number: int) -> list[Built]:
-    """Compile all steps of a learner, in a process that was started with the baseline set."""
-    from wheels import entries
-    from wheels.objects import object_of
-    from wheels.shapes import BY_NAME
-
-    found = []
-    for k, entry in enumerate(entries.entries_of(name)):
-        symbol = f"belated_step_{number}_{k}"
-        code = object_of(entries.compiled_result(entry), BY_NAME[entry.shape], symbol)
-        layout, sources = entries.layout_key(entry.record), entries.sources_of(entry)
-        found.append(Built(entry.name, entry.shape, layout, sources, entry.width, symbol, code))
+def entries_by_learner(learners: Iterable[str]) -> dict[str, list[Entry]]:
+    """Return what is to be compiled for each learner, without what an earlier one has already."""
+    seen: set[Any] = set()
+    found: dict[str, list[Entry]] = {}
+    for learner in learners:
+        entries = {key_of(entry): entry for entry in entries_of(learner_named(learner))}
+        found[learner] = [entry for key, entry in entries.items() if key not in seen]
+        seen |= entries.keys()
     return found
 
 
-def link(steps: list[Built], folder: Path, target: Path) -> None:
-    """Link the objects of all steps with the C module to a shared object."""
+def native_steps(entries: list[Entry], number: int) -> list[NativeStep]:
+    """Compile entries, in a process that was started with the baseline in its environment."""
+    from wheels.objects import object_of
+
+    steps = []
+    for place, entry in enumerate(entries):
+        symbol = f"step_{number}_{place}"
+        code, sources = object_of(entry, symbol), hash_of(entry.modules)
+        steps.append(NativeStep(*key_of(entry), shape_of(entry.step), sources, symbol, code))
+    return steps
+
+
+def link(steps: list[NativeStep], folder: Path, target: Path) -> None:
+    """Link the object files of all steps with the C module to a shared object."""
+    (folder / "visible").write_text(VISIBLE)
+    (folder / "steps.c").write_text(list_of(steps))
     objects = []
     for step in steps:
-        path = folder / f"{step.symbol}.o"
-        path.write_bytes(step.code)
-        objects.append(path)
-    table = folder / "steps.c"
-    table.write_text(table_of(steps))
+        objects.append(folder / f"{step.symbol}.o")
+        objects[-1].write_bytes(step.code)
     include = (f"-I{HERE}", f"-I{sysconfig.get_path('include')}")
-    for source in (table, *(HERE / name for name in SOURCES)):
-        path = folder / f"{source.stem}.c.o"
-        run("cc", *COMPILE, *include, "-c", source, "-o", path)
-        objects.append(path)
+    for source in (folder / "steps.c", *SOURCES):
+        objects.append(folder / f"{source.stem}.c.o")
+        run(*COMPILE, *include, "-c", source, "-o", objects[-1])
     target.parent.mkdir(parents=True, exist_ok=True)
-    visible = folder / "visible"
-    visible.write_text(VISIBLE)
-    run("cc", *LINK, f"-Wl,--version-script={visible}", *objects, "-lm", "-o", target)
+    run(*LINK, f"-Wl,--version-script={folder / 'visible'}", *objects, "-lm", "-o", target)
 
 
-def table_of(steps: Iterable[Built]) -> str:
-    """The generated C file with the list of all steps."""
-    lines = ['#include "native.h"']
-    lines += [f"int64_t {step.symbol}();" for step in steps]
-    lines.append("__attribute__((visibility(\"hidden\"))) const Step STEPS[] = {")
+def list_of(steps: Iterable[NativeStep]) -> str:
+    """Return the C source of the list of all steps."""
+    declared, listed = [], []
     for step in steps:
-        texts = ", ".join(f'"{text}"' for text in (step.name, step.shape, step.layout, step.sources))
-        lines.append(f"    {{{texts}, {step.width}, (void *){step.symbol}}},")
-    return "\n".join([*lines, "    {0},", "};", ""])
+        texts = ", ".join(f'"{text}"' for text in step[:2] + step[3:5])
+        declared.append(f"void {step.symbol}(void);")
+        listed.append(f"    {{{texts}, {step.width}, {step.symbol}}},")
+    return "\n".join(
+        ['#include "native.h"', *declared, "const Step STEPS[] = {", *listed, "    {0},", "};", ""]
+    )
 
 
 def run(*command: str | Path) -> None:
-    """Run a command of the C compiler; if it fails, its messages are on standard error."""
+    """Run the C compiler; what it has to say is on standard error."""
     subprocess.run(command, check=True)
+
+
+def check(target: Path, steps: int) -> None:
+    """Load the shared object: an ImportError names what numba's code needs and nobody has."""
+    loader = importlib.machinery.ExtensionFileLoader("belated._native", str(target.absolute()))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    assert len(module.steps()) == steps

@@ -13,7 +13,7 @@
 
 #include "native.h"
 
-#define WIDEST 64 /* numbers in a row; wider rows are refused at build time, too */
+#define WIDEST 64 /* numbers in a row of plays; a step with wider rows is not found */
 
 typedef int64_t Ask(int64_t *, int64_t, double *);
 typedef int64_t Tell(int64_t *, int64_t, const double *, double, int64_t, int64_t);
@@ -21,6 +21,7 @@ typedef int64_t AskExperts(int64_t *, int64_t);
 typedef int64_t TellExperts(int64_t *, const int64_t *, int64_t, const double *, int64_t, int64_t,
                             const double *);
 typedef int64_t Play(int64_t *, int64_t *, int64_t, int64_t, int64_t, int64_t, int64_t);
+typedef int64_t Count(int64_t *, int64_t *, int64_t, int64_t);
 
 /* -- arguments and results */
 
@@ -196,6 +197,24 @@ static PyObject *play(PyObject *self, PyObject *const *given, Py_ssize_t count)
     Py_RETURN_NONE;
 }
 
+static PyObject *count(PyObject *self, PyObject *const *given, Py_ssize_t arguments)
+{
+    const Step *step = step_of(self);
+    int64_t done;
+    if (!counted(step->name, arguments, 4))
+        return NULL;
+    int64_t *pairs = words_of(given[0]), *stretch = words_of(given[1]);
+    int64_t first = PyLong_AsLongLong(given[2]), rounds = PyLong_AsLongLong(given[3]);
+    if (PyErr_Occurred())
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    done = ((Count *)step->function)(pairs, stretch, first, rounds);
+    Py_END_ALLOW_THREADS
+    if (done == FAILED)
+        return failed();
+    Py_RETURN_NONE;
+}
+
 #define FAST(function) (PyCFunction)(void (*)(void))function, METH_FASTCALL, NULL
 
 static PyMethodDef SHAPES[] = {
@@ -204,6 +223,7 @@ static PyMethodDef SHAPES[] = {
     {"ask experts", FAST(ask_experts)},
     {"tell experts", FAST(tell_experts)},
     {"play", FAST(play)},
+    {"count", FAST(count)},
     {NULL, NULL, 0, NULL},
 };
 
@@ -211,12 +231,12 @@ static PyMethodDef SHAPES[] = {
 
 static const Step *stored(PyObject *arguments)
 {
-    const char *name, *layout;
+    const char *name, *layouts;
     int width;
-    if (!PyArg_ParseTuple(arguments, "ssi", &name, &layout, &width))
+    if (!PyArg_ParseTuple(arguments, "ssi", &name, &layouts, &width))
         return NULL;
-    for (const Step *step = STEPS; step->name != NULL; step++)
-        if (step->width == width && !strcmp(step->name, name) && !strcmp(step->layout, layout))
+    for (const Step *step = STEPS; width <= WIDEST && step->name != NULL; step++)
+        if (step->width == width && !strcmp(step->name, name) && !strcmp(step->layouts, layouts))
             return step;
     return NULL;
 }
@@ -254,7 +274,7 @@ static PyObject *steps(PyObject *module, PyObject *unused)
 {
     PyObject *list = PyList_New(0);
     for (const Step *step = STEPS; list != NULL && step->name != NULL; step++) {
-        PyObject *each = Py_BuildValue("(ssis)", step->name, step->layout, step->width,
+        PyObject *each = Py_BuildValue("(ssis)", step->name, step->layouts, step->width,
                                        step->sources);
         if (each == NULL || PyList_Append(list, each) < 0)
             Py_CLEAR(list);
@@ -271,9 +291,9 @@ static PyObject *baseline_ok(PyObject *module, PyObject *unused)
 
 static PyMethodDef FUNCTIONS[] = {
     {"find", find, METH_VARARGS,
-     "find(step, layout, width)\n--\n\nThe native step for a kind of record, or None."},
+     "find(step, layouts, width)\n--\n\nThe native step for a kind of record, or None."},
     {"source_hash", source_hash, METH_VARARGS,
-     "source_hash(step, layout, width)\n--\n\nThe hash of the sources of a step, or None."},
+     "source_hash(step, layouts, width)\n--\n\nThe hash of the sources of a step, or None."},
     {"steps", steps, METH_NOARGS,
      "steps()\n--\n\nAll native steps: their names, layouts, widths and hashes of sources."},
     {"baseline_ok", baseline_ok, METH_NOARGS,

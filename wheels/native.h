@@ -6,11 +6,11 @@
 
 typedef struct {
     const char *name;    /* module and function */
-    const char *shape;   /* which arguments it takes: see SHAPES */
-    const char *layout;  /* the kind of record */
+    const char *layouts; /* the kinds of its records */
+    const char *shape;   /* which arguments it takes: see SHAPES in native.c */
     const char *sources; /* hash of the sources that it was compiled from */
     int width;           /* how many numbers a row of plays has */
-    void *function;
+    void (*function)(void);
 } Step;
 
 extern const Step STEPS[]; /* the last one has no name */

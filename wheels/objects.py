@@ -1,43 +1,37 @@
-"""One compiled step as an object file that runs on any machine of the baseline.
+"""One entry as an object file that runs on any machine of the baseline.
 
-numba compiles the step as it does for this machine, except that it is told to use the baseline's
-instructions only (see `BASELINE`). Its optimised LLVM module, with a C function that calls the
-step, is then emitted as code that a linker can place anywhere. Everything but that C function is
-internal to the object, and what it does not need is dropped.
+numba compiles the step as it does for this machine, except that the environment tells it to use
+the instructions of the baseline only (`wheels.building.BASELINE`). Its optimised LLVM module, with
+a C function that calls the step, is then emitted as code that can be placed anywhere in memory.
+Everything but that C function is internal to the object, and what it does not need is dropped.
 """
 
 import functools
-import os
 from typing import Any
 
-CPU = "x86-64-v3"
-FEATURES = "+avx,+avx2,+bmi,+bmi2,+cmov,+cx16,+cx8,+f16c,+fma,+fxsr,+lzcnt,+mmx,+movbe,+popcnt"
-FEATURES += ",+sahf,+sse,+sse2,+sse3,+sse4.1,+sse4.2,+ssse3,+x87,+xsave"
+from llvmlite import binding, ir
+from numba.core import config
+from numba.core.compiler_lock import global_compiler_lock
 
-# What must be in the environment before numba is imported.
-BASELINE = {
-    "NUMBA_CPU_NAME": CPU,
-    "NUMBA_CPU_FEATURES": FEATURES,
-    "NUMBA_DISABLE_INTEL_SVML": "1",
-    "NUMBA_DISABLE_JIT": "0",
-}
+from belated.compiled.jit.compiler import other_arguments
+from belated.compiled.jit.intrinsics import HandleType
+from belated.compiled.jit.world import entry_dispatcher
+from belated.compiled.steps import shape_of
+from wheels.shapes import C_FORMS, FAILED, Call, CForm
+
+# llvmlite and numba have no type annotations that could be checked
+llvm: Any = binding
+settings: Any = config
 
 
-def object_of(result: Any, shape: Any, symbol: str) -> bytes:
-    """Return the object file with the C function `symbol` for a step that numba has compiled.
-
-    `result` is numba's compile result of the step for handles of one kind.
-    """
-    from llvmlite import binding
-
-    module = binding.parse_bitcode(_linked(result, shape, symbol).as_bitcode())
+def object_of(entry: Any, symbol: str) -> bytes:
+    """Compile an entry and return the object file with its C function `symbol`."""
+    module = llvm.parse_bitcode(_linked(_compiled(entry), entry, symbol).as_bitcode())
     for each in (*module.functions, *module.global_variables):
         if not each.is_declaration and each.name != symbol:
             each.linkage = "internal"
-    builder = binding.create_pass_builder(
-        machine(), binding.create_pipeline_tuning_options(speed_level=3)
-    )
-    passes = binding.create_new_module_pass_manager()
+    builder = llvm.create_pass_builder(machine(), llvm.create_pipeline_tuning_options())
+    passes = llvm.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
     passes.add_merge_functions_pass()
     passes.add_constant_merge_pass()
@@ -45,48 +39,51 @@ def object_of(result: Any, shape: Any, symbol: str) -> bytes:
     return bytes(machine().emit_object(module))
 
 
-def _linked(result: Any, shape: Any, symbol: str) -> Any:
-    """The optimised LLVM module of the step and its C function."""
-    from llvmlite import ir
-    from numba.core.compiler_lock import global_compiler_lock
+def _compiled(entry: Any) -> Any:
+    """Let numba compile an entry; returns its compile result."""
+    dispatcher = entry_dispatcher(entry.step, nogil=True)
+    handles = [HandleType(layout, entry.row_width) for layout in entry.layouts]
+    dispatcher.compile((*handles, *other_arguments(shape_of(entry.step), entry.row_width)))
+    (result,) = dispatcher.overloads.values()
+    return result
 
+
+def _linked(result: Any, entry: Any, symbol: str) -> Any:
+    """Return the optimised LLVM module of a compiled step and its C function."""
+    form = C_FORMS[shape_of(entry.step)]
     library = result.library.codegen.create_library(symbol)
     library.add_linking_library(result.library)
     module = library.create_ir_module(symbol)
-    kind = ir.FunctionType(ir.IntType(64), shape.parameters)
-    function = ir.Function(module, kind, symbol)
-    _fill(function, result, shape)
+    _fill(ir.Function(module, ir.FunctionType(ir.IntType(64), form.parameters), symbol), result, form)
     with global_compiler_lock:
         library.add_ir_module(module)
         library.finalize()
     return library._final_module
 
 
-def _fill(function: Any, result: Any, shape: Any) -> None:
-    """Generate the body of the C function: the step, called with arguments in numba's own way."""
-    from llvmlite import ir
-
-    from wheels.shapes import FAILED, Call
-
+def _fill(function: Any, result: Any, form: CForm) -> None:
+    """Generate the body of the C function, which calls the step in numba's own way."""
     context, signature = result.target_context, result.signature
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     call = Call(context, builder, signature.args, function.args)
     step = context.declare_function(function.module, result.fndesc)
     status, value = context.call_conv.call_function(
-        builder, step, signature.return_type, signature.args, shape.given(call)
+        builder, step, signature.return_type, signature.args, form.given(call)
     )
     with builder.if_then(status.is_error, likely=False):
         builder.ret(FAILED)
-    builder.ret(shape.returned(call, signature.return_type, value))
+    builder.ret(form.returned(call, value))
 
 
 @functools.cache
 def machine() -> Any:
-    """The machine that code is emitted for, and how: it can be placed anywhere in memory."""
-    from llvmlite import binding
-
-    assert all(os.environ.get(name) == value for name, value in BASELINE.items())
-    target = binding.Target.from_triple(binding.get_process_triple())
+    """Return the machine that code is emitted for: the one that numba was told to compile for."""
+    assert settings.CPU_NAME is not None, "this process was started without the baseline"
+    target = llvm.Target.from_triple(llvm.get_process_triple())
     return target.create_target_machine(
-        cpu=CPU, features=FEATURES, opt=3, reloc="pic", codemodel="small"
+        cpu=settings.CPU_NAME,
+        features=settings.CPU_FEATURES,
+        opt=3,
+        reloc="pic",
+        codemodel="small",
     )

@@ -1,9 +1,10 @@
 """How a compiled step looks to C, by its shape.
 
-A step takes a handle: the address of a list of words that says where the arrays of a record lie
-(see `belated.compiled.records`). Every shape has a C function of its own, whose arguments are
-integers, floats and addresses. This module says which types numba compiles a step for, and generates
-the LLVM code of the C function, which calls what numba made. `native.c` has the prototypes.
+A step takes handles: addresses of lists of words that say where the arrays of a record lie (see
+`belated.compiled.records`). Each shape has a C function, whose arguments are integers, floats and
+addresses. This module generates the LLVM code between the two: it turns the C arguments into what
+numba's code takes, and its result into the integer that the C function returns. `native.c` has the
+prototypes.
 """
 
 from collections.abc import Callable
@@ -11,75 +12,60 @@ from dataclasses import dataclass
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import cgutils
+from numba.np import arrayobj
 
 WORD, REAL = ir.IntType(64), ir.DoubleType()
 WORDS, REALS = WORD.as_pointer(), REAL.as_pointer()
-INT64, FLOAT64 = types.int64, types.float64
+EIGHT = ir.Constant(WORD, 8)
+FAILED = ir.Constant(WORD, -(2**63))  # what the C function returns if the step raised an exception
 
-# A step raised an exception: its C function returns this instead of an arm or a truth value.
-FAILED = ir.Constant(WORD, -(2**63))
+arrays: Any = arrayobj
+parts_of: Any = cgutils.unpack_tuple
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a step that is being generated: where to write code, and the C arguments."""
+    """A call of a step that is being generated.
+
+    `kinds` are the numba types of the step's arguments, and `arguments` those of the C function.
+    """
 
     context: Any
     builder: Any
-    kinds: tuple[Any, ...]  # the numba types of the step's arguments
-    arguments: tuple[Any, ...]  # those of the C function
+    kinds: tuple[Any, ...]
+    arguments: tuple[Any, ...]
 
     def handle(self, place: int) -> Any:
-        """The handle at this place among the C arguments, as numba passes it."""
+        """Return the handle at this place among the arguments, as numba passes it."""
         return self.builder.bitcast(self.arguments[place], cgutils.voidptr_t)
 
     def at(self, address: Any, place: int) -> Any:
-        """The address of an item of an array of 8-byte items."""
+        """Return the address of an item of an array of numbers."""
         return self.builder.gep(address, [ir.Constant(WORD, place)])
 
-    def array(self, kind: Any, address: Any, shape: list[Any]) -> Any:
-        """An array without an owner, in memory that the caller keeps alive."""
-        # imported here: it registers what only compiling needs
-        from numba.np import arrayobj
+    def truth(self, place: int) -> Any:
+        """Return whether the argument at this place is not zero."""
+        return self.builder.icmp_signed("!=", self.arguments[place], ir.Constant(WORD, 0))
 
-        item = self.context.get_data_type(kind.dtype)
-        strides, stride = [], ir.Constant(WORD, 8)
+    def array(self, kind: Any, address: Any, shape: list[Any]) -> Any:
+        """Return an array of 8-byte items without an owner; the caller keeps its memory alive."""
+        strides, stride = list[Any](), EIGHT
         for length in reversed(shape):
             strides.insert(0, stride)
             stride = self.builder.mul(stride, length)
-        array = arrayobj.make_array(kind)(self.context, self.builder)
-        data = self.builder.bitcast(address, item.as_pointer())
-        size = ir.Constant(WORD, 8)
-        arrayobj.populate_array(array, data, shape, strides, size, meminfo=None)
+        array = arrays.make_array(kind)(self.context, self.builder)
+        arrays.populate_array(array, address, shape, strides, EIGHT, meminfo=None)
         return array._getvalue()
 
 
 @dataclass(frozen=True)
-class Shape:
-    """One shape of steps: its types for numba, its types for C, and the way between them.
+class CForm:
+    """The C function of a shape: its parameters, and the way to the step and back."""
 
-    `kinds` gives the types of the arguments after the handles, for a width of rows. `given` turns
-    the C arguments into the step's, and `returned` turns its result into the integer that the C
-    function returns.
-    """
-
-    name: str
-    handles: int
     parameters: tuple[Any, ...]
-    kinds: Callable[[int], tuple[Any, ...]]
     given: Callable[[Call], list[Any]]
-    returned: Callable[[Call, Any, Any], Any]
-
-
-def drawn_kind(width: int) -> Any:
-    """The numba type of what was drawn: the arm, its probability, and a row of the play."""
-    return types.Tuple((INT64, FLOAT64, types.UniTuple(FLOAT64, width)))
-
-
-def told_kinds(width: int) -> tuple[Any, ...]:
-    """What a bandit's tell takes: what was drawn, the loss, the missing count, and the mode."""
-    return drawn_kind(width), FLOAT64, INT64, INT64
+    returned: Callable[[Call, Any], Any]
 
 
 def _asked(call: Call) -> list[Any]:
@@ -89,10 +75,9 @@ def _asked(call: Call) -> list[Any]:
 def _told(call: Call) -> list[Any]:
     _, arm, row, *others = call.arguments
     kind = call.kinds[1]
-    width = kind.types[2].count if kind.types[2].types else 0
-    numbers = [call.builder.load(call.at(row, k)) for k in range(width)]
+    numbers = [call.builder.load(call.at(row, k)) for k in range(len(kind.types[2]))]
     play = call.context.make_tuple(call.builder, kind.types[2], numbers)
-    unknown = ir.Constant(REAL, "nan")  # no step looks at the probability again
+    unknown = ir.Constant(REAL, "nan")  # no step needs the probability again
     drawn = call.context.make_tuple(call.builder, kind, [arm, unknown, play])
     return [call.handle(0), drawn, *others]
 
@@ -108,37 +93,35 @@ def _told_all(call: Call) -> list[Any]:
 
 
 def _played(call: Call) -> list[Any]:
+    told = [call.truth(place) for place in (4, 5, 6)]
+    return [call.handle(0), call.handle(1), *call.arguments[2:4], *told]
+
+
+def _counted(call: Call) -> list[Any]:
     return [call.handle(0), call.handle(1), *call.arguments[2:]]
 
 
-def _arm(call: Call, kind: Any, result: Any) -> Any:
-    """Write the probability and the row to memory of the caller; the arm is returned."""
-    arm, probability, row = cgutils.unpack_tuple(call.builder, result)
-    out = call.arguments[2]
-    numbers = cgutils.unpack_tuple(call.builder, row)
-    for place, number in enumerate([probability, *numbers]):
-        call.builder.store(number, call.at(out, place))
+def _drawn(call: Call, result: Any) -> Any:
+    """Write the probability and the row to memory of the caller, and return the arm."""
+    arm, probability, row = parts_of(call.builder, result)
+    for place, number in enumerate([probability, *parts_of(call.builder, row)]):
+        call.builder.store(number, call.at(call.arguments[2], place))
     return arm
 
 
-def _truth(call: Call, kind: Any, result: Any) -> Any:
+def _done(call: Call, result: Any) -> Any:
     return call.builder.zext(result, WORD)
 
 
-def _nothing(call: Call, kind: Any, result: Any) -> Any:
+def _nothing(call: Call, result: Any) -> Any:
     return ir.Constant(WORD, 0)
 
 
-ASK = Shape("ask", 1, (WORDS, WORD, REALS), lambda width: (INT64,), _asked, _arm)
-TELL = Shape("tell", 1, (WORDS, WORD, REALS, REAL, WORD, WORD), told_kinds, _told, _truth)
-ASK_EXPERTS = Shape("ask experts", 1, (WORDS, WORD), lambda width: (INT64,), _asked, _nothing)
-TELL_EXPERTS = Shape(
-    "tell experts",
-    1,
-    (WORDS, WORDS, WORD, REALS, WORD, WORD, REALS),
-    lambda width: (INT64[::1], FLOAT64[:, ::1], FLOAT64[::1]),
-    _told_all,
-    _nothing,
-)
-PLAY = Shape("play", 2, (WORDS, WORDS, *[WORD] * 5), lambda width: (INT64,) * 5, _played, _nothing)
-BY_NAME = {shape.name: shape for shape in (ASK, TELL, ASK_EXPERTS, TELL_EXPERTS, PLAY)}
+C_FORMS = {
+    "ask": CForm((WORDS, WORD, REALS), _asked, _drawn),
+    "tell": CForm((WORDS, WORD, REALS, REAL, WORD, WORD), _told, _done),
+    "ask experts": CForm((WORDS, WORD), _asked, _nothing),
+    "tell experts": CForm((WORDS, WORDS, WORD, REALS, WORD, WORD, REALS), _told_all, _nothing),
+    "play": CForm((WORDS, WORDS, WORD, WORD, WORD, WORD, WORD), _played, _nothing),
+    "count": CForm((WORDS, WORDS, WORD, WORD), _counted, _nothing),
+}

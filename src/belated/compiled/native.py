@@ -1,9 +1,9 @@
-"""Steps that were compiled when the wheel was built; they need no compiler at run time.
+"""Native code of the installed wheel, which needs no compiler at run time.
 
-A wheel for one platform has a module `belated._native` with the steps of many learners. They are
-used only if this machine has the instructions that they were compiled for, and only as long as the
-sources are those that they were compiled from. With `BELATED_NATIVE=0` they are ignored. In a clone
-there is no such module.
+A wheel for one platform has a module `belated._native` with the steps of many learners. A step is
+used only if this machine has the instructions that it was compiled for, and only as long as the
+sources are those that it was compiled from. With `BELATED_NATIVE=0` all of them are ignored. A
+clone has no such module.
 """
 
 import functools
@@ -12,26 +12,30 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from belated.compiled.records import described
+from belated.compiled.sources import hash_of
+from belated.compiled.steps import name_of
+
 MODULE = "belated._native"
 SWITCH = "BELATED_NATIVE"
 
 
-def native_step(
-    name: str, layout: str, width: int, sources: Callable[[], str]
-) -> Callable[..., Any] | None:
-    """Return the native step for handles of one kind, or None if there is none.
-
-    `name` is the step's module and function, `layout` describes the record of the handle, `width`
-    is that of its rows of plays, and `sources` computes the hash of the sources as they are now.
-    """
+def find(entry: Any) -> Callable[..., Any] | None:
+    """Return the native function of an entry, or None if the package has none for it."""
     module = native_module()
     if module is None:
         return None
-    built_from = module.source_hash(name, layout, width)
-    if built_from is None or built_from != sources():
+    key = key_of(entry)
+    built_from = module.source_hash(*key)
+    if built_from is None or built_from != hash_of(entry.modules):
         return None
-    step: Callable[..., Any] = module.find(name, layout, width)
-    return step
+    function: Callable[..., Any] = module.find(*key)
+    return function
+
+
+def key_of(entry: Any) -> tuple[str, str, int]:
+    """Return what a native step is found by: its name, the kinds of its records, a row's width."""
+    return name_of(entry.step), "; ".join(map(described, entry.layouts)), entry.row_width
 
 
 @functools.cache
