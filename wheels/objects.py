@@ -54,7 +54,9 @@ def _linked(result: Any, entry: Any, symbol: str) -> Any:
     library = result.library.codegen.create_library(symbol)
     library.add_linking_library(result.library)
     module = library.create_ir_module(symbol)
-    _fill(ir.Function(module, ir.FunctionType(ir.IntType(64), form.parameters), symbol), result, form)
+    _fill(
+        ir.Function(module, ir.FunctionType(ir.IntType(64), form.parameters), symbol), result, form
+    )
     with global_compiler_lock:
         library.add_ir_module(module)
         library.finalize()
