@@ -29,6 +29,6 @@ class NativeHook(BuildHookInterface[Any]):
 
 
 def platform_of(path: Path) -> str:
-    """The platform tag of a shared object that needs the C library only, by the version it needs."""
+    """The platform tag of a shared object that needs nothing but a C library of some version."""
     needed = max(int(version) for version in VERSION.findall(path.read_bytes()))
     return f"manylinux_2_{needed}_{platform.machine()}"

@@ -1,7 +1,7 @@
 """The wheel with native learners, installed where there is no numba.
 
-`BELATED_WHEEL_LEARNERS=all` builds it with every learner, as `make wheel` does, which takes minutes;
-otherwise it has a bandit, experts, and the learner that has steps of its own for many arms.
+`BELATED_WHEEL_LEARNERS=all` builds it with every learner, as `make wheel` does, which takes
+minutes; otherwise it has a bandit, experts, and the learner with steps of its own for many arms.
 """
 
 import json
