@@ -9,3 +9,7 @@ Every measure compares two things in one process, in turns, and reports the rati
 - `peers/`: other software that is measured beside ours, used if it is installed.
 - `machine`, `formatting`, `figure`: the machine, results as text, and the figure.
 """
+
+import os
+
+os.environ.setdefault("BELATED_COMPILE", "wait")  # what is measured is compiled first

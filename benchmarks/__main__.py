@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from belated.cli.console import one_line_errors, say_if_compiling
+from belated.cli.console import one_line_errors
 
 if TYPE_CHECKING:
     from benchmarks.bench import Bench
@@ -61,7 +61,6 @@ def bench(
             click.echo(f": {measure.goal}")
             click.echo(click.wrap_text(measure.compares, 88, "   ", "   "))
         return
-    say_if_compiling()
     with status_line() as status:
         result = take_measures(chosen, Effort(quick), status)
     if as_json:

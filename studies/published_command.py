@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from belated.cli.console import check_folder, one_line_errors, say_if_compiling, show_table
+from belated.cli.console import check_folder, one_line_errors, show_table
 from belated.cli.play_all import Progress, play_all
 from studies.figure_files import write_figures
 
@@ -58,7 +58,6 @@ def published_study(
         if figures is not None:
             check_folder(figures)
             import studies.published_figures  # noqa: F401
-    say_if_compiling()
 
     def play(experiment: "Experiment", progress: Progress) -> "ExperimentResult":
         return published.played(experiment, repetitions, seed, workers, progress)

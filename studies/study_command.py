@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from belated.cli.console import check_folder, one_line_errors, say_if_compiling, show_table
+from belated.cli.console import check_folder, one_line_errors, show_table
 from belated.cli.play_all import compare_all
 from studies.figure_files import write_figures
 
@@ -57,7 +57,6 @@ def scenarios_study(
         if figures is not None:
             check_folder(figures)
             import studies.study_figures  # noqa: F401
-    say_if_compiling()
     chosen = study_learners() if group is None else judged()
     contenders = [each.contender for each in chosen]
     comparisons = compare_all(games, contenders, repetitions, seed, workers)

@@ -19,9 +19,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 TESTS = Path(__file__).parent
-COMPILED = "BELATED_COMPILED" in os.environ and os.environ.get("NUMBA_DISABLE_JIT") != "1"
-if not COMPILED:
-    os.environ["NUMBA_DISABLE_JIT"] = "1"  # numba reads it when it is imported
+COMPILED = "BELATED_COMPILED" in os.environ
+os.environ["BELATED_COMPILE"] = "wait" if COMPILED else "never"  # before belated is imported
 os.environ["BELATED_QUIET"] = "1"  # the line about compiling is not what these tests look for
 settings.register_profile(  # no test depends on how fast a machine is
     "at any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow]

@@ -13,7 +13,7 @@ from belated.arrays import Counts
 from belated.environments.missing import NEVER
 from belated.play.calendar import reserved
 from belated.play.delivery import InOrderDelays, longest_delays
-from belated.play.game import Stretch, count_missing, no_missing_pairs
+from belated.play.game import Stretch, fill_missing, no_missing_pairs
 from belated.types import DELIVERIES, Delivery
 
 
@@ -71,7 +71,7 @@ class WaitSums:
         beyond = int((held >= self.pairs.ending.shape[0]).sum())
         self.pairs = self.pairs._replace(calendar=reserved(self.pairs.calendar, beyond))
         missing = np.empty_like(held)
-        count_missing(self.pairs, stretch.first, stretch.rounds, held, missing)
+        fill_missing(self.pairs, stretch.first, stretch.rounds, held, missing)
         together = in_time(stretch, held)
         self._note(stretch, "own", stretch.missing, in_time(stretch, stretch.delays))
         self._note(stretch, "padded", missing[:, :1], together[:, :1])

@@ -20,7 +20,8 @@ from belated.asktell.session_state import SavedRound
 from belated.asktell.ticket_book import UNTOLD, LossReports, ToldLosses
 from belated.asktell.ticket_rules import refuse_missing
 from belated.checks import as_arms, as_weights, in_order
-from belated.compiled.ask_tell import NO_ARM, Runner
+from belated.compiled.ask_tell import Runner
+from belated.compiled.dispatch import NO_ARM
 from belated.learners.paper.full_information import FullInformation
 from belated.learners.practical.practical_experts import PracticalExperts
 from belated.types import AnyVariant, Arm, Feedback, Ticket, TicketState

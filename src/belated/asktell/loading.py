@@ -22,7 +22,7 @@ from belated.asktell.saving import FORMAT, VERSION, Json, checksum
 from belated.asktell.session_state import SavedBook, SavedRound, SessionState
 from belated.asktell.ticket_book import UNTOLD, ClosedTicket, ToldLosses
 from belated.checks import LossRange, as_arms, as_count
-from belated.compiled.ask_tell import NO_ARM
+from belated.compiled.dispatch import NO_ARM
 from belated.learners.contract import Learner
 from belated.learners.states import leaves, with_leaves
 from belated.types import PRACTICAL, StateFormatError, Ticket, TicketState

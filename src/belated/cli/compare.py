@@ -14,7 +14,6 @@ from belated.cli.console import (
     OneLineError,
     check_folder,
     one_line_errors,
-    say_if_compiling,
     show_table,
 )
 from belated.cli.learners import COMMON
@@ -106,7 +105,6 @@ def compare(
         check_outputs(report, figures, table)
         if as_json and lower_bounds:
             raise ValueError("--lower-bounds is said in words; leave out --json")
-    say_if_compiling()
     comparisons = compare_all(games, chosen, repetitions, seed, workers, keep_partial=True)
     if not comparisons:
         sys.exit(130)

@@ -1,7 +1,6 @@
 """Output that all commands share: errors in one line, tables and progress bars."""
 
 import itertools
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -62,7 +61,8 @@ def progress_bar(title: str, total: int) -> Iterator[Callable[[], None]]:
 def progress_of(title: str) -> Iterator[Callable[[int, int], None]]:
     """Show a progress bar with the time left on standard error, if that is a terminal.
 
-    Yields a function that is called with the amount of work done and the total.
+    Yields a function that is called with the amount of work done and the total. The bar appears
+    with its first call: what is compiled before has a bar of its own.
     """
     if not sys.stderr.isatty():
         yield lambda done, total: None
@@ -70,24 +70,20 @@ def progress_of(title: str) -> Iterator[Callable[[int, int], None]]:
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(file=sys.stderr), transient=True) as progress:
-        task = progress.add_task(title, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+    progress = Progress(console=Console(file=sys.stderr), transient=True)
+    task = progress.add_task(title, total=None)
+
+    def report(done: int, total: int) -> None:
+        progress.start()
+        progress.update(task, completed=done, total=total)
+
+    try:
+        yield report
+    finally:
+        progress.stop()
 
 
 def check_folder(figures: Path | None) -> None:
     """Raise an error if the folder for figures is a file, before anything is played."""
     if figures is not None and figures.exists() and not figures.is_dir():
         raise ValueError(f"{figures} is a file; figures need a folder")
-
-
-def say_if_compiling() -> None:
-    """Print that compiling takes a while, if no learner was ever compiled on this machine."""
-    from belated.compiled.jit import QUIET, announcer, cache_directory, config
-
-    if os.environ.get(QUIET) or config.DISABLE_JIT:
-        return
-    directory = cache_directory()
-    if directory is None or not any(directory.rglob("engine.play_rounds*.nbi")):
-        announcer.say_no_more()  # one announcement is enough
-        click.echo("Compiling the learners, once: this takes a minute or two.", err=True)

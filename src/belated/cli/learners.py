@@ -1,14 +1,14 @@
 """belated learners and belated warmup: the list of learners, and compiling them ahead of time."""
 
 import json
-import os
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from belated.asktell.loading import AnySession
+    from belated.compiled.entries import Entry
     from belated.learners.contract import Learner
 
 COMMON = (
@@ -77,10 +77,14 @@ def warmup(names: tuple[str, ...], everything: bool) -> None:
     other is compiled when it is first used.
     """
     from belated.cli.console import one_line_errors
-    from belated.compiled.jit import QUIET, cache_directory
+    from belated.compiled.code_files import cache_directory
+    from belated.compiled.entries import can_compile, obtain
+    from belated.compiled.preparing import prepare
     from belated.learners.registry import registered
 
-    os.environ[QUIET] = "1"  # the command prints its own progress
+    if not can_compile():
+        click.echo("Nothing is compiled here: learners run interpreted.")
+        return
     directory = cache_directory()
     kept = f"kept in {directory}" if directory else "not kept: no cache directory can be written"
     click.echo(f"Compiled code is {kept}.")
@@ -89,44 +93,27 @@ def warmup(names: tuple[str, ...], everything: bool) -> None:
         for name in names:
             if name not in kinds:
                 raise ValueError(f"learner is {name!r}; `belated learners` lists them")
-    for name in kinds if everything else names or COMMON:
-        kind, started = kinds[name], time.perf_counter()
-        compile_learner(kind)
-        click.echo(f"{kind.name}: ready after {time.perf_counter() - started:.1f} s")
+    started = time.perf_counter()
+    chosen = {name: entries_of(kinds[name]) for name in (kinds if everything else names or COMMON)}
+    prepare(entry for entries in chosen.values() for entry in entries)
+    for name, entries in chosen.items():
+        for entry in entries:
+            obtain(entry)
+        click.echo(f"{name}: ready after {time.perf_counter() - started:.1f} s")
 
 
-def compile_learner(kind: "type[Learner]") -> None:
-    """Compile the verbs of a learner, its ask and tell, and the loop that plays whole games."""
-    import numpy as np
-
-    from belated.environments.files import environment_from_arrays
+def entries_of(kind: "type[Learner]") -> "list[Entry]":
+    """Return all that is compiled for a learner: asking, telling, and playing whole games."""
+    from belated.asktell.runners import workspace_for
+    from belated.compiled.ask_tell import entries_of as of_runner
+    from belated.learners.paper.concealed import Concealed
     from belated.learners.paper.many_arms import FEWEST_ARMS
-    from belated.play import engine
-    from belated.play.game import Game
+    from belated.numerics.random_stream import seeded
+    from belated.play.engine import entry_for, first_run
+    from belated.play.game import entry_for_counting
 
-    learner = kind(arms=2)
-    own: Any = own_class(kind)
-    if own is None:
-        make_session(learner)
-    else:
-        for arms in (2, FEWEST_ARMS):
-            own(arms).ask()
-    state = learner.start()
-    plays = learner.commit(state, learner.predict(state), 0)
-    learner.withdraw(state, plays[0], 0)
-    plays = learner.commit(state, learner.predict(state), 0)
-    learner.observe(state, plays[0], 0, 0.5, 0)
-    nothing = environment_from_arrays([[0.0, 0.0]], [[0, 0]])
-    engine.play(learner, Game(nothing, np.random.SeedSequence(0)), np.random.SeedSequence(0))
-
-
-def make_session(learner: "Learner") -> None:
-    """Compile ask and tell of a learner by making a session with it."""
-    from belated.asktell.bandits import Bandit
-    from belated.asktell.experts import Experts
-    from belated.types import Need, Setting
-
-    known = [need for need in learner.needs if need is not Need.DELAY_AT_DECISION]
-    options = {need.value: getattr(learner, need.value) for need in known}
-    make: Any = Experts if learner.setting is Setting.FULL_INFORMATION else Bandit
-    make(learner.arms, learner=learner.name, **options)
+    stream, found = seeded(0), [entry_for_counting()]
+    for arms in (2, FEWEST_ARMS) if kind is Concealed else (2,):
+        learner = kind(arms=arms)
+        found += of_runner(*workspace_for(learner, learner.start(), stream)).values()
+    return [*found, entry_for(first_run(kind(arms=2), stream))]

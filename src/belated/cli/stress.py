@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from belated.cli.console import one_line_errors, progress_of, say_if_compiling, show_table
+from belated.cli.console import one_line_errors, progress_of, show_table
 
 if TYPE_CHECKING:
     from belated.stress.stress import Aim, StressResult
@@ -68,7 +68,6 @@ def stress(
         as_count(best, "best", 1)
         if save is not None:
             make_folder(save)
-        say_if_compiling()
         try:
             with progress_of(f"Stressing {learner}") as progress:
                 result = stress(

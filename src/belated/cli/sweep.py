@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from belated.cli.console import one_line_errors, progress_of, say_if_compiling, show_table
+from belated.cli.console import one_line_errors, progress_of, show_table
 
 if TYPE_CHECKING:
     from belated.comparison.table import Table
@@ -148,7 +148,6 @@ def carried_out(grid: "Grid", store: Path, workers: "Workers", retry_failed: boo
     """Run the sweep with a progress bar; if it ends early, a message says how to continue it."""
     from belated.sweep.sweep import SweepError, run_sweep
 
-    say_if_compiling()
     try:
         with progress_of("Sweep") as progress:
             return run_sweep(grid, store, workers, progress, retry_failed)

@@ -9,6 +9,7 @@ import threading
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TypeGuard
 
 import numpy as np
 
@@ -16,11 +17,13 @@ from belated.analysis.game_sums import GameSums, sum_up
 from belated.checks import as_count
 from belated.comparison.contenders import Contender, LearnerSpec, contenders
 from belated.comparison.result import Comparison
+from belated.compiled.preparing import prepare
 from belated.environments.environment import Environment, branch
 from belated.environments.environment_specs import environment_named
 from belated.learners.contract import Learner
 from belated.learners.driver import PlayableLearner
-from belated.play.engine import EngineRun
+from belated.numerics.random_stream import seeded
+from belated.play.engine import INTERPRETED_ROUNDS, EngineRun, entry_for, first_run
 from belated.play.game import Game
 from belated.play.readable import ReadableRun
 from belated.play.trace import Trace
@@ -102,6 +105,7 @@ class _ComparisonThreads:
 
     def work(self, workers: int) -> bool:
         """Do all jobs; returns whether an interrupt ended the work early."""
+        self.prepare()
         with ThreadPoolExecutor(workers) as pool:
             try:
                 for future in as_completed(
@@ -115,6 +119,13 @@ class _ComparisonThreads:
                     return True
                 raise
         return False
+
+    def prepare(self) -> None:
+        """Compile the loops of all learners side by side, if there are enough rounds to play."""
+        if self.environment.rounds > INTERPRETED_ROUNDS:
+            learners = [each.built(self.game(0)[1]) for each in self.chosen]
+            loops = [each for each in learners if is_for_the_engine(each)]
+            prepare(entry_for(first_run(each, seeded(0))) for each in loops)
 
     def jobs(self, workers: int) -> list[tuple[int, range]]:
         """List the jobs, pairs of a repetition and some learners.
@@ -180,6 +191,11 @@ def start_run(
     arms, needed = getattr(learner, "arms", None), game.environment.arms
     if arms not in (None, needed):
         raise ValueError(f"{type(learner).__name__} is for {arms} arms; the game has {needed}")
-    if isinstance(learner, Learner) and hasattr(learner, "state"):
+    if is_for_the_engine(learner):
         return EngineRun(learner, game, draws)
     return ReadableRun(learner, game, draws)
+
+
+def is_for_the_engine(learner: PlayableLearner) -> TypeGuard[Learner]:
+    """Whether a learner can be compiled: it has a kind of state and verbs."""
+    return isinstance(learner, Learner) and hasattr(learner, "state")

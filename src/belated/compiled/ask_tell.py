@@ -1,11 +1,13 @@
-"""The compiled steps behind `ask` and `tell`, and the runner that calls them.
+"""The steps behind `ask` and `tell`, and the runner that calls them.
 
-A step is a compiled function that takes the address of a `Workspace` (see `compiled.records`), so
-that each `ask` and each `tell` is a single compiled call. A `Runner` owns the memory of a workspace
-and holds the two compiled steps of its learner.
+A step takes the address of a `Workspace` (see `compiled.records`), so that each `ask` and each
+`tell` is a single compiled call. A `Runner` owns the memory of a workspace and holds the two steps
+of its learner. They run as plain Python until they are compiled, and are exchanged between two
+calls: both forms work on the same memory, with the same results to the last bit.
 """
 
 import pkgutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,20 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.arrays import Counts, Floats
-from belated.compiled.dispatch import VERBS, commit, observe, predict, withdraw
-from belated.compiled.jit import compiled_step
-from belated.compiled.records import Handle, Step, arrays_in, frozen, in_one_block, opened, types
+from belated.compiled import background
+from belated.compiled.dispatch import NO_ARM, commit, observe, predict, withdraw
+from belated.compiled.entries import Entry, interpreted
+from belated.compiled.records import Handle, arrays_in, frozen, in_one_block, layout_of, opened
+from belated.compiled.steps import compiled_step
 from belated.numerics.random_stream import draw
 
 Drawn = tuple[int, float, tuple[float, ...]]  # arm, probability, and the frozen row of the play
 
-NO_ARM = -1  # experts have no arm that is played
 NOT_PLAYED = -1  # a step returns this instead of an arm if it has played no round
 
 # The modes of a step. CHECKED changes nothing if a round or a report exceeds max_missing, and lets
 # the caller decide; UNCHECKED proceeds in spite of it; PREDICT_ONLY computes the weights and plays
-# nothing. They are plain integers, since compiled code takes those fastest.
-CHECKED, UNCHECKED, PREDICT_ONLY = 0, 1, 2
+# nothing; COMMIT_ONLY plays the round that was predicted last, with the arm that the workspace has
+# as `given`. They are plain integers, since compiled code takes those fastest.
+CHECKED, UNCHECKED, PREDICT_ONLY, COMMIT_ONLY = 0, 1, 2, 3
 
 NO_COUNTS = np.zeros(0, dtype=np.int64)
 
@@ -39,7 +43,7 @@ class Workspace(NamedTuple):
     treat arms without a loss as one group: the number of arms with a loss, then these arms. The
     steps write predictions, plays and intermediate results to `prediction`, `plays` and `scratch`.
     A learner that must know delays beforehand finds those of the coming round, by arm, in the first
-    row of `scratch`.
+    row of `scratch`. `given` is the arm of a round whose arm another program has drawn.
     """
 
     state: Any
@@ -49,6 +53,7 @@ class Workspace(NamedTuple):
     arms_over: Counts
     touched: Counts
     scratch: Floats
+    given: Counts
 
 
 @dataclass(frozen=True)
@@ -61,8 +66,8 @@ class Steps:
     """
 
     name: str
-    ask: Step
-    tell: Step
+    ask: Callable[..., Any]
+    tell: Callable[..., Any]
     is_bandit: bool = True
     is_bounded: bool = False
 
@@ -70,7 +75,7 @@ class Steps:
         return pkgutil.resolve_name, (self.name,)
 
 
-@compiled_step
+@compiled_step("ask")
 def ask_bounded_bandit(handle: Any, mode: int) -> Drawn:
     """Predict, draw an arm and commit, for a bandit with max_missing.
 
@@ -82,17 +87,18 @@ def ask_bounded_bandit(handle: Any, mode: int) -> Drawn:
     nothing = (NOT_PLAYED, 0.0, frozen(handle, plays[0]))
     if mode == CHECKED and arms_over[0] > 0:
         return nothing
-    predict(state, prediction)
+    if mode != COMMIT_ONLY:
+        predict(state, prediction)
     if mode == PREDICT_ONLY:
         return nothing
-    arm = draw(space.stream, prediction.q)
+    arm = space.given[0] if mode == COMMIT_ONLY else draw(space.stream, prediction.q)
     commit(state, prediction, arm, plays)
     if state.outstanding[arm] == state.max_missing[0] + 1:
         arms_over[0] += 1
     return arm, float(prediction.q[arm]), frozen(handle, plays[0])
 
 
-@compiled_step
+@compiled_step("tell")
 def tell_bounded_bandit(handle: Any, drawn: Drawn, loss: float, missing: int, mode: int) -> bool:
     """Learn a loss, or withdraw the play if it is NaN; returns whether that was done.
 
@@ -113,22 +119,23 @@ def tell_bounded_bandit(handle: Any, drawn: Drawn, loss: float, missing: int, mo
     return True
 
 
-@compiled_step
+@compiled_step("ask")
 def ask_bandit(handle: Any, mode: int) -> Drawn:
     """Predict, draw an arm and commit, for a bandit without max_missing."""
     space = opened(handle)
     state, prediction, plays, scratch = space.state, space.prediction, space.plays, space.scratch
-    predict(state, prediction)
+    if mode != COMMIT_ONLY:
+        predict(state, prediction)
     if mode == PREDICT_ONLY:
         return NOT_PLAYED, 0.0, frozen(handle, plays[0])
-    arm = draw(space.stream, prediction.q)
-    if scratch.shape[0] > 0:
+    arm = space.given[0] if mode == COMMIT_ONLY else draw(space.stream, prediction.q)
+    if scratch.shape[0] > 0 and mode != COMMIT_ONLY:
         plays[0, 0] = scratch[0, arm]
     commit(state, prediction, arm, plays)
     return arm, float(prediction.q[arm]), frozen(handle, plays[0])
 
 
-@compiled_step
+@compiled_step("tell")
 def tell_bandit(handle: Any, drawn: Drawn, loss: float, missing: int, mode: int) -> bool:
     """Learn a loss, or withdraw the play if the loss is NaN. This never fails: it returns True."""
     space = opened(handle)
@@ -142,16 +149,17 @@ def tell_bandit(handle: Any, drawn: Drawn, loss: float, missing: int, mode: int)
     return True
 
 
-@compiled_step
+@compiled_step("ask experts")
 def ask_experts(handle: Any, mode: int) -> None:
     """Predict and commit; the workspace then holds the weights and the frozen rows."""
     space = opened(handle)
-    predict(space.state, space.prediction)
+    if mode != COMMIT_ONLY:
+        predict(space.state, space.prediction)
     if mode != PREDICT_ONLY:
         commit(space.state, space.prediction, NO_ARM, space.plays)
 
 
-@compiled_step
+@compiled_step("tell experts")
 def tell_experts(handle: Any, arms: Counts, plays: Floats, losses: Floats) -> None:
     """Learn the losses of some experts; where a loss is NaN, withdraw the play instead.
 
@@ -173,14 +181,17 @@ EXPERTS = Steps(f"{__name__}:EXPERTS", ask_experts, tell_experts, is_bandit=Fals
 
 
 class Runner:
-    """A learner's workspace and its compiled steps, which are called with `address`.
+    """A learner's workspace and its steps, which are called with `address`.
 
     Everything that lasts from one step to the next (state, random stream, `arms_over`, `touched`)
     lies in one block of memory, so that a runner can copy the contents of another one in a single
     operation. The arrays of the given workspace are moved there.
     """
 
-    __slots__ = ("_block", "_handle", "_shapes", "address", "ask", "steps", "tell", "workspace")
+    __slots__ = (
+        "__weakref__", "_block", "_handle", "_shapes", "address", "ask", "steps", "tell",
+        "workspace",
+    )  # fmt: skip
 
     def __init__(self, workspace: Workspace, steps: Steps) -> None:
         lasting = (workspace.state, workspace.stream, workspace.arms_over, workspace.touched)
@@ -190,20 +201,14 @@ class Runner:
         )
         self.steps = steps
         self._shapes = [array.shape for array in arrays_in(workspace)]
-        self._handle = handle = Handle(workspace, workspace.plays.shape[1])
+        self._handle = handle = Handle(workspace)
         self.address = handle.address
-        mode, play = types.int64, types.UniTuple(types.float64, handle.row_width)
-        told: tuple[Any, ...] = (
-            types.Tuple((types.int64, types.float64, play)),
-            types.float64,
-            types.int64,
-            mode,
-        )
-        if not steps.is_bandit:
-            told = (types.int64[::1], types.float64[:, ::1], types.float64[::1])
-        ours = all(verb.__module__.startswith("belated.") for verb in VERBS[type(state)])
-        self.ask = handle.entry(steps.ask, mode, keep=ours)
-        self.tell = handle.entry(steps.tell, *told, keep=ours)
+        if steps.is_bounded:
+            self.set_max_missing(int(state.max_missing[0]))
+        self.ask = interpreted_with(workspace, steps.ask)
+        self.tell = interpreted_with(workspace, steps.tell)
+        for name, entry in entries_of(workspace, steps).items():
+            background.exchange(self, name, entry)
 
     def __reduce__(self) -> Any:
         return type(self), (self.workspace, self.steps)
@@ -211,11 +216,10 @@ class Runner:
     def copied(self) -> "Runner":
         """Return a runner with the same contents in memory of its own."""
         space = self.workspace
-        _, prediction = in_one_block(space.prediction)
-        plays, scratch = space.plays.copy(), space.scratch.copy()
-        return Runner(
-            space._replace(prediction=prediction, plays=plays, scratch=scratch), self.steps
-        )
+        rest = (space.prediction, space.plays, space.scratch, space.given)
+        _, (prediction, plays, scratch, given) = in_one_block(rest)
+        space = space._replace(prediction=prediction, plays=plays, scratch=scratch, given=given)
+        return Runner(space, self.steps)
 
     def is_like(self, other: "Runner") -> bool:
         """Whether both runners have the same steps and arrays of equal shapes."""
@@ -237,15 +241,30 @@ class Runner:
         self.workspace.arms_over[0] = np.count_nonzero(state.outstanding > max_missing)
 
 
-def make_runner(
+def interpreted_with(workspace: Workspace, step: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a step as plain Python that works on a workspace; it ignores the address given."""
+    plain = interpreted(step)
+    return lambda address, *arguments: plain(workspace, *arguments)
+
+
+def entries_of(workspace: Workspace, steps: Steps) -> dict[str, Entry]:
+    """Return the entries that run a workspace compiled, by the name of the step."""
+    layouts, width = (layout_of(workspace),), workspace.plays.shape[1]
+    return {
+        "ask": Entry(steps.ask, layouts, width),
+        "tell": Entry(steps.tell, layouts, width),
+    }
+
+
+def make_workspace(
     learner: Any,
     state: Any,
     stream: NDArray[np.uint64],
     steps: Steps,
     touched: Counts = NO_COUNTS,
     scratch_rows: int = 0,
-) -> Runner:
-    """Make a runner that continues from a state, with `scratch_rows` rows of scratch memory.
+) -> Workspace:
+    """Make a workspace that continues from a state, with `scratch_rows` rows of scratch memory.
 
     A row has an entry for each arm; where arms are grouped, it has an entry for each touched arm
     that there is room for, and one for the group.
@@ -255,7 +274,5 @@ def make_runner(
     width = touched.size + 1 if touched.size > 0 else learner.arms
     scratch = np.zeros((scratch_rows, width if scratch_rows else 0))
     prediction = learner.blank().brief()
-    runner = Runner(Workspace(state, prediction, stream, plays, arms_over, touched, scratch), steps)
-    if steps.is_bounded:
-        runner.set_max_missing(int(state.max_missing[0]))
-    return runner
+    given = np.zeros(1, dtype=np.int64)
+    return Workspace(state, prediction, stream, plays, arms_over, touched, scratch, given)

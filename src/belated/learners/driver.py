@@ -13,11 +13,23 @@ from typing import Any, Protocol
 import numpy as np
 
 from belated.arrays import Floats
+from belated.compiled.ask_tell import (
+    BANDIT,
+    BOUNDED_BANDIT,
+    COMMIT_ONLY,
+    EXPERTS,
+    PREDICT_ONLY,
+    UNCHECKED,
+    Runner,
+    Steps,
+    make_workspace,
+)
+from belated.compiled.dispatch import NO_ARM, NOT_TOLD
 from belated.learners.contract import Learner
-from belated.types import Setting
+from belated.learners.states import copied
+from belated.types import Need, Setting
 
-NO_ARM = -1  # in full information no single arm is played
-NOT_TOLD = -1  # as a missing count, for learners that are not told how many losses are missing
+_NO_STREAM = np.zeros(4, dtype=np.uint64)  # a driver is given its arms, and draws none
 
 
 class PlayableLearner(Protocol):
@@ -45,17 +57,27 @@ class Driver:
 
     A prediction stands until the learner plays or learns something, so that it can be read as often
     as needed. A state may need room for the rounds to come: it is made for `room` rounds at a time.
-    A game that is under way goes on from its state and the number of rounds that were played.
+    A game that is under way goes on from its state and the number of rounds that were played. The
+    driver moves the state into memory of its own: `state` is where it is.
     """
 
     def __init__(self, learner: Learner, state: Any = None, rounds: int = 0, room: int = 1) -> None:
         self.learner = learner
-        self.state = learner.start() if state is None else state
         self.rounds = rounds
         self._room = room
-        self._brief = learner.blank().brief()
-        self._standing: Any = None
+        self._use(learner.start() if state is None else state)
         self._make_room()
+
+    def _use(self, state: Any) -> None:
+        """Go on from a state."""
+        learner = self.learner
+        steps = steps_for(learner)
+        self._runner = Runner(make_workspace(learner, state, _NO_STREAM.copy(), steps), steps)
+        space = self._runner.workspace
+        self.state, self._prediction, self._plays = space.state, space.prediction, space.plays
+        self._given = space.given
+        self._stands = False
+        self._rows = np.zeros((learner.arms, learner.play_width)) if not self.is_bandit else None
 
     @property
     def is_bandit(self) -> bool:
@@ -64,15 +86,18 @@ class Driver:
 
     def predict(self) -> Any:
         """The whole prediction of the coming round, in arrays of its own."""
-        self._standing = self.learner.predict(self.state)
-        return self._standing
+        self._prediction.detailed[0] = 1
+        self._stands = False
+        self.weights()
+        self._prediction.detailed[0] = 0
+        return copied(self._prediction)
 
     def weights(self) -> Floats:
         """The weights q of the coming round; the next call may overwrite the array."""
-        if self._standing is None:
-            self.learner.verbs.predict(self.state, self._brief)
-            self._standing = self._brief
-        q: Floats = self._standing.q
+        if not self._stands:
+            self._runner.ask(self._runner.address, PREDICT_ONLY)
+            self._stands = True
+        q: Floats = self._prediction.q
         return q
 
     def play(
@@ -86,36 +111,55 @@ class Driver:
         weights = self.weights()
         if probability is not None:
             weights[arm] = probability
-        plays = self.learner.commit(self.state, self._standing, arm, delay)
+        self._plays.fill(delay)
+        self._given[0] = arm
+        self._runner.ask(self._runner.address, COMMIT_ONLY)
+        plays = self._plays.copy()
         self.rounds += 1
-        self._standing = None
+        self._stands = False
         self._make_room()
         return plays
 
     def tell(self, play: Floats, arm: int, loss: float, missing: int = NOT_TOLD) -> None:
         """Report a loss that has arrived; `play` is the row that its round returned for its arm."""
-        self._standing = None
-        self.learner.observe(self.state, play, arm, loss, missing)
+        self._stands = False
+        runner = self._runner
+        if self._rows is None:
+            drawn = (arm, 0.0, tuple(play.tolist()))
+            runner.tell(runner.address, drawn, float(loss), missing, UNCHECKED)
+        else:
+            self._rows[arm] = play
+            runner.tell(runner.address, np.array([arm]), self._rows, np.array([float(loss)]))
 
     def withdraw(self, play: Floats, arm: int) -> None:
         """Report that the loss of a play will not come; nothing is learned from that play."""
-        self._standing = None
-        self.learner.withdraw(self.state, play, arm)
+        self.tell(play, arm, np.nan)
 
     def change_arms(self, kept: Sequence[int], added: int) -> None:
         """Continue with the arms kept, given by their places, followed by `added` new arms.
 
         Outstanding plays of arms that are removed must have been withdrawn.
         """
-        self.state = self.learner.with_arms(self.state, kept, added)
+        state = self.learner.with_arms(self.state, kept, added)
         self.learner = replace(self.learner, arms=len(kept) + added)
-        self._brief = self.learner.blank().brief()
-        self._standing = None
+        self._use(state)
 
     def _make_room(self) -> None:
         """Make sure that the state has room for the coming round."""
         if self.rounds % self._room == 0:
-            self.state = self.learner.reserved(self.state, self._room)
+            state = self.learner.reserved(self.state, self._room)
+            if state is not self.state:
+                self._use(state)
+
+
+def steps_for(learner: Learner) -> Steps:
+    """Return the steps that drive a learner: those of experts, or of a bandit.
+
+    The steps of a bandit that was promised max_missing watch the promise.
+    """
+    if learner.setting is Setting.FULL_INFORMATION:
+        return EXPERTS
+    return BOUNDED_BANDIT if Need.MAX_MISSING in learner.needs else BANDIT
 
 
 class PlainDriver:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 
 ROUND, WEIGHT = 0, 1  # columns of a play: its round, and w_s(i)
 LOSS = ROUND  # in `gathered` the row of the round holds the loss instead

@@ -4,7 +4,7 @@ Each sum is a pair of doubles: the rounded sum and the rounding errors made so f
 """
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled, inlined
+from belated.compiled.kernels import compiled, inlined
 from belated.numerics.lanes import LANES, Lanes, load_whole, store_whole
 
 

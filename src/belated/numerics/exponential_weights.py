@@ -3,7 +3,7 @@
 import numpy as np
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.numerics.lanes import LANES, Lanes, across, exponential, load, spread, store, whole
 
 

@@ -1,6 +1,6 @@
 """Importance weighting: the probability by which the loss of a play is divided."""
 
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 
 LEAST = 1e-100
 

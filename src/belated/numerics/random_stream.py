@@ -6,7 +6,7 @@ The generator is implemented here so that no release of another library can chan
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 
 UNIT = 2.0**-53
 

@@ -3,7 +3,7 @@
 import math
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.numerics.exponential_weights import weigh_exponentially
 
 COLDEST = 1e-300  # 1/lambda overflows for smaller lambda

@@ -1,7 +1,7 @@
 """Tie breaking: weight is shared evenly among tied arms, so that their order does not matter."""
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 
 
 @compiled

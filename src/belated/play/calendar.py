@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 
 BITS = 12
 TURN = 2**BITS  # rounds in a turn

@@ -6,14 +6,15 @@ anew each time it is read, unless it is small enough to be kept in memory.
 
 import functools
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from belated.arrays import Counts, Floats
-from belated.compiled.jit import compiled
-from belated.compiled.unowned import borrowed
+from belated.compiled.entries import Entry, interpreted, obtain
+from belated.compiled.records import Handle, layout_of, opened
+from belated.compiled.steps import compiled_step
 from belated.environments.environment import Environment
 from belated.environments.missing import NEVER
 from belated.play.calendar import (
@@ -29,6 +30,7 @@ KEPT_ENTRIES = 2**20  # (round, arm) pairs of a game that is kept: 25 MB
 ENDING_ENTRIES = 2**19
 MOST_CHECKPOINTS = 200
 CHECKPOINT_ENTRIES = 2**21
+INTERPRETED_PAIRS = 20_000  # (round, arm) pairs of a game that is not worth compiling for
 
 
 class Stretch(NamedTuple):
@@ -68,15 +70,13 @@ def no_missing_pairs(arms: int) -> MissingPairs:
     )
 
 
-@compiled
-def count_missing(
-    pairs: MissingPairs, first: int, rounds: int, delays: Counts, missing: Counts
-) -> None:
+@compiled_step("count")
+def count_missing(handle: Any, delays: Counts, missing: Counts, first: int, rounds: int) -> None:
     """Fill `missing` with rho_t(i) = |{s < t : s + d_s(i) >= t}| of consecutive rounds (eq:key).
 
     This takes constant time for each pair of a round and an arm.
     """
-    pairs = borrowed(pairs)
+    pairs = opened(handle)
     counts, ending, arms = pairs.missing, pairs.ending, pairs.missing.shape[0]
     turn = ending.shape[0] - 1  # a bit mask, since the number of rows is a power of two
     for row in range(delays.shape[0]):
@@ -98,6 +98,24 @@ def count_missing(
             for row_due in range(entry, end):
                 counts[int(pairs.calendar.rows[row_due, 0])] -= 1
             entry, end = take(pairs.calendar, now)
+
+
+def entry_for_counting() -> Entry:
+    """Return the entry that counts the missing losses of a game."""
+    return Entry(count_missing, (layout_of(no_missing_pairs(1)),))
+
+
+def fill_missing(
+    pairs: MissingPairs, first: int, rounds: int, delays: Counts, missing: Counts
+) -> None:
+    """Fill in the missing counts of consecutive rounds, compiled if there is a compiler."""
+    delays = np.ascontiguousarray(delays)
+    is_short = rounds * delays.shape[1] <= INTERPRETED_PAIRS
+    function = obtain(Entry(count_missing, (layout_of(pairs),)), is_short)
+    if function is None:
+        interpreted(count_missing)(pairs, delays, missing, first, rounds)
+    else:
+        function(Handle(pairs).address, delays, missing, first, rounds)
 
 
 class Game:
@@ -126,7 +144,7 @@ class Game:
             beyond = int((delays >= pairs.ending.shape[0]).sum())
             pairs = pairs._replace(calendar=reserved(pairs.calendar, beyond))
             missing = np.empty_like(delays)
-            count_missing(pairs, span.first, rounds, delays, missing)
+            fill_missing(pairs, span.first, rounds, delays, missing)
             for part in self._cut(span.first, span.count):
                 yield Stretch(
                     span.first + part.start, rounds, losses[part], delays[part], missing[part]

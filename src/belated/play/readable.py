@@ -13,16 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.arrays import Floats
+from belated.compiled.dispatch import NO_ARM, NOT_TOLD
 from belated.environments.missing import NEVER
 from belated.learners.contract import Learner
-from belated.learners.driver import (
-    NO_ARM,
-    NOT_TOLD,
-    Driver,
-    PlainDriver,
-    PlayableLearner,
-    driver_for,
-)
+from belated.learners.driver import Driver, PlainDriver, PlayableLearner, driver_for
 from belated.numerics.random_stream import draw, seeded
 from belated.play.delivery import FeedbackDelivery, on_arrival
 from belated.play.game import Game, Stretch

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled, compiled_apart
+from belated.compiled.kernels import compiled, compiled_apart
 from belated.solvers.multiplier import MOST_STEPS, NOT_FOUND, advance, begin_search, normalise
 
 

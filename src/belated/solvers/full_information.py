@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled, inlined
+from belated.compiled.kernels import compiled, inlined
 from belated.numerics.lanes import (
     LANES,
     Lanes,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled, compiled_apart
+from belated.compiled.kernels import compiled, compiled_apart
 
 MOST_STEPS = 200
 EXACT = 1e-15

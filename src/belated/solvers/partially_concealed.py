@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled, compiled_apart, inlined
+from belated.compiled.kernels import compiled, compiled_apart, inlined
 from belated.numerics.lanes import (
     LANES,
     Lanes,

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled_apart
+from belated.compiled.kernels import compiled_apart
 from belated.solvers.multiplier import (
     MOST_STEPS,
     NOT_FOUND,

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.compiled.jit import compiled, compiled_apart, inlined
+from belated.compiled.kernels import compiled, compiled_apart, inlined
 from belated.numerics.lanes import Lanes, fused, load
 
 PLAIN, WEIGHED = 0, 1  # rows of `fresh`

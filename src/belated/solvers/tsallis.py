@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.numerics.lanes import LANES, Lanes, across, least_of, load, spread, store, whole
 
 MOST_PASSES = 60

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.arrays import Counts, Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.contract import Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.random_stream import seeded, uniform

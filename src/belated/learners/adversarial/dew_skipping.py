@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.adversarial.dew import TunedWeights, fixed_rate_bound, predict, tuned_rate
 from belated.learners.adversarial.exp3 import observe, withdraw
 from belated.learners.contract import Facts, Prediction, Verbs

@@ -12,7 +12,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.checks import as_number
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.adversarial.exp3 import observe, withdraw
 from belated.learners.contract import Facts, Learner, Prediction, SolverInfo, Verbs
 from belated.solvers.partially_concealed_safe import solve_log_barrier

@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 
 MOST = 8  # the largest number of quadrature nodes in one piece
 NODES = np.zeros((MOST + 1, MOST))

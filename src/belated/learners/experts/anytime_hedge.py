@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.types import Covers, Setting

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.contract import Learner, Prediction, Verbs
 from belated.solvers.multiplier import MOST_STEPS, exhausted, normalise
 from belated.types import Covers, Delivery, Need, Setting

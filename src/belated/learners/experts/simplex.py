@@ -7,7 +7,7 @@ values that are nearly equal lose no digits; the sum does not depend on the orde
 """
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 
 
 @compiled

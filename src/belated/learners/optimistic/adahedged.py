@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.contract import Prediction, Verbs
 from belated.learners.optimistic.hints import Hints, remember
 from belated.learners.optimistic.optimistic_hedge import (

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.contract import Prediction, Verbs
 from belated.learners.optimistic.hints import Hints
 from belated.learners.optimistic.regret_matching import (

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.contract import Learner
 from belated.learners.whole_rounds import LOSS, WholeRounds, no_rounds
 from belated.types import Covers, Delivery, Setting

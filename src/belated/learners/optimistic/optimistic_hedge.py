@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.contract import Prediction
 from belated.learners.optimistic.hints import OptimisticLearner, fill_hint
 from belated.learners.whole_rounds import LOSS, ROUND, WEIGHT, WholeRounds

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.contract import Prediction
 from belated.learners.optimistic.hints import (
     RECENT,

@@ -14,7 +14,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.checks import MOST_ROUNDS, as_count
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.contract import PaperLearner, Prediction, SolverInfo, Verbs
 from belated.learners.new_arms import with_entrants
 from belated.learners.states import ArmCounts, ArmFloats, FreshFloats

@@ -14,7 +14,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.checks import MOST_ROUNDS, as_count, checked_prior
-from belated.compiled.jit import compiled, compiled_apart
+from belated.compiled.kernels import compiled, compiled_apart
 from belated.ftrl.rates import full_information_rates, grid_size, grid_weights, halvings
 from belated.learners.contract import (
     Certificate,

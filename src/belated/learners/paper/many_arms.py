@@ -19,8 +19,9 @@ from belated.compiled.ask_tell import (
     tell_bounded_bandit,
 )
 from belated.compiled.dispatch import predict
-from belated.compiled.jit import compiled_step
+from belated.compiled.kernels import compiled
 from belated.compiled.records import frozen, opened
+from belated.compiled.steps import compiled_step
 from belated.learners.contract import Prediction
 from belated.learners.paper.concealed import ConcealedState, commit_play, entropy_rate
 from belated.numerics.random_stream import uniform
@@ -53,7 +54,7 @@ def is_full(touched: Counts) -> bool:
     return touched.size > 0 and bool(touched[0] >= touched.size)
 
 
-@compiled_step
+@compiled
 def touch(touched: Counts, arm: int) -> None:
     """Add an arm to the touched arms, in order; if there is no room, only count it."""
     count = touched[0]
@@ -66,7 +67,7 @@ def touch(touched: Counts, arm: int) -> None:
         touched[place + 1] = arm
 
 
-@compiled_step
+@compiled
 def draw_grouped(
     target: float, arms: Counts, q: Floats, among: int, common: float
 ) -> tuple[int, int]:
@@ -89,7 +90,7 @@ def draw_grouped(
     return int(arms[-1]), arms.shape[0] - 1
 
 
-@compiled_step
+@compiled
 def gather(
     state: ConcealedState, arms: Counts, gamma: float, log_ratio: float, c: float, scratch: Floats
 ) -> None:
@@ -108,7 +109,7 @@ def gather(
     scratch[COPIES, count] = among - count
 
 
-@compiled_step
+@compiled
 def predict_grouped(
     state: ConcealedState, prediction: Prediction, arms: Counts, scratch: Floats
 ) -> int:
@@ -138,7 +139,7 @@ def predict_grouped(
     )
 
 
-@compiled_step
+@compiled_step("ask")
 def ask_grouped(handle: Any, mode: int) -> Drawn:
     """Predict, draw an arm and commit, in time proportional to the touched arms.
 
@@ -183,7 +184,7 @@ def ask_grouped(handle: Any, mode: int) -> Drawn:
     return arm, float(probability), frozen(handle, plays[0])
 
 
-@compiled_step
+@compiled_step("tell")
 def tell_grouped(handle: Any, drawn: Drawn, loss: float, missing: int, mode: int) -> bool:
     """Learn a loss, or withdraw the play if it is NaN; returns whether that was done.
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.checks import MOST_ROUNDS, as_count, checked_prior
-from belated.compiled.jit import compiled, compiled_apart
+from belated.compiled.kernels import compiled, compiled_apart
 from belated.ftrl.rates import grid_size, grid_weights, halvings
 from belated.learners.contract import PaperLearner, Prediction, SolverInfo, Verbs
 from belated.solvers.partially_concealed import WORK, correct_together

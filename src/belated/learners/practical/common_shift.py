@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 
 MEMORY = 0.95  # the weight of a loss in the shift is multiplied by this for every later loss
 DOUBT = 4.0  # the evidence by which an estimate must be better than a simpler one

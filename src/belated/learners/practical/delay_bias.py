@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.states import ArmFloats
 
 POWERS = 16  # the number of powers of four; the last one has all delays of 4^15 rounds or more

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.softmin import below_least
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.practical.common_shift import (
     DOUBT,
     NO_WEIGHT,

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.states import ArmCounts, ArmFloats
 
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.checks import as_number
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.contract import Learner, Prediction, Verbs
 from belated.learners.paper import concealed
 from belated.learners.paper.concealed import DIVISOR, WEIGHT, ConcealedInfo, ConcealedState

@@ -17,7 +17,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.checks import as_number
-from belated.compiled.jit import compiled, inlined
+from belated.compiled.kernels import compiled, inlined
 from belated.learners.contract import (
     Certificate,
     GameOutcome,

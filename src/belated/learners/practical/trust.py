@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 
 PER_PENDING = 0.5  # the excess that is tolerated for each recent pending play
 

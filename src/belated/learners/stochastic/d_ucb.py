@@ -14,7 +14,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.checks import MOST_ROUNDS, as_number, in_order
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.contract import Prediction, Verbs
 from belated.learners.states import ArmCounts, ArmFloats
 from belated.learners.stochastic.confidence_bounds import (

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.contract import Prediction, Verbs
 from belated.learners.states import ArmCounts, ArmFloats
 from belated.learners.stochastic.confidence_bounds import (

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 
 
 class ArmBounds(NamedTuple):

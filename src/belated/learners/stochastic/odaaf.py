@@ -13,7 +13,7 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.contract import Prediction, Verbs
 from belated.learners.stochastic.confidence_bounds import mean_reward
 from belated.learners.stochastic.stochastic import StochasticLearner, not_negative

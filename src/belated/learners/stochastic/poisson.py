@@ -2,7 +2,7 @@
 
 import math
 
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 
 MOST_STEPS = 60
 CLOSE = 1e-15

@@ -10,7 +10,7 @@ needed even if the spreads are very unequal.
 import math
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled, compiled_apart, inlined
+from belated.compiled.kernels import compiled, compiled_apart, inlined
 from belated.numerics.lanes import LANES, Lanes, exponential, larger, load, store, whole
 
 TAIL = 14.0  # the log-odds lie beyond an end with a probability of e^-14 or less

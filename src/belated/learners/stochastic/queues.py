@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 
 NOWHERE = -1
 FIRST_ROOM = 8

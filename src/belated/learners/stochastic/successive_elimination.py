@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.contract import Prediction, Verbs
 from belated.learners.stochastic.confidence_bounds import share_among_least_played
 from belated.learners.stochastic.elimination import blank_bounds, drop_the_worse, note_bounds

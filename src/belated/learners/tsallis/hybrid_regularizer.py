@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.contract import Learner, Prediction, SolverInfo, Verbs
 from belated.numerics.importance_weights import divisor
 from belated.solvers.concealed import WORK, solve_concealed

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.learners.contract import Facts, Learner, Prediction, SolverInfo, Verbs
 from belated.learners.tsallis import hybrid_regularizer
 from belated.learners.tsallis.hybrid_regularizer import HybridState, Schedule

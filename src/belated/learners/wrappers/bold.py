@@ -15,7 +15,7 @@ from belated.compiled.dispatch import commit as commit_copy
 from belated.compiled.dispatch import observe as observe_copy
 from belated.compiled.dispatch import predict as predict_copy
 from belated.compiled.dispatch import withdraw as withdraw_copy
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 from belated.compiled.stacking import copy_of
 from belated.learners.adversarial.exp3 import Exp3
 from belated.learners.contract import Facts, Learner, Prediction, Verbs

@@ -15,9 +15,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from belated.arrays import Floats
-from belated.compiled.jit import compiled_afresh
 from belated.compiled.stacking import copy_of
-from belated.learners.contract import Facts, Learner, Prediction, Verbs
+from belated.learners.contract import Facts, Learner, Prediction
 from belated.learners.states import leaves, mapped
 from belated.types import Delivery
 
@@ -157,9 +156,7 @@ def options_of(base: type[Learner]) -> list[Any]:
 def over(parent: type[SomeCopied], name: str, base: type[Learner], module: str) -> type[SomeCopied]:
     """Return the wrapper class of a base, called `name`: "bold-exp3" is the module's BoldExp3.
 
-    All wrapper classes with the same rule share one class of state. Only a base from outside this
-    package gets its own state class, with compiled verbs that are not cached on disk, because such
-    a base may change while the sources of this package do not.
+    All wrapper classes with the same rule share one class of state.
     """
     title = "".join(word.title() for word in name.split("-"))
     if base.reserved is not Learner.reserved:
@@ -181,11 +178,6 @@ def over(parent: type[SomeCopied], name: str, base: type[Learner], module: str) 
         "source": f"{parent.source}; base: {base.source}",
         "play_width": base.play_width + 1,
     }
-    if not module.startswith("belated."):
-        verbs: Any = parent.verbs
-        namespace["verbs"] = Verbs(*(compiled_afresh(verb) for verb in verbs))
-        names = {"__module__": module, "__qualname__": f"{title}.state"}  # where pickle looks
-        namespace["state"] = type(f"{title}State", (parent.state,), names)
     return make_dataclass(title, options, bases=(parent,), namespace=namespace, frozen=True)
 
 

@@ -5,7 +5,7 @@ smaller than the item at k.
 """
 
 from belated.arrays import Counts
-from belated.compiled.jit import compiled
+from belated.compiled.kernels import compiled
 
 
 @compiled

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from belated.compiled.jit import source_hash
+from belated.compiled.sources import source_hash
 from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas
 from belated.service.core.snapshots import fingerprint

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from belated.compiled.jit import source_hash
+from belated.compiled.sources import source_hash
 from belated.numerics.random_stream import seeded
 from belated.service.core.batch import CommitBatch
 from belated.service.core.errors import RequestError, StateConflictError, UnavailableError

@@ -4,7 +4,8 @@ The first call of a learner may have to wait for the compiler. These functions r
 thread before a problem is created or its arms are changed, so that no request waits for it.
 """
 
-from belated.learners.driver import NO_ARM, Driver
+from belated.compiled.dispatch import NO_ARM
+from belated.learners.driver import Driver
 from belated.service.core.problems import ServedProblem
 
 

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from belated.arrays import Floats
 from belated.asktell.options import ROUNDS_AT_ONCE
 from belated.asktell.ticket_rules import learned_missing
+from belated.compiled.dispatch import NO_ARM
 from belated.learners.contract import Learner
-from belated.learners.driver import NO_ARM, Driver
+from belated.learners.driver import Driver
 from belated.service.core.arms import ARMS, ArmHistory, describe_change
 from belated.service.core.problems import ServedProblem, with_arms
 from belated.service.core.stats import ProblemStats

@@ -16,8 +16,8 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.compiled.jit import config, source_hash
-from belated.learners.driver import NO_ARM
+from belated.compiled.dispatch import NO_ARM
+from belated.compiled.sources import source_hash
 from belated.learners.states import leaves, with_leaves
 from belated.service.core.arms import ArmHistory
 from belated.service.core.problems import ServedProblem, with_arms
@@ -30,9 +30,11 @@ META = "meta"
 
 @cache
 def code_version() -> str:
-    """A hash of all that decides the bits of a fold: sources, numpy, machine, compiler."""
-    how = "plain" if config.DISABLE_JIT else "compiled"
-    parts = (str(FORMAT), source_hash(), np.__version__, platform.machine(), how)
+    """A hash of all that decides the bits of a fold: sources, numpy and machine.
+
+    Whether the code is interpreted or compiled is not part of it: the bits are the same.
+    """
+    parts = (str(FORMAT), source_hash(), np.__version__, platform.machine())
     return hashlib.sha256("/".join(parts).encode()).hexdigest()[:16]
 
 

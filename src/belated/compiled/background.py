@@ -1,0 +1,165 @@
+"""Compiling in the background: other processes compile, and steps are exchanged when they are done.
+
+A thread of this process starts one process for each entry that nobody has compiled yet, as many at
+a time as there are cores, and then loads the code and exchanges it for the interpreted step of
+every runner that waits for it. An entry with code from outside this package is compiled by the
+thread itself, because its code must not be kept where other processes read it.
+"""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from belated.compiled import entries
+from belated.compiled.entries import Entry
+from belated.compiled.kernels import MODE, compile_mode
+
+PAUSE = 0.05  # seconds between two looks at the compiling processes
+
+
+def exchange(owner: Any, name: str, entry: Entry) -> None:
+    """Set the attribute `name` of an object to the compiled entry, now or when it is compiled."""
+    function = entries.find(entry)
+    if function is None and entries.can_compile():
+        if compile_mode() == "wait":
+            function = entries.compile_here(entry)
+        else:
+            queue.add(owner, name, entry)
+    if function is not None:
+        setattr(owner, name, function)
+
+
+class Compilation:
+    """A process that compiles one entry."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "belated.compiled.jit.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env={**os.environ, MODE: "background", entries.QUIET: "1", "PYTHONPATH": _path()},
+            start_new_session=True,  # Ctrl-C ends the work, and leaves the code to the next process
+        )
+        assert self._process.stdin is not None
+        self._process.stdin.write(entries.packed(entry))
+        self._process.stdin.close()
+
+    def is_over(self) -> bool:
+        """Whether the process has ended, or another one has compiled the entry."""
+        return self._process.poll() is not None
+
+    def failure(self) -> str:
+        """The last line that the process said if it failed, else nothing."""
+        if self._process.returncode == 0 or self._process.stderr is None:
+            return ""
+        lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else f"exit code {self._process.returncode}"
+
+
+def _path() -> str:
+    """The places where another process finds this package, and its dependencies."""
+    return os.pathsep.join([str(Path(entries.__file__).parents[2]), *filter(None, sys.path)])
+
+
+class Queue:
+    """The entries that this process waits for, and who uses them when they are there."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Start with nothing to wait for."""
+        self._lock = threading.Lock()
+        self._users: dict[Entry, list[tuple[weakref.ref[Any], str]]] = {}
+        self._waiting: deque[Entry] = deque()
+        self._failed: dict[Entry, str] = {}
+        self._thread: threading.Thread | None = None
+
+    def add(self, owner: Any, name: str, entry: Entry) -> None:
+        """Exchange an attribute of an object as soon as this entry is compiled."""
+        with self._lock:
+            if entry in self._failed:
+                return
+            if entry not in self._users:
+                self._users[entry] = []
+                self._waiting.append(entry)
+            self._users[entry].append((weakref.ref(owner), name))
+            if self._thread is None or not self._thread.is_alive():
+                entries.say("compiling in the background; until then decisions are interpreted")
+                self._thread = threading.Thread(target=self._work, daemon=True, name="compiling")
+                self._thread.start()
+
+    def interpreted(self) -> list[str]:
+        """The titles of the entries that are still interpreted, in order."""
+        with self._lock:
+            return sorted(entry.title for entry in (*self._users, *self._failed))
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until nothing is left to be compiled; returns whether that is so."""
+        end = time.monotonic() + timeout
+        while self._thread is not None and time.monotonic() < end:
+            time.sleep(PAUSE)
+        return self._thread is None
+
+    def _work(self) -> None:
+        """Compile until nothing is left; the thread ends then."""
+        running: list[Compilation] = []
+        while self._next(running):
+            for each in [each for each in running if each.is_over()]:
+                running.remove(each)
+                self._finish(each.entry, each.failure())
+            time.sleep(PAUSE)
+
+    def _next(self, running: list[Compilation]) -> bool:
+        """Start what there are free cores for; returns whether there is anything to wait for."""
+        while len(running) < (os.cpu_count() or 1):
+            with self._lock:
+                if not self._waiting:
+                    if not running:
+                        self._thread = None
+                    return bool(running)
+                entry = self._waiting.popleft()
+            try:
+                if entries.find(entry) is not None:
+                    self._finish(entry)
+                elif entry.is_ours and entry.path is not None:
+                    running.append(Compilation(entry))
+                else:
+                    entries.compile_here(entry)
+                    self._finish(entry)
+            except Exception as error:  # whatever fails: the step stays interpreted
+                self._finish(entry, str(error))
+        return True
+
+    def _finish(self, entry: Entry, failure: str = "") -> None:
+        """Hand the compiled entry to all that wait for it, or note why there is none."""
+        function: Callable[..., Any] | None = None
+        if not failure:
+            try:
+                function = entries.find(entry)
+            except Exception as error:  # code that cannot be loaded
+                failure = str(error)
+        with self._lock:
+            users = self._users.pop(entry, [])
+            if function is None:
+                self._failed[entry] = failure or "its code was not kept"
+                entries.say(f"{entry.title} stays interpreted: {self._failed[entry]}")
+                return
+        for reference, name in users:
+            owner = reference()
+            if owner is not None:
+                setattr(owner, name, function)
+
+
+queue = Queue()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=queue.forget)  # a forked process has no thread

@@ -1,0 +1,71 @@
+"""Compiling an entry by numba, and loading its code again.
+
+numba decides whether kept code is stale by the file of the outermost function alone, and keeps an
+index that all users of a function share. So only its way of storing a compiled function is used
+here, and `belated.compiled.code_files` decides what is kept where.
+"""
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+from numba.core import types as numba_types
+from numba.core.compiler import CompileResult
+from numba.core.registry import cpu_target
+from numba.core.runtime.nrt import rtsys
+from numba.core.serialize import dumps
+
+from belated.compiled.steps import Shape, shape_of
+
+types: Any = numba_types
+result: Any = CompileResult
+target: Any = cpu_target
+runtime: Any = rtsys
+pickled: Any = dumps
+
+
+def compiled_entry(entry: Any) -> tuple[Callable[..., Any], bytes]:
+    """Compile an entry; returns a function for Python to call, and its code to be kept."""
+    from belated.compiled.jit.intrinsics import HandleType
+    from belated.compiled.jit.world import entry_dispatcher
+
+    kinds = [HandleType(layout, entry.row_width) for layout in entry.layouts]
+    shape = shape_of(entry.step)
+    dispatcher = entry_dispatcher(entry.step, nogil=shape in ("play", "count"))
+    signature = (*kinds, *other_arguments(shape, entry.row_width))
+    function: Callable[..., Any] = dispatcher.compile(signature)
+    (compiled,) = dispatcher.overloads.values()
+    return function, pickled(compiled._reduce())
+
+
+def other_arguments(shape: Shape, row_width: int) -> tuple[Any, ...]:
+    """Return the types of a step's arguments after its handles."""
+    number, count = types.float64, types.int64
+    table, counts = types.float64[:, ::1], types.int64[:, ::1]
+    drawn = types.Tuple((count, number, types.UniTuple(number, row_width)))
+    others: dict[Shape, tuple[Any, ...]] = {
+        "ask": (count,),
+        "tell": (drawn, number, count, count),
+        "ask experts": (count,),
+        "tell experts": (types.int64[::1], table, types.float64[::1]),
+        "play": (table, counts, table, counts, count, count, *[types.boolean] * 3),
+        "count": (counts, counts, count, count),
+    }
+    return others[shape]
+
+
+def loaded(contents: bytes) -> Callable[..., Any]:
+    """Return the function whose code was kept, without setting up what only compiling needs.
+
+    That set-up takes as long as importing numba. Code that hashes strings would need it, too, but
+    kernels handle numbers only.
+    """
+    context = target.target_context
+    runtime.initialize(context)
+    rebuilt = result._rebuild(context, *pickle.loads(contents))
+    function: Callable[..., Any] = rebuilt.entry_point
+    _keep_alive.append(rebuilt)
+    return function
+
+
+_keep_alive: list[Any] = []  # the code of a function lives as long as its library

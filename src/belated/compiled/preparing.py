@@ -1,0 +1,60 @@
+"""Compiling several entries side by side, on all cores, before they are needed.
+
+numba compiles in one thread of a process, so each entry has a process of its own.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from belated.compiled import entries
+from belated.compiled.background import PAUSE, Compilation
+from belated.compiled.entries import QUIET, Entry
+
+Report = Callable[[list[str], int, int], None]
+
+
+def prepare(wanted: Iterable[Entry]) -> None:
+    """Compile what is not compiled yet of these entries, on all cores, and wait for it.
+
+    A progress bar names what is being compiled and says how long it still takes. Entries with code
+    from outside this package, and those of which no code can be kept, are left to `obtain`.
+    """
+    waiting = [entry for entry in entries.missing(list(wanted)) if _is_for_a_process(entry)]
+    if len(waiting) < 2 or not entries.can_compile():
+        return  # this process compiles one as fast as another one would
+    with _progress() as report:
+        total, running = len(waiting), list[Compilation]()
+        while waiting or running:
+            while waiting and len(running) < (os.cpu_count() or 1):
+                running.append(Compilation(waiting.pop(0)))
+            running = [each for each in running if not each.is_over()]
+            names = [each.entry.title for each in running]
+            report(names, total - len(waiting) - len(running), total)
+            time.sleep(PAUSE)
+
+
+def _is_for_a_process(entry: Entry) -> bool:
+    return entry.is_ours and entry.path is not None
+
+
+@contextmanager
+def _progress() -> Iterator[Report]:
+    """Show a progress bar on a terminal, and a line elsewhere; nothing if BELATED_QUIET is set."""
+    if os.environ.get(QUIET) or sys.stderr is None or not sys.stderr.isatty():
+        entries.say("compiling for this machine, once; `belated warmup` does it beforehand")
+        yield lambda names, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(file=sys.stderr), transient=True) as progress:
+        task = progress.add_task("Compiling", total=None)
+
+        def report(names: list[str], done: int, total: int) -> None:
+            title = f"Compiling {', '.join(names)}"
+            progress.update(task, description=title, completed=done, total=total)
+
+        yield report

@@ -1,0 +1,177 @@
+"""The step that plays the rounds of a game: one loop for every learner.
+
+The order of a round is that of Algorithm 1: predict, draw, commit, and then observe the losses that
+arrive at the end of the round. Outstanding losses wait in a calendar, so that the cost of a round
+does not depend on their number.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from belated.arrays import Counts, Floats
+from belated.compiled.dispatch import NO_ARM, NOT_TOLD, commit, observe, predict
+from belated.compiled.kernels import compiled
+from belated.compiled.records import opened
+from belated.compiled.steps import compiled_step
+from belated.environments.missing import NEVER
+from belated.learners.contract import Prediction
+from belated.numerics.lanes import (
+    LANES,
+    across,
+    load_part,
+    load_whole,
+    side_by_side,
+    spread,
+    store_whole,
+    whole,
+)
+from belated.numerics.random_stream import draw
+from belated.play.calendar import Calendar, begin_round, put, take
+
+EXPECTED, REALISED, ABSENT = 0, 1, 2
+ARM, LOSS, FROZEN = 0, 1, 2  # the columns of an entry; a missing count that is told comes last
+
+
+class Tally(NamedTuple):
+    """Sums over the rounds played.
+
+    totals has the sums of <q_t, l_t>, l_t(i_t) and <q_t, rho_t>. By arm, weights is the sum of q_t
+    and plays the number of plays. By strategy, strategies is the sum of <q_t^m, l_t>, or None if
+    the learner mixes no strategies.
+    """
+
+    totals: Floats
+    weights: Floats
+    plays: Counts
+    strategies: Floats | None
+
+
+class RunState(NamedTuple):
+    """All memory that changes while a learner plays a game."""
+
+    state: Any
+    prediction: Prediction
+    plays: Floats
+    stream: NDArray[np.uint64]
+    calendar: Calendar
+    tally: Tally
+
+
+@compiled_step("play")
+def play_rounds(
+    run: Any,
+    losses: Floats,
+    missing: Counts,
+    feedback: Floats,
+    delays: Counts,
+    first: int,
+    rounds: int,
+    full_information: bool,
+    tells_missing: bool,
+    tells_delay: bool,
+) -> None:
+    """Play consecutive rounds; the calendar must have a free slot for each of their losses.
+
+    Of these rounds, by round and arm: the losses, how many are missing, and the feedback with its
+    delays, which are losses and delays as the learner is told them. `first` is the number of the
+    first of them, and `rounds` is the length of the game. The learner is told the losses of all
+    arms, missing counts and delays in advance, or not.
+    """
+    here = opened(run)
+    state, prediction, plays, stream = here.state, here.prediction, here.plays, here.stream
+    calendar, tally, q, rows = here.calendar, here.tally, here.prediction.q, here.calendar.rows
+    in_force = rows[:, FROZEN:]
+    for row in range(losses.shape[0]):
+        now = first + row
+        begin_round(calendar, now)
+        prediction.detailed[0] = row == losses.shape[0] - 1  # p is recorded only there
+        predict(state, prediction)
+        arm = NO_ARM if full_information else draw(stream, q)
+        add_up(tally, q, arm, losses, missing, row)
+        add_up_strategies(tally.strategies, prediction, losses, row)
+        if tells_delay:
+            delay = delays[row, arm]
+            plays[0, 0] = np.inf if delay == NEVER else delay
+        commit(state, prediction, arm, plays)
+        if full_information:
+            for k in range(q.shape[0]):
+                send(calendar, now, rounds, delays[row, k], k, feedback[row, k], plays[k], NOT_TOLD)
+        else:
+            absent = missing[row, arm] if tells_missing else NOT_TOLD
+            send(calendar, now, rounds, delays[row, arm], arm, feedback[row, arm], plays[0], absent)
+        entry, end = take(calendar, now)
+        while entry < end:
+            for k in range(end - entry):
+                at = np.uint64(entry + k)  # an index that cannot be negative costs less
+                arm_told = int(rows[at, ARM])
+                absent = int(rows[at, rows.shape[1] - 1]) if tells_missing else NOT_TOLD
+                observe(state, in_force[at], arm_told, rows[at, LOSS], absent)
+            entry, end = take(calendar, now)
+
+
+@compiled
+def send(
+    calendar: Calendar,
+    now: int,
+    rounds: int,
+    delay: int,
+    arm: int,
+    loss: float,
+    play: Floats,
+    missing: int,
+) -> None:
+    """Put a loss and its play into the calendar, unless the loss arrives after the last round.
+
+    An entry holds the arm, the loss, the play and, if the learner is told it, the missing count.
+    """
+    if delay == NEVER or delay >= rounds - now:
+        return
+    entry = calendar.rows[np.uint64(put(calendar, now, now + delay))]
+    if play.shape[0] == LANES - FROZEN and missing == NOT_TOLD:
+        store_whole(entry, 0, side_by_side(arm, loss, play[0], play[1]))
+        return
+    entry[ARM] = arm
+    entry[LOSS] = loss
+    for part in range(play.shape[0]):
+        entry[FROZEN + part] = play[part]
+    if missing != NOT_TOLD:
+        entry[entry.shape[0] - 1] = missing
+
+
+@compiled
+def add_up(tally: Tally, q: Floats, arm: int, losses: Floats, missing: Counts, row: int) -> None:
+    """Add one round to the tally; in full information (arm -1) the learner suffers <q_t, l_t>."""
+    expected, absent, weights = 0.0, 0.0, tally.weights
+    for i in range(q.shape[0]):
+        expected += q[i] * losses[row, i]
+        absent += q[i] * missing[row, i]
+        weights[i] += q[i]
+    tally.totals[EXPECTED] += expected
+    tally.totals[ABSENT] += absent
+    tally.totals[REALISED] += expected if arm < 0 else losses[row, arm]
+    if arm >= 0:
+        tally.plays[arm] += 1
+
+
+@compiled
+def add_up_strategies(
+    sums: Floats | None, prediction: Prediction, losses: Floats, row: int
+) -> None:
+    """Add the loss of each strategy in the round; compiled to nothing if the learner mixes none."""
+    if sums is None:
+        return
+    for m in range(sums.shape[0]):
+        sums[m] += product(prediction.info.strategies[m], losses[row])
+
+
+@compiled
+def product(weights: Floats, losses: Floats) -> float:
+    """Return the inner product <q, l>, summed in several lanes at once."""
+    sum_, end = spread(0.0), whole(weights.shape[0])
+    for i in range(0, end, LANES):
+        sum_ = sum_ + load_whole(weights, i) * load_whole(losses, i)
+    if end < weights.shape[0]:
+        sum_ = sum_ + load_part(weights, end, 0.0) * load_part(losses, end, 0.0)
+    return across(sum_)
