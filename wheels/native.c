@@ -18,10 +18,10 @@
 typedef int64_t Ask(int64_t *, int64_t, double *);
 typedef int64_t Tell(int64_t *, int64_t, const double *, double, int64_t, int64_t);
 typedef int64_t AskExperts(int64_t *, int64_t);
-typedef int64_t TellExperts(int64_t *, const int64_t *, int64_t, const double *, int64_t, int64_t,
-                            const double *);
-typedef int64_t Play(int64_t *, int64_t *, int64_t, int64_t, int64_t, int64_t, int64_t);
-typedef int64_t Count(int64_t *, int64_t *, int64_t, int64_t);
+typedef int64_t TellExperts(int64_t *, void *, void *, void *, int64_t, int64_t, int64_t);
+typedef int64_t Play(int64_t *, void *, void *, void *, void *, int64_t, int64_t, int64_t, int64_t,
+                     int64_t, int64_t, int64_t);
+typedef int64_t Count(int64_t *, void *, void *, int64_t, int64_t, int64_t, int64_t);
 
 /* -- arguments and results */
 
@@ -132,46 +132,64 @@ static PyObject *ask_experts(PyObject *self, PyObject *const *given, Py_ssize_t 
     Py_RETURN_NONE;
 }
 
-/* An array of 8-byte items in one piece; 0 and an error if it is another. */
-static int viewed(PyObject *array, Py_buffer *view, int dimensions)
+/* -- steps that take arrays, of 8-byte items and in one piece */
+
+#define MOST_ARRAYS 4
+
+static void release(Py_buffer *views, int count)
 {
-    if (PyObject_GetBuffer(array, view, PyBUF_ND) < 0)
-        return 0;
-    if (view->ndim == dimensions && view->itemsize == 8)
-        return 1;
-    PyBuffer_Release(view);
-    PyErr_SetString(PyExc_ValueError, "an array has the wrong type or number of dimensions");
-    return 0;
+    while (count > 0)
+        PyBuffer_Release(&views[--count]);
 }
 
-static int64_t told(const Step *step, int64_t *words, Py_buffer *arms, Py_buffer *plays,
-                    Py_buffer *losses)
+/* Views of arrays with so many dimensions; 0 and an error if an array is another. */
+static int viewed(PyObject *const *arrays, Py_buffer *views, const char *dimensions)
 {
-    if (arms->shape[0] != losses->shape[0] || plays->shape[1] != step->width) {
-        PyErr_SetString(PyExc_ValueError, "arms, plays and losses have different shapes");
-        return FAILED;
+    for (int k = 0; dimensions[k] != 0; k++) {
+        if (PyObject_GetBuffer(arrays[k], &views[k], PyBUF_ND) < 0) {
+            release(views, k);
+            return 0;
+        }
+        if (views[k].ndim != dimensions[k] - '0' || views[k].itemsize != 8) {
+            release(views, k + 1);
+            PyErr_SetString(PyExc_ValueError, "an array has a wrong type or number of dimensions");
+            return 0;
+        }
     }
-    return ((TellExperts *)step->function)(words, arms->buf, arms->shape[0], plays->buf,
-                                           plays->shape[0], plays->shape[1], losses->buf);
+    return 1;
+}
+
+static int alike(const Py_buffer *one, const Py_buffer *other)
+{
+    int same = 1;
+    for (int k = 0; k < one->ndim; k++)
+        same = same && one->shape[k] == other->shape[k];
+    if (!same)
+        PyErr_SetString(PyExc_ValueError, "arrays that belong together have different shapes");
+    return same;
+}
+
+/* The numbers after the first arguments; 0 and an error if one is not a number. */
+static int numbered(PyObject *const *given, int64_t *numbers, int count)
+{
+    for (int k = 0; k < count; k++)
+        numbers[k] = PyLong_AsLongLong(given[k]);
+    return PyErr_Occurred() == NULL;
 }
 
 static PyObject *tell_experts(PyObject *self, PyObject *const *given, Py_ssize_t count)
 {
     const Step *step = step_of(self);
-    static const int dimensions[3] = {1, 2, 1};
-    Py_buffer views[3];
+    Py_buffer views[MOST_ARRAYS], *arms = &views[0], *plays = &views[1], *losses = &views[2];
     if (!counted(step->name, count, 4))
         return NULL;
     int64_t *words = words_of(given[0]), done = FAILED;
-    if (PyErr_Occurred())
+    if (PyErr_Occurred() || !viewed(given + 1, views, "121"))
         return NULL;
-    int seen = 0;
-    while (seen < 3 && viewed(given[1 + seen], &views[seen], dimensions[seen]))
-        seen++;
-    if (seen == 3)
-        done = told(step, words, &views[0], &views[1], &views[2]);
-    while (seen > 0)
-        PyBuffer_Release(&views[--seen]);
+    if (alike(arms, losses))
+        done = ((TellExperts *)step->function)(words, arms->buf, plays->buf, losses->buf,
+                                               arms->shape[0], plays->shape[0], plays->shape[1]);
+    release(views, 3);
     if (done == FAILED)
         return failed();
     Py_RETURN_NONE;
@@ -180,36 +198,43 @@ static PyObject *tell_experts(PyObject *self, PyObject *const *given, Py_ssize_t
 static PyObject *play(PyObject *self, PyObject *const *given, Py_ssize_t count)
 {
     const Step *step = step_of(self);
-    int64_t number[5], done;
-    if (!counted(step->name, count, 7))
+    Py_buffer views[MOST_ARRAYS];
+    int64_t n[5], done = FAILED;
+    if (!counted(step->name, count, 10))
         return NULL;
-    int64_t *run = words_of(given[0]), *stretch = words_of(given[1]);
-    for (int k = 0; k < 5; k++)
-        number[k] = PyLong_AsLongLong(given[2 + k]);
-    if (PyErr_Occurred())
+    int64_t *words = words_of(given[0]);
+    if (!numbered(given + 5, n, 5) || !viewed(given + 1, views, "2222"))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    done = ((Play *)step->function)(run, stretch, number[0], number[1], number[2], number[3],
-                                    number[4]);
-    Py_END_ALLOW_THREADS
+    if (alike(&views[0], &views[1]) && alike(&views[0], &views[2]) && alike(&views[0], &views[3])) {
+        int64_t rows = views[0].shape[0], arms = views[0].shape[1];
+        Py_BEGIN_ALLOW_THREADS
+        done = ((Play *)step->function)(words, views[0].buf, views[1].buf, views[2].buf,
+                                        views[3].buf, rows, arms, n[0], n[1], n[2], n[3], n[4]);
+        Py_END_ALLOW_THREADS
+    }
+    release(views, 4);
     if (done == FAILED)
         return failed();
     Py_RETURN_NONE;
 }
 
-static PyObject *count(PyObject *self, PyObject *const *given, Py_ssize_t arguments)
+static PyObject *count_missing(PyObject *self, PyObject *const *given, Py_ssize_t count)
 {
     const Step *step = step_of(self);
-    int64_t done;
-    if (!counted(step->name, arguments, 4))
+    Py_buffer views[MOST_ARRAYS];
+    int64_t n[2], done = FAILED;
+    if (!counted(step->name, count, 5))
         return NULL;
-    int64_t *pairs = words_of(given[0]), *stretch = words_of(given[1]);
-    int64_t first = PyLong_AsLongLong(given[2]), rounds = PyLong_AsLongLong(given[3]);
-    if (PyErr_Occurred())
+    int64_t *words = words_of(given[0]);
+    if (!numbered(given + 3, n, 2) || !viewed(given + 1, views, "22"))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    done = ((Count *)step->function)(pairs, stretch, first, rounds);
-    Py_END_ALLOW_THREADS
+    if (alike(&views[0], &views[1])) {
+        int64_t rows = views[0].shape[0], arms = views[0].shape[1];
+        Py_BEGIN_ALLOW_THREADS
+        done = ((Count *)step->function)(words, views[0].buf, views[1].buf, rows, arms, n[0], n[1]);
+        Py_END_ALLOW_THREADS
+    }
+    release(views, 2);
     if (done == FAILED)
         return failed();
     Py_RETURN_NONE;
@@ -223,7 +248,7 @@ static PyMethodDef SHAPES[] = {
     {"ask experts", FAST(ask_experts)},
     {"tell experts", FAST(tell_experts)},
     {"play", FAST(play)},
-    {"count", FAST(count)},
+    {"count", FAST(count_missing)},
     {NULL, NULL, 0, NULL},
 };
 

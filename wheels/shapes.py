@@ -83,7 +83,7 @@ def _told(call: Call) -> list[Any]:
 
 
 def _told_all(call: Call) -> list[Any]:
-    _, arms, count, plays, rows, width, losses = call.arguments
+    _, arms, plays, losses, count, rows, width = call.arguments
     return [
         call.handle(0),
         call.array(call.kinds[1], arms, [count]),
@@ -93,12 +93,16 @@ def _told_all(call: Call) -> list[Any]:
 
 
 def _played(call: Call) -> list[Any]:
-    told = [call.truth(place) for place in (4, 5, 6)]
-    return [call.handle(0), call.handle(1), *call.arguments[2:4], *told]
+    *shape, first, rounds = call.arguments[5:9]
+    tables = [call.array(call.kinds[k], call.arguments[k], shape) for k in range(1, 5)]
+    told = [call.truth(place) for place in range(9, 12)]
+    return [call.handle(0), *tables, first, rounds, *told]
 
 
 def _counted(call: Call) -> list[Any]:
-    return [call.handle(0), call.handle(1), *call.arguments[2:]]
+    *shape, first, rounds = call.arguments[3:]
+    tables = [call.array(call.kinds[k], call.arguments[k], shape) for k in range(1, 3)]
+    return [call.handle(0), *tables, first, rounds]
 
 
 def _drawn(call: Call, result: Any) -> Any:
@@ -121,7 +125,7 @@ C_FORMS = {
     "ask": CForm((WORDS, WORD, REALS), _asked, _drawn),
     "tell": CForm((WORDS, WORD, REALS, REAL, WORD, WORD), _told, _done),
     "ask experts": CForm((WORDS, WORD), _asked, _nothing),
-    "tell experts": CForm((WORDS, WORDS, WORD, REALS, WORD, WORD, REALS), _told_all, _nothing),
-    "play": CForm((WORDS, WORDS, WORD, WORD, WORD, WORD, WORD), _played, _nothing),
-    "count": CForm((WORDS, WORDS, WORD, WORD), _counted, _nothing),
+    "tell experts": CForm((WORDS, WORDS, REALS, REALS, *[WORD] * 3), _told_all, _nothing),
+    "play": CForm((WORDS, REALS, WORDS, REALS, WORDS, *[WORD] * 7), _played, _nothing),
+    "count": CForm((WORDS, WORDS, WORDS, *[WORD] * 4), _counted, _nothing),
 }
