@@ -61,16 +61,9 @@ def build(learners: list[str], target: Path, jobs: int | None = None) -> Iterato
     """Build the shared object with all steps of these learners, and yield what is done of it."""
     work = entries_by_learner(learners)
     steps: list[NativeStep] = []
-    os.environ.update(BASELINE)  # for the processes that are started from now on
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=context) as pool:
-        waiting = {
-            pool.submit(native_steps, entries, number): learner
-            for number, (learner, entries) in enumerate(work.items())
-        }
-        for done, future in enumerate(as_completed(waiting), 1):
-            steps += future.result()
-            yield Progress(done, len(waiting), waiting[future])
+    for done, (learner, compiled) in enumerate(compiled_in_parallel(work, jobs), 1):
+        steps += compiled
+        yield Progress(done, len(work), learner)
     with tempfile.TemporaryDirectory() as folder:
         link(sorted(steps), Path(folder), target)
     check(target, len(steps))
@@ -85,6 +78,25 @@ def entries_by_learner(learners: Iterable[str]) -> dict[str, list[Entry]]:
         found[learner] = [entry for key, entry in entries.items() if key not in seen]
         seen |= entries.keys()
     return found
+
+
+def compiled_in_parallel(
+    work: dict[str, list[Entry]], jobs: int | None
+) -> Iterator[tuple[str, list[NativeStep]]]:
+    """Yield the compiled steps of each learner as soon as they are there."""
+    os.environ.update(BASELINE)  # for the processes that are started from now on
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=context) as pool:
+        waiting = {
+            pool.submit(native_steps, entries, number): learner
+            for number, (learner, entries) in enumerate(work.items())
+        }
+        for future in as_completed(waiting):
+            try:
+                yield waiting[future], future.result()
+            except Exception as error:
+                pool.shutdown(cancel_futures=True)
+                raise RuntimeError(f"{waiting[future]} cannot be compiled") from error
 
 
 def native_steps(entries: list[Entry], number: int) -> list[NativeStep]:
