@@ -19,6 +19,10 @@ from belated.learners.registry import registered
 GIVEN = os.environ.get("BELATED_WHEEL_LEARNERS", "exp3,anytime-hedge,concealed")
 LEARNERS = list(registered()) if GIVEN == "all" else GIVEN.split(",")
 ROOT = Path(__file__).parents[2]
+SOURCE = str(ROOT / "src")
+CLEARED = (  # the commands are given these or do without
+    *("BELATED_COMPILE", "BELATED_COMPILED", "BELATED_NATIVE", "NUMBA_DISABLE_JIT", "PYTHONPATH"),
+)
 PLAYING = Path(__file__).with_name("playing.py")
 MOST_BYTES = 5e6  # of the wheel
 pytestmark = [
@@ -30,6 +34,35 @@ pytestmark = [
 ]
 
 
+FINDING = """
+from belated.cli.learners import entries_of
+from belated.compiled import native
+from belated.learners.registry import learner_named
+
+def steps_of(name):
+    return [native.find(entry) for entry in entries_of(learner_named(name))]
+"""
+FOUND = f"{FINDING}\nprint([all(steps_of(name)) for name in ('exp3', 'concealed')])"
+REFUSED = f"""{FINDING}
+count, ask, tell, play = steps_of("exp3")
+for step, *given in (
+    (ask,),
+    (ask, "there", 0),
+    (ask, 0, 0.5),
+    (tell, 0, None, 0.5, 0, 0),
+    (tell, 0, (0, 0.5, ()), 0.5, 0, 0),
+    (tell, 0, (0, 0.5, (0.5, 0.5)), "high", 0, 0),
+    (count, 0, [0], [0], 0, 0),
+    (count, 0, bytes(8), bytes(8), 0, 0),
+):
+    try:
+        step(*given)
+    except (TypeError, ValueError, SystemError):
+        continue
+    raise AssertionError(given)
+"""
+
+
 class Installed(NamedTuple):
     """A wheel, and the Python of an environment in which only that wheel was installed."""
 
@@ -39,8 +72,7 @@ class Installed(NamedTuple):
 
 def run(*command: str | Path, **environment: str) -> str:
     """Run a command in the clone with these variables; returns what it prints."""
-    cleared = ("BELATED_COMPILE", "BELATED_COMPILED", "BELATED_NATIVE", "NUMBA_DISABLE_JIT")
-    kept = {name: value for name, value in os.environ.items() if name not in cleared}
+    kept = {name: value for name, value in os.environ.items() if name not in CLEARED}
     result = subprocess.run(
         command, cwd=ROOT, env={**kept, **environment}, capture_output=True, text=True
     )
@@ -58,7 +90,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """A wheel with native learners, installed in a fresh environment."""
     folder = tmp_path_factory.mktemp("wheel")
     native, pip = folder / "_native.abi3.so", ("-m", "pip", "--disable-pip-version-check")
-    run(sys.executable, "-m", "wheels", native, "--learners", ",".join(LEARNERS))
+    names = ",".join(LEARNERS)
+    run(sys.executable, "-m", "wheels", native, "--learners", names, PYTHONPATH=SOURCE)
     build = ("wheel", "--no-deps", "--wheel-dir", folder, ROOT)
     run(sys.executable, *pip, *build, BELATED_NATIVE_OBJECT=str(native))
     (wheel,) = folder.glob("*.whl")
@@ -79,7 +112,7 @@ def test_the_wheel_is_small_and_says_where_it_runs(installed: Installed) -> None
 def test_native_learners_play_like_compiled_ones_without_numba(installed: Installed) -> None:
     """To the last digit of every decision, of the state, and of the games of the engine."""
     native = played(installed.python)
-    compiled = played(Path(sys.executable), BELATED_COMPILE="wait", PYTHONPATH=str(ROOT / "src"))
+    compiled = played(Path(sys.executable), BELATED_COMPILE="wait", PYTHONPATH=SOURCE)
     assert not native["numba"]
     assert compiled["numba"]
     for name in LEARNERS:
@@ -91,18 +124,18 @@ def test_native_learners_play_like_compiled_ones_without_numba(installed: Instal
 
 def test_native_code_of_other_sources_is_not_used(installed: Installed) -> None:
     """An edit of one learner makes its own native steps useless; a variable switches off all."""
-    finding = "from belated.cli.learners import entries_of\n"
-    finding += "from belated.compiled import native\n"
-    finding += "from belated.learners.registry import learner_named\n"
-    finding += "entries = [entries_of(learner_named(name))[1] for name in ('exp3', 'concealed')]\n"
-    finding += "print([native.find(entry) is not None for entry in entries])"
     module = "import belated.learners.adversarial.exp3 as module; print(module.__file__)"
-    assert run(installed.python, "-c", finding).strip() == "[True, True]"
-    assert run(installed.python, "-c", finding, BELATED_NATIVE="0").strip() == "[False, False]"
+    assert run(installed.python, "-c", FOUND).strip() == "[True, True]"
+    assert run(installed.python, "-c", FOUND, BELATED_NATIVE="0").strip() == "[False, False]"
     path = Path(run(installed.python, "-c", module).strip())
     before = path.read_text()
     path.write_text(f"{before}\n# edited\n")
     try:
-        assert run(installed.python, "-c", finding).strip() == "[False, True]"
+        assert run(installed.python, "-c", FOUND).strip() == "[False, True]"
     finally:
         path.write_text(before)
+
+
+def test_native_steps_refuse_what_they_cannot_use(installed: Installed) -> None:
+    """They say so before they read or write any memory."""
+    run(installed.python, "-c", REFUSED)
