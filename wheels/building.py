@@ -92,11 +92,10 @@ def compiled_in_parallel(
             for number, (learner, entries) in enumerate(work.items())
         }
         for future in as_completed(waiting):
-            try:
-                yield waiting[future], future.result()
-            except Exception as error:
+            if future.exception() is not None:
                 pool.shutdown(cancel_futures=True)
-                raise RuntimeError(f"{waiting[future]} cannot be compiled") from error
+                raise RuntimeError(f"{waiting[future]} cannot be compiled") from future.exception()
+            yield waiting[future], future.result()
 
 
 def native_steps(entries: list[Entry], number: int) -> list[NativeStep]:
