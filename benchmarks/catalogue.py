@@ -8,6 +8,7 @@ from benchmarks.measures import (
     engine_rounds,
     experts,
     generic_solvers,
+    growth,
     many_arms,
     pending,
     practical,
@@ -159,6 +160,14 @@ MEASURES = (
         "the practical experts, who are told the losses of all, against full information, for "
         "information.",
         practical.practical,
+    ),
+    Measure(
+        19,
+        "growing tickets",
+        "at most 1.3 times",
+        "An ask of ConcealedBandit while its open tickets grow to 1,000,000 against one while they "
+        "grow to 1,000; no loss is told, and the garbage collector is on.",
+        growth.growth,
     ),
 )
 

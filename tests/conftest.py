@@ -22,6 +22,11 @@ TESTS = Path(__file__).parent
 COMPILED = "BELATED_COMPILED" in os.environ
 os.environ["BELATED_COMPILE"] = "wait" if COMPILED else "never"  # before belated is imported
 os.environ["BELATED_QUIET"] = "1"  # the line about compiling is not what these tests look for
+if COMPILED:  # kernels that tests call are compiled, too
+    from belated.compiled import kernels
+    from belated.compiled.jit.compiler import compiled_when_called
+
+    kernels.called_from_python = compiled_when_called
 settings.register_profile(  # no test depends on how fast a machine is
     "at any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

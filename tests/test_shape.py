@@ -29,7 +29,9 @@ from tests.import_graph import (
 LAYERS = {
     "belated": [
         "lazy", "types", "arrays", "specs", "checks", "table_files", "client", "ftrl", "compiled",
-        "numerics", "compiled.ask_tell", "solvers", "learners", "environments", "play", "analysis",
+        "numerics", "compiled.jit", "compiled.entries", "compiled.worker", "compiled.background",
+        "compiled.preparing", "compiled.ask_tell", "solvers", "learners", "environments", "play",
+        "analysis",
         "comparison", "replay", "sweep", "stress", "report", "asktell", "service", "cli",
         "__main__",
     ],
@@ -52,7 +54,9 @@ LAYERS = {
 }  # fmt: skip
 
 # What users start or import by name; every other module must be needed by one of these.
-ENTRIES = ["belated", "belated.__main__", "belated.client", "belated.ftrl"]
+ENTRIES = [
+    "belated", "belated.__main__", "belated.client", "belated.ftrl", "belated.compiled.worker",
+]  # fmt: skip
 # Neither these packages nor anything that they import at once may import numba: it takes a second.
 LIGHT = ("__main__", "cli", "client", "environments", "ftrl")
 OUTSIDE = ("benchmarks", "examples", "studies", "tests")  # folders that are not installed

@@ -1,9 +1,11 @@
 """The life of a ticket: pending, then told, expired or cancelled, and never anything else."""
 
 import contextlib
+import gc
 import itertools
 from typing import Any
 
+import numpy as np
 import pytest
 
 from belated import (
@@ -12,6 +14,7 @@ from belated import (
     Ticket,
     TicketState,
     UnknownTicketError,
+    from_json,
 )
 from tests.asktell.session_kinds import (
     BANDITS,
@@ -67,6 +70,19 @@ def test_what_a_ticket_says_cannot_be_changed_by_its_holder() -> None:
     with contextlib.suppress(TypeError):
         ticket.weights["red"] = 5.0
     assert learner.to_json() == before
+
+
+@pytest.mark.parametrize("kind", BANDITS, ids=repr)
+def test_the_garbage_collector_visits_an_open_ticket_only_once(kind: Kind) -> None:
+    """After one young collection it has left them all, also those of a learner that resumes."""
+    learner = kind.make()
+    for _ in range(5):
+        learner.ask()
+    for each in (learner, from_json(learner.to_json())):
+        gc.collect(0)
+        kept = [*each._book.open.values(), *each._book.tickets.values()]
+        assert len(kept) == 10
+        assert not any(gc.is_tracked(part) for part in kept)
 
 
 @every_kind
@@ -227,6 +243,33 @@ def test_only_the_last_closed_tickets_are_remembered(kind: Kind) -> None:
     refused(learner, ClosedTicketError, forgotten.id, lambda: learner.cancel(forgotten.id))
     assert not kind.tell(learner, tickets[3], 0.5).counted
     assert kind.tell(learner, tickets[2], 0.5).counted
+
+
+@every_kind
+def test_exactly_the_last_closed_tickets_are_remembered_whenever_one_asks(kind: Kind) -> None:
+    """Tickets close in a mixed order; old ones are looked for after some closings only."""
+    learner = kind.make(remember=3)
+    tickets = [learner.ask() for _ in range(30)]
+    closing = [tickets[7 * k % 30] for k in range(30)]
+    for k, ticket in enumerate(closing, 1):
+        kind.tell(learner, ticket, 0.5)
+        if k % 4 == 0 or k % 5 == 0:
+            for each in closing[max(0, k - 3) : k]:
+                assert not kind.tell(learner, each, 0.5).counted
+                refused(learner, ConflictError, each.id, lambda t=each: kind.tell(learner, t, 0.1))
+            for each in closing[: max(0, k - 3)]:
+                with pytest.raises(ClosedTicketError, match="the last 3 closed tickets"):
+                    kind.tell(learner, each, 0.5)
+
+
+@pytest.mark.parametrize("kind", BANDITS, ids=repr)
+@pytest.mark.parametrize("number", [float, np.int64])
+def test_a_round_may_be_another_number_that_equals_it(kind: Kind, number: type[Any]) -> None:
+    """As a table that was read with pandas gives it; the learner keeps its own and can be saved."""
+    learner, twin = kind.make(), kind.make()
+    ticket, own = learner.ask(), twin.ask()
+    assert kind.tell(learner, ticket._replace(round=number(1)), 0.5) == kind.tell(twin, own, 0.5)
+    assert learner.to_json() == twin.to_json()
 
 
 # -- expiry

@@ -13,12 +13,12 @@ import pytest
 
 import belated
 from belated.asktell.saving import checksum
-from belated.compiled.jit import config
+from belated.compiled.kernels import compile_mode
 
 SAVED = Path(__file__).parent / "saved" / "version-3"
 NEXT = sorted(path.name.removesuffix(".next.json") for path in SAVED.glob("*.next.json"))
 TEXTS = sorted(path.stem for path in SAVED.glob("*.json") if ".next" not in path.name)
-EXACT = bool(config.DISABLE_JIT)  # compiled code may differ in the last digits
+EXACT = compile_mode() == "never"  # compiled code may differ in the last digits
 # A few stand for all where each learner would have to be compiled.
 FEW = ["ConcealedBandit.paper", "DelayedExperts.one", "PartiallyConcealedBandit.paper"]
 PLAYED = NEXT if EXACT else FEW

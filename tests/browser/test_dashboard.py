@@ -70,7 +70,7 @@ class Process:
         self._process = subprocess.Popen(
             [*command, "--seed", "1", *options],
             stderr=subprocess.PIPE,
-            env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+            env={**os.environ, "BELATED_COMPILE": "never"},
         )
 
     def address(self) -> str:

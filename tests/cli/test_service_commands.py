@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from belated.cli import main
-from belated.compiled.jit import source_hash
+from belated.compiled.sources import source_hash
 from belated.service.store import open_store
 from belated.service.store.migrations import STEPS
 from tests.cli.commands import complaint

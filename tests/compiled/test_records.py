@@ -1,24 +1,22 @@
 """Handles: compiled code finds each array of a record where it is, and writes where it should."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-from belated.compiled.jit import compiled
+from belated.compiled.entries import Entry, compile_here
 from belated.compiled.records import (
     Handle,
     arrays_in,
+    described,
     directions,
     frozen,
     in_one_block,
+    layout_of,
     opened,
-    types,
 )
+from belated.compiled.steps import compiled_step
 
 
 class Inner(NamedTuple):
@@ -38,65 +36,86 @@ def record(size: int = 3) -> Outer:
     return Outer(np.full(size, 0.5), inner, np.zeros(0, dtype=np.uint64))
 
 
-@compiled
-def total(handle: Any) -> float:
-    """The sum over all arrays, each in a power of ten of its own."""
+@compiled_step("ask experts")
+def add_up(handle: Any, mode: int) -> None:
+    """Write the sum over all arrays, each in a power of ten of its own, into the first place."""
     outer = opened(handle)
     inner = outer.inner
-    return float(
+    outer.first[0] = (
         outer.first.sum()
         + 1e3 * inner.counts.sum()
         + 1e6 * inner.square[1].sum()
         + 1e9 * outer.last.shape[0]
+        + mode
     )
 
 
-@compiled
-def write(handle: Any, row: int, value: float) -> float:
-    """Write into a row, and return what is in the last place of the one before."""
+@compiled_step("ask")
+def write(handle: Any, row: int) -> Any:
+    """Write into a row, and return what is in the last place of the one before, and this row."""
     square = opened(handle).inner.square
-    square[row, :] = value
-    return float(square[row - 1, -1])
+    square[row, :] = 7.0
+    return row, float(square[row - 1, -1]), frozen(handle, square[row])
 
 
-@compiled
-def row_of(handle: Any) -> tuple[float, ...]:
-    """A row as a tuple."""
-    return frozen(handle, opened(handle).inner.square[0])
+def entry(step: Any, handle: Handle, width: int = 0) -> Any:
+    """The step, compiled for this handle in this process."""
+    return compile_here(Entry(step, (layout_of(handle.record),), width))
 
 
 def test_a_step_reads_every_array() -> None:
     """Types, shapes, nested records and empty arrays come out as they went in."""
     for size in (1, 3, 1000):
-        handle = Handle(record(size), 0)
+        handle = Handle(record(size))
         square = handle.record.inner.square
-        expected = 0.5 * size + 1e3 * sum(range(size)) + 1e6 * square[1].sum()
-        assert handle.entry(total)(handle.address) == expected
+        expected = 0.5 * size + 1e3 * sum(range(size)) + 1e6 * square[1].sum() + 4
+        entry(add_up, handle)(handle.address, 4)
+        assert handle.record.first[0] == expected
 
 
 def test_what_is_written_is_there_and_nowhere_else() -> None:
     """By a step into the arrays, and by Python for the next step to see."""
-    handle = Handle(record(), 0)
-    step = handle.entry(write, types.int64, types.float64)
-    assert step(handle.address, 1, 7.0) == 2.0
+    handle = Handle(record())
+    step = entry(write, handle, 3)
+    assert step(handle.address, 1) == (1, 2.0, (7.0, 7.0, 7.0))
     inner = handle.record.inner
     assert inner.square.tolist() == [[0.0, 1.0, 2.0], [7.0, 7.0, 7.0]]
     assert inner.counts.tolist() == [0, 1, 2]
     inner.square[0, -1] = -3.0
-    assert step(handle.address, 1, 8.0) == -3.0
+    assert step(handle.address, 1)[1] == -3.0
 
 
 def test_a_row_is_frozen_in_the_width_of_the_handle() -> None:
-    """A tuple of plain floats, as many as the handle says."""
-    handle = Handle(record(), 3)
-    row = handle.entry(row_of)(handle.address)
-    assert row == (0.0, 1.0, 2.0)
+    """A tuple of plain floats, as many as the entry says."""
+    handle = Handle(record())
+    row = entry(write, handle, 2)(handle.address, 1)[2]
+    assert row == (7.0, 7.0)
     assert all(type(value) is float for value in row)
 
 
 def test_steps_are_compiled_once_for_each_kind_of_record() -> None:
     """Handles of one kind share the code; the sizes of arrays are not part of the kind."""
-    assert Handle(record(3), 0).entry(total) is Handle(record(5), 0).entry(total)
+    assert entry(add_up, Handle(record(3))) is entry(add_up, Handle(record(5)))
+
+
+def test_two_classes_of_one_name_are_two_kinds() -> None:
+    """Each has code of its own, so that neither is slow because of the other."""
+
+    class Inner(NamedTuple):
+        counts: Any
+        square: Any
+
+    ours = record()
+    theirs = ours._replace(inner=Inner(*ours.inner))
+    assert layout_of(ours) != layout_of(theirs)
+    assert described(layout_of(ours)) != described(layout_of(theirs))
+    one, other = Handle(ours), Handle(theirs)
+    assert entry(add_up, one) is not entry(add_up, other)
+    entry(add_up, one)(one.address, 0)
+    first = ours.first[0]
+    ours.first[0] = 0.5
+    entry(add_up, other)(other.address, 0)
+    assert theirs.first[0] == first
 
 
 @pytest.mark.parametrize(
@@ -129,45 +148,3 @@ def test_an_item_that_does_not_fill_its_place_is_refused() -> None:
     """Eight bytes each: anything else would be written across its neighbours."""
     with pytest.raises(ValueError):
         in_one_block((np.zeros(3, dtype=np.int32),))
-
-
-# -- compiling for the first time
-
-
-def first_ask(cache: Path, **more: str) -> str:
-    """What a new process says on its error output when it asks for the first time."""
-    unset = ("BELATED_QUIET", "NUMBA_DISABLE_JIT")
-    plain = {key: value for key, value in os.environ.items() if key not in unset}
-    code = "from belated.numerics.random_stream import seeded, uniform; uniform(seeded(1))"
-    run = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**plain, "BELATED_CACHE_DIR": str(cache), **more},
-    )
-    return run.stderr
-
-
-def test_compiling_is_announced_once_and_only_if_something_is_compiled(tmp_path: Path) -> None:
-    """One line with a cold cache, none with a warm one, none if silence is wanted."""
-    (line,) = first_ask(tmp_path).splitlines()
-    assert line.startswith("belated: compiling")
-    assert "belated warmup" in line
-    for mark in tmp_path.glob("*/compiling"):
-        mark.unlink()
-    assert first_ask(tmp_path) == ""
-    assert first_ask(tmp_path / "other", BELATED_QUIET="1") == ""
-
-
-def test_processes_that_share_a_cache_do_not_all_say_so(tmp_path: Path) -> None:
-    """Whoever comes a moment later keeps silent; a minute later it is news again."""
-    first_ask(tmp_path)
-    (mark,) = tmp_path.glob("*/compiling")
-    for entry in mark.parent.rglob("*.nb?"):
-        entry.unlink()
-    assert first_ask(tmp_path) == ""
-    for entry in mark.parent.rglob("*.nb?"):
-        entry.unlink()
-    os.utime(mark, (0, 0))
-    assert "compiling" in first_ask(tmp_path)

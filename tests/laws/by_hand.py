@@ -1,43 +1,17 @@
-"""Games played by hand, ask by ask, with any registered learner, and the same in the readable loop.
-
-The steps run uncompiled here, over the learners' own compiled verbs: compiling the steps of every
-learner would take many minutes. A few are compiled in tests/asktell/test_any_learner_compiled.py.
-"""
+"""Games played by hand, ask by ask, with any registered learner, and in the readable loop."""
 
 from typing import Any
 
 import numpy as np
-import pytest
 
 import belated
 from belated.arrays import Floats
-from belated.compiled import ask_tell as steps
-from belated.compiled.records import Handle
 from belated.environments.missing import NEVER, missing_counts
 from belated.numerics.random_stream import draw, seeded
 from belated.play.delivery import FeedbackDelivery, longest_delays
 from belated.types import Need
 from tests.games import weights_of, whole_game
 from tests.laws.test_laws import Game, has
-
-
-class PlainHandle(Handle):
-    """A handle whose steps are the Python functions themselves."""
-
-    def __init__(self, record: Any, row_width: int) -> None:
-        super().__init__(record, row_width)
-        self.address = record
-
-    def entry(self, step: Any, *others: Any, keep: bool = True) -> Any:
-        return getattr(step, "py_func", step)
-
-
-@pytest.fixture(scope="module")
-def plain_steps() -> Any:
-    """Steps are not compiled while a module is tested."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(steps, "Handle", PlainHandle)
-        yield
 
 
 def in_hand(game: Game, **more: Any) -> Any:

@@ -14,12 +14,10 @@ from belated.environments.missing import NEVER
 from belated.learners.contract import Learner
 from belated.learners.states import leaves
 from belated.types import Need, Setting
-from tests.laws.by_hand import Player, by_hand, by_the_loop, in_hand, long_game, plain_steps
+from tests.laws.by_hand import Player, by_hand, by_the_loop, in_hand, long_game
 from tests.laws.test_laws import KINDS, Game, Kind, copied, every_kind, few, games, identical
 
-__all__ = ["plain_steps"]
 pytestmark = [
-    pytest.mark.usefixtures("plain_steps"),
     pytest.mark.filterwarnings("ignore::belated.BelatedWarning"),
 ]
 GROWING = {n: kind for n, kind in KINDS.items() if kind.reserved is not Learner.reserved}
@@ -220,5 +218,5 @@ def in_force(game: Game, entry: Any) -> tuple[Any, list[int]]:
     """What was in force in a round, by the arms of which something will be told."""
     if not game.is_bandit:
         return entry.plays, list(range(game.options["arms"]))
-    arm, _, play = entry[1]
+    arm, _, *play = entry
     return np.array([play]), [arm]

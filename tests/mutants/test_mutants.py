@@ -456,7 +456,7 @@ IN_GAME = [
 
 def replayed(source: Path) -> list[dict[str, list[list[float]]]] | None:
     """The answers of a copy of the package to all cases; None if it fails."""
-    environment = {**os.environ, "PYTHONPATH": str(source), "NUMBA_DISABLE_JIT": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(source), "BELATED_COMPILE": "never"}
     command = [sys.executable, "-m", "belated", "replay", *map(str, CASES)]
     run = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=source)
     if run.returncode != 0:
@@ -528,7 +528,7 @@ def test_planted_fault_is_noticed_by_its_test(fault: Fault, tmp_path: Path) -> N
 
 def run_of(package: Path, tests: list[str]) -> subprocess.CompletedProcess[str]:
     """These tests of a copy of the package, up to the first that fails."""
-    environment = {**os.environ, "PYTHONPATH": str(package.parent), "NUMBA_DISABLE_JIT": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(package.parent), "BELATED_COMPILE": "never"}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
     nodes = [str(ROOT / "tests" / test) for test in tests]
     return subprocess.run(

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import mpmath as mp
-import numba
 import numpy as np
 import pytest
 
 from belated.arrays import Floats
+from belated.compiled.kernels import compiled
 from belated.numerics.lanes import (
     LANES,
     LEAST,
@@ -35,7 +35,6 @@ from belated.numerics.lanes import (
     whole,
 )
 
-config: Any = numba.config
 SIZES = range(1, 3 * LANES + 2)
 FURTHEST = 0.125  # where `decay` ends
 NAMES = ["a + b", "a - b", "a b", "a / b", "2 + a", "a + 2", "2 - a", "a - 2", "2 a", "a / 2"]
@@ -44,8 +43,8 @@ NAMES += ["smaller than 0.5", "magnitude", "unless below"]
 
 
 def jitted(function: Any) -> Any:
-    """The function compiled and not kept, or as it is where nothing is compiled."""
-    return function if config.DISABLE_JIT else numba.njit(error_model="numpy")(function)
+    """The function compiled, or as it is where nothing is compiled."""
+    return compiled(function)
 
 
 @jitted
@@ -314,7 +313,7 @@ def test_plain_python_gives_the_same_numbers(tmp_path: Path) -> None:
     there = tmp_path / "answers.npy"
     script = "import sys, numpy; from tests.numerics.test_lanes import answers; "
     script += "numpy.save(sys.argv[1], answers())"
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    environment = {**os.environ, "BELATED_COMPILE": "never"}
     root = Path(__file__).parents[2]
     command = [sys.executable, "-c", script, str(there)]
     subprocess.run(command, env=environment, cwd=root, check=True)

@@ -17,7 +17,7 @@ import httpx
 READY = re.compile(r"Serving on (http://\S+) ")
 SECONDS = 120  # by then whatever hangs is ended
 # Nothing is compiled, so that it starts at once; unless it is to be as users have it.
-PLAIN = {} if os.environ.get("BELATED_COMPILED") else {"NUMBA_DISABLE_JIT": "1"}
+PLAIN = {} if os.environ.get("BELATED_COMPILED") else {"BELATED_COMPILE": "never"}
 
 
 class Server:

@@ -3,12 +3,12 @@
 Both games are long, so they are played by small compiled loops over the learners' own verbs.
 """
 
-import numba
 import numpy as np
 import pytest
 
 from belated.analysis import theorems
 from belated.arrays import Floats
+from belated.compiled.kernels import compiled
 from belated.learners.contract import Prediction
 from belated.learners.paper import concealed
 from belated.learners.paper.concealed import Concealed, ConcealedState
@@ -55,7 +55,7 @@ def test_the_repaired_grid_restores_the_full_information_theorem() -> None:
 ARMS, ROUNDS = 2000, 180_000
 
 
-@numba.njit(error_model="numpy")
+@compiled
 def play_one_good_arm(
     state: ConcealedState, prediction: Prediction, play: Floats, stream: np.ndarray, rounds: int
 ) -> float:

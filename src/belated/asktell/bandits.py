@@ -15,7 +15,7 @@ from belated.asktell.learner_options import plain_options
 from belated.asktell.options import DOUBLING, FeedbackOptions, as_bound, as_horizon, is_practical
 from belated.asktell.runners import runner_for
 from belated.asktell.session import Prepared, Session
-from belated.asktell.session_state import SavedRound
+from belated.asktell.session_state import SavedBook, SavedRound
 from belated.asktell.ticket_book import UNTOLD, LossReports, ToldLosses
 from belated.asktell.ticket_rules import (
     NO_MISSING,
@@ -43,7 +43,7 @@ from belated.types import (
     TicketState,
 )
 
-OpenTicket = tuple[Ticket, Drawn]
+OpenTicket = tuple[Any, ...]  # arm, probability, and then the frozen row of the play
 TOLD = TicketState.TOLD  # looked up once: members of an enumeration are slow to reach
 SLOW_PATH: Drawn = (NOT_PLAYED, 0.0, ())
 FIRST = np.zeros(1, dtype=np.int64)  # the only place in a bandit's ticket
@@ -51,7 +51,13 @@ _made = tuple.__new__  # makes a record of its parts three times as fast as its 
 
 
 class BanditSession(Session):
-    """What all bandits share. For an open ticket the book keeps the ticket and what was drawn."""
+    """What all bandits share.
+
+    For an open ticket the book keeps what was drawn and the fields of the `Ticket`. Each is a plain
+    tuple of numbers and text, because Python's garbage collector visits such a tuple only once. It
+    would visit a `Ticket`, or a tuple that holds others, again and again, and an ask would then
+    take longer the more tickets are open.
+    """
 
     is_bandit = True
     _groups_arms = True  # many arms without a loss are kept as one group; off only for tests
@@ -73,33 +79,38 @@ class BanditSession(Session):
         """Play one round: a ticket with the arm to play and the probability of its draw."""
         book, runner = self._book, self._runner
         round_ = book.opened + 1
-        drawn = SLOW_PATH
-        if round_ <= self._last_fast_round and round_ - self._lifetime not in book.open:
+        drawn, lifetime = SLOW_PATH, self._lifetime
+        if round_ <= self._last_fast_round and (
+            lifetime is None or round_ - lifetime not in book.open
+        ):
             drawn = runner.ask(runner.address, self._mode)
         if drawn[0] == NOT_PLAYED:
             drawn = self._ask_slowly()
-        arm, probability, _ = drawn
-        parts = (f"{book.key}-{round_}", round_, self.arms[arm], probability, None)
-        ticket = _made(Ticket, parts)
-        book.open[round_] = (ticket, drawn)
+        parts = (f"{book.prefix}{round_}", round_, self.arms[drawn[0]], drawn[1], None)
+        book.open[round_] = _flat(drawn)
+        book.tickets[round_] = parts
         book.opened = round_
-        return ticket
+        return _made(Ticket, parts)
 
     def _tell(self, ticket: Ticket | str, loss: float, missing: int) -> Feedback:
         """Learn a loss in [0, 1] of the ticket's arm, on the fast path if nothing is special."""
         book, runner = self._book, self._runner
         try:
             round_ = ticket.round if type(ticket) is Ticket else book.round_of(ticket)
-            entry = book.open.get(round_)
-        except TypeError:  # a round that could not even be looked up
-            entry = None
-        if entry is not None and round_ >= self._first_round:
-            handed_out, drawn = entry
-            if (
-                handed_out is ticket or type(ticket) is str or handed_out == ticket
-            ) and runner.tell(runner.address, drawn, loss, missing, self._mode):
-                book.close(handed_out.round, (TOLD, drawn[0], loss, missing))
-                return _made(Feedback, (handed_out.id, True, TOLD))
+            parts = book.tickets[round_]
+        except (KeyError, TypeError):  # a round that is not open, or not even a number
+            parts = None
+        if (
+            parts is not None
+            and round_ >= self._first_round
+            and (parts == ticket or type(ticket) is str)
+        ):
+            own = parts[1]  # an int, while the round that was given may equal it as a float
+            entry = book.open[own]
+            if runner.tell(runner.address, _drawn(entry), loss, missing, self._mode):
+                del book.open[own], book.tickets[own]  # as `book.close` does it, but quicker
+                book.closed.append((own, TOLD, entry[0], loss, missing))
+                return _made(Feedback, (parts[0], True, TOLD))
         return self._receive(self._round_of(ticket), _report(loss, missing))
 
     def _checked_missing(self, ticket: Ticket | str, missing: int | None) -> int:
@@ -108,28 +119,36 @@ class BanditSession(Session):
     # -- tickets
 
     def _ticket_of(self, round_: int, entry: OpenTicket) -> Ticket:
-        return entry[0]
+        return Ticket(self._book.id_of(round_), round_, self.arms[entry[0]], entry[1])
+
+    def _reopen(self, saved: SavedBook) -> None:
+        super()._reopen(saved)
+        tickets = (
+            (round_, tuple(self._ticket_of(round_, entry)))
+            for round_, entry in self._book.open.items()
+        )
+        self._book.tickets.update(tickets)
 
     def _told(self, entry: OpenTicket) -> ToldLosses:
         return ToldLosses(np.full(1, UNTOLD))
 
     def _learn(self, runner: Runner, entry: OpenTicket, new: LossReports) -> None:
         self._check_reports(new)
-        runner.tell(runner.address, entry[1], float(new.losses[0]), new.missing, UNCHECKED)
+        runner.tell(runner.address, _drawn(entry), float(new.losses[0]), new.missing, UNCHECKED)
 
     def _learn_round(self, runner: Runner, finished: FinishedRound) -> None:
         loss, missing = float(finished.told.losses[0]), finished.told.missing
-        runner.tell(runner.address, finished.entry[1], loss, missing, UNCHECKED)
+        runner.tell(runner.address, _drawn(finished.entry), loss, missing, UNCHECKED)
 
     def _at_expiry(self, entry: OpenTicket) -> ToldLosses:
-        missing = learned_missing(self._learner, None, entry[1][2])
+        missing = learned_missing(self._learner, None, entry[2:])
         return ToldLosses(np.full(1, self._default_loss), missing)
 
     def _expire(self, runner: Runner, entry: OpenTicket) -> None:
         self._learn_round(runner, FinishedRound(entry, self._at_expiry(entry)))
 
     def _withdraw(self, entry: OpenTicket) -> None:
-        self._runner.tell(self._runner.address, entry[1], UNTOLD, NO_MISSING, UNCHECKED)
+        self._runner.tell(self._runner.address, _drawn(entry), UNTOLD, NO_MISSING, UNCHECKED)
 
     def _keep(self, entry: OpenTicket, told: ToldLosses) -> None:
         raise AssertionError("a bandit's ticket is told all at once")
@@ -140,18 +159,16 @@ class BanditSession(Session):
         loss, missing = UNTOLD, NO_MISSING
         if told is not None:
             loss, missing = float(told.losses[0]), told.missing
-        self._book.close(round_, (state, entry[1][0], loss, missing))
+        self._book.close(round_, (state, entry[0], loss, missing))
 
     def _saved(self, round_: int, entry: OpenTicket, told: ToldLosses) -> SavedRound:
-        ticket, (arm, _, play) = entry
-        return SavedRound(ticket, {arm: play}, told)
+        return SavedRound(self._ticket_of(round_, entry), {entry[0]: entry[2:]}, told)
 
     def _restored(self, saved: SavedRound) -> OpenTicket:
         ticket, [(arm, play)] = saved.ticket, saved.plays.items()
         if ticket.arm != self.arms[arm] or ticket.probability is None:
             raise ValueError(f"the ticket {ticket.id!r} is of {ticket.arm!r}")
-        own = ticket._replace(arm=self.arms[arm])
-        return own, (arm, ticket.probability, play)
+        return arm, ticket.probability, *play
 
     # -- max_missing: promised, or doubled when it is exceeded
 
@@ -407,9 +424,9 @@ class Bandit(BanditSession):
     def outstanding(self) -> dict[Arm, int]:
         """How many own plays of each arm are unanswered; if the horizon doubles, of this epoch."""
         counts = dict.fromkeys(self.arms, 0)
-        for round_, (ticket, _) in self._book.open.items():
+        for round_, entry in self._book.open.items():
             if round_ >= self._first_round:
-                counts[ticket.arm] += 1
+                counts[self.arms[entry[0]]] += 1
         return counts
 
     @property
@@ -453,6 +470,16 @@ class Bandit(BanditSession):
         if self._knows_delays and prepared.runner is not self._runner:
             np.copyto(prepared.runner.workspace.scratch, self._runner.workspace.scratch)
         return prepared
+
+
+def _flat(drawn: Drawn) -> OpenTicket:
+    """What a step has drawn, as one flat tuple."""
+    return (drawn[0], drawn[1], *drawn[2])
+
+
+def _drawn(entry: OpenTicket) -> Drawn:
+    """What a step has drawn, as it takes it back; the inverse of `_flat`."""
+    return entry[0], entry[1], entry[2:]
 
 
 def _report(loss: float, missing: int) -> LossReports:

@@ -44,8 +44,10 @@ class ExpertSession(Session):
     def ask(self) -> Ticket:
         """Play one round: a ticket with the weights of all experts."""
         book, runner = self._book, self._runner
-        round_ = book.opened + 1
-        if round_ <= self._last_fast_round and round_ - self._lifetime not in book.open:
+        round_, lifetime = book.opened + 1, self._lifetime
+        if round_ <= self._last_fast_round and (
+            lifetime is None or round_ - lifetime not in book.open
+        ):
             runner.ask(runner.address, self._mode)
         else:
             self._ask_slowly()

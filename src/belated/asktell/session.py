@@ -152,7 +152,7 @@ class Session(ABC):
         book, workspace = self._book, self._runner.workspace
         held = {} if self._held is None else self._held.rounds
         opened = [self._saved(r, entry, self._told(entry)) for r, entry in book.open.items()]
-        closed = {round_: book.closed_ticket(round_) for round_ in book.order}
+        closed = {round_: ClosedTicket(*parts) for round_, *parts in book.closed}
         return SessionState(
             session=type(self).__name__,
             learner=self.kind.name,
@@ -300,8 +300,7 @@ class Session(ABC):
             if not np.isnan(each.told.losses).any():
                 raise ValueError(f"the ticket {each.ticket.id!r} is open and all of it is told")
             book.open[last] = self._restored(each)
-        book.closed.update((round_, tuple(each)) for round_, each in saved.closed.items())
-        book.order.extend(saved.closed)
+        book.closed.extend((round_, *each) for round_, each in saved.closed.items())
 
     def _hold_again(self, saved: Sequence[SavedRound]) -> None:
         """Hold saved rounds back again."""
@@ -354,7 +353,7 @@ class Session(ABC):
         self._last_fast_round = last
         is_unit = (self._feedback.loss_range.low, self._feedback.loss_range.high) == (0.0, 1.0)
         self._least_loss = 0.0 if is_unit else math.inf  # from here to 1 no loss is converted
-        self._lifetime = MOST_ROUNDS if self._expire_after is None else self._expire_after + 1
+        self._lifetime = None if self._expire_after is None else self._expire_after + 1
         checks = self._doubles_bound or not self._was_warned_of(MissingExceededError)
         self._mode = CHECKED if checks else UNCHECKED
 
@@ -504,7 +503,7 @@ class Session(ABC):
         refused = state is TicketState.CANCELLED
         if refused or (self._feedback.strict and state is TicketState.EXPIRED):
             raise closed_to_reports(name, state)
-        self._book.closed[round_] = tuple(closed.with_told(told))
+        self._book.change_closed(round_, closed.with_told(told))
         return Feedback(name, counted=False, state=state)
 
 

@@ -94,10 +94,15 @@ class ClosedTicket(NamedTuple):
 
 @dataclass
 class TicketBook:
-    """All tickets of one session by round; the closed ones also in the order of their closing.
+    """All tickets of one session: the open ones by round, the closed ones in order of closing.
 
-    The session decides what it keeps for an open ticket. Each ticket has the same number of places,
-    so that the bounds on remembered tickets and on remembered losses make one bound on tickets.
+    The session decides what it keeps for an open ticket: `open` has what it learns with, `tickets`
+    has the fields of the `Ticket` if the session wants them again. For a closed one `closed` has
+    the round and then the fields of a `ClosedTicket`. Each ticket has the same number of places, so
+    that the bounds on remembered tickets and on remembered losses make one bound on tickets.
+
+    Closing a ticket must be quick, while a closed one is rarely looked for. So closed tickets are
+    numbered, in order of closing and by round, only when the next one is looked for.
     """
 
     key: str
@@ -105,11 +110,14 @@ class TicketBook:
     places: int
     opened: int = 0
     open: dict[int, Any] = field(default_factory=dict)
-    closed: dict[int, tuple[Any, ...]] = field(default_factory=dict)
-    order: deque[int] = field(default_factory=deque)
+    tickets: dict[int, tuple[Any, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.most_closed = min(self.remember, MOST_LOSSES_REMEMBERED // self.places)
+        self.prefix = f"{self.key}-"  # what all ids begin with
+        most = min(self.remember, MOST_LOSSES_REMEMBERED // self.places)
+        self.closed: deque[tuple[Any, ...]] = deque(maxlen=most)
+        self._numbers: dict[int, int] = {}
+        self._numbered = 0
 
     @property
     def next_round(self) -> int:
@@ -118,22 +126,35 @@ class TicketBook:
 
     def id_of(self, round_: int) -> str:
         """The id of the ticket of a round."""
-        return f"{self.key}-{round_}"
+        return f"{self.prefix}{round_}"
 
     def close(self, round_: int, parts: tuple[Any, ...]) -> None:
-        """Close an open ticket, and forget the oldest closed one if there are too many.
+        """Close an open ticket, and forget the one that was closed first if there are too many.
 
         `parts` are the fields of a `ClosedTicket`, which is made of them only when it is needed.
         """
         del self.open[round_]
-        self.closed[round_] = parts
-        self.order.append(round_)
-        if len(self.order) > self.most_closed:
-            del self.closed[self.order.popleft()]
+        self.tickets.pop(round_, None)
+        self.closed.append((round_, *parts))
 
     def closed_ticket(self, round_: int) -> ClosedTicket:
         """A closed ticket that is remembered."""
-        return ClosedTicket(*self.closed[round_])
+        return ClosedTicket(*self.closed[self._place_of(round_)][1:])
+
+    def change_closed(self, round_: int, ticket: ClosedTicket) -> None:
+        """Put another record in the place of a closed ticket that is remembered."""
+        self.closed[self._place_of(round_)] = (round_, *ticket)
+
+    def _place_of(self, round_: int) -> int:
+        """The place of a closed ticket among those that are remembered; negative if it is not."""
+        closings = self.opened - len(self.open)
+        first = closings - len(self.closed)  # the number of the oldest that is remembered
+        for number in range(max(first, self._numbered), closings):
+            self._numbers[self.closed[number - first][0]] = number
+        self._numbered = closings
+        if len(self._numbers) > 2 * len(self.closed):
+            self._numbers = {each: n for each, n in self._numbers.items() if n >= first}
+        return self._numbers.get(round_, -1) - first
 
     def due(self, expire_after: int | None) -> list[int]:
         """The open rounds that expire before the next round is played.
@@ -157,7 +178,7 @@ class TicketBook:
         round_ = int(number)
         if not 1 <= round_ <= self.opened or name != self.id_of(round_):
             raise UnknownTicketError(f"ticket {name!r} was never handed out")
-        if round_ not in self.open and round_ not in self.closed:
+        if round_ not in self.open and self._place_of(round_) < 0:
             raise ClosedTicketError(
                 f"ticket {name!r} was closed too long ago: the last {len(self.closed)} "
                 "closed tickets are remembered"

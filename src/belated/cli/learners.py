@@ -82,17 +82,17 @@ def warmup(names: tuple[str, ...], everything: bool) -> None:
     from belated.compiled.preparing import prepare
     from belated.learners.registry import registered
 
+    kinds = registered()
+    with one_line_errors():
+        for name in names:
+            if name not in kinds:
+                raise ValueError(f"learner is {name!r}; `belated learners` lists them")
     if not can_compile():
         click.echo("Nothing is compiled here: learners run interpreted.")
         return
     directory = cache_directory()
     kept = f"kept in {directory}" if directory else "not kept: no cache directory can be written"
     click.echo(f"Compiled code is {kept}.")
-    kinds = registered()
-    with one_line_errors():
-        for name in names:
-            if name not in kinds:
-                raise ValueError(f"learner is {name!r}; `belated learners` lists them")
     started = time.perf_counter()
     chosen = {name: entries_of(kinds[name]) for name in (kinds if everything else names or COMMON)}
     prepare(entry for entries in chosen.values() for entry in entries)

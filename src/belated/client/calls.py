@@ -14,7 +14,6 @@ from belated.client.models import Problem, Report, read_feedback, read_ticket
 from belated.types import Feedback, Ticket
 
 T = TypeVar("T")
-COMPILING = 120.0  # seconds that a learner's first problem or first change of arms may take
 FOLDING = 3600.0  # seconds that reading or folding a whole journal may take
 
 
@@ -76,9 +75,7 @@ def create_problem(
         "expire_seconds": expire_seconds,
         "default_loss": default_loss,
     }
-    return Call(
-        "POST", "/v1/problems", Problem.read, given(body), repeatable=False, seconds=COMPILING
-    )
+    return Call("POST", "/v1/problems", Problem.read, given(body), repeatable=False)
 
 
 def problems(*, archived: bool = False) -> Call[list[Problem]]:
@@ -101,7 +98,6 @@ def change_arms(
         f"{path_of(name)}/arms",
         lambda body: tuple(body["arms"]),
         {"add": list(add), "remove": list(remove)},
-        seconds=COMPILING,
     )
 
 

@@ -1,9 +1,17 @@
-"""Code that compiles, caches and calls kernels. You need not read it to write a learner.
+"""How the steps of learners are compiled, kept and called; not needed to write a learner.
 
-- `jit`: the decorators that compile a kernel, and where the compiled code is kept.
-- `dispatch`: the verbs as functions that compiled code resolves by the class of the state.
-- `records`: records of arrays that are passed to compiled code as one address.
-- `unowned`: records of arrays for which compiled code counts no references.
+Kernels are plain Python functions. A step is a whole `ask`, `tell` or stretch of rounds with all
+kernels in it; it runs interpreted until its compiled form, an entry, is there.
+
+- `kernels`: the decorators that mark a kernel, and when learners are compiled.
+- `steps`: what a step is called with.
+- `dispatch`: the verbs as functions that are resolved by the class of the state.
+- `records`: records of arrays that are passed to a step as one address.
 - `stacking`: many states in one record, and a view of one of them.
-- `ask_tell`: the compiled steps behind `ask` and `tell`.
+- `ask_tell`: the steps behind `ask` and `tell`, and the runner that calls them.
+- `entries`: compiled steps, from wherever they can be had soonest.
+- `native`: compiled steps of the installed wheel.
+- `sources`, `code_files`: what code depends on, and where it is kept.
+- `background`, `preparing`: other processes that compile, unnoticed or waited for; `worker` is one.
+- `jit`: the compiler itself, which is imported only when it is needed.
 """

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from belated.arrays import Counts, Floats
 from belated.compiled import background
 from belated.compiled.dispatch import NO_ARM, commit, observe, predict, withdraw
-from belated.compiled.entries import Entry, interpreted
+from belated.compiled.entries import Entry
 from belated.compiled.records import Handle, arrays_in, frozen, in_one_block, layout_of, opened
 from belated.compiled.steps import compiled_step
 from belated.numerics.random_stream import draw
@@ -185,7 +185,8 @@ class Runner:
 
     Everything that lasts from one step to the next (state, random stream, `arms_over`, `touched`)
     lies in one block of memory, so that a runner can copy the contents of another one in a single
-    operation. The arrays of the given workspace are moved there.
+    operation. The arrays of the given workspace are moved there, unless they stay `in_place`: then
+    the runner cannot be copied.
     """
 
     __slots__ = (
@@ -193,18 +194,20 @@ class Runner:
         "workspace",
     )  # fmt: skip
 
-    def __init__(self, workspace: Workspace, steps: Steps) -> None:
-        lasting = (workspace.state, workspace.stream, workspace.arms_over, workspace.touched)
-        self._block, (state, stream, arms_over, touched) = in_one_block(lasting)
-        self.workspace = workspace = workspace._replace(
-            state=state, stream=stream, arms_over=arms_over, touched=touched
-        )
-        self.steps = steps
+    def __init__(self, workspace: Workspace, steps: Steps, in_place: bool = False) -> None:
+        self._block: Any = None
+        if not in_place:
+            lasting = (workspace.state, workspace.stream, workspace.arms_over, workspace.touched)
+            self._block, (state, stream, arms_over, touched) = in_one_block(lasting)
+            workspace = workspace._replace(
+                state=state, stream=stream, arms_over=arms_over, touched=touched
+            )
+        self.workspace, self.steps = workspace, steps
         self._shapes = [array.shape for array in arrays_in(workspace)]
         self._handle = handle = Handle(workspace)
         self.address = handle.address
         if steps.is_bounded:
-            self.set_max_missing(int(state.max_missing[0]))
+            self.set_max_missing(int(workspace.state.max_missing[0]))
         self.ask = interpreted_with(workspace, steps.ask)
         self.tell = interpreted_with(workspace, steps.tell)
         for name, entry in entries_of(workspace, steps).items():
@@ -243,8 +246,7 @@ class Runner:
 
 def interpreted_with(workspace: Workspace, step: Callable[..., Any]) -> Callable[..., Any]:
     """Return a step as plain Python that works on a workspace; it ignores the address given."""
-    plain = interpreted(step)
-    return lambda address, *arguments: plain(workspace, *arguments)
+    return lambda address, *arguments: step(workspace, *arguments)
 
 
 def entries_of(workspace: Workspace, steps: Steps) -> dict[str, Entry]:

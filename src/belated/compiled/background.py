@@ -6,6 +6,7 @@ every runner that waits for it. An entry with code from outside this package is 
 thread itself, because its code must not be kept where other processes read it.
 """
 
+import logging
 import os
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from belated.compiled import entries
 from belated.compiled.entries import Entry
 from belated.compiled.kernels import MODE, compile_mode
 
+log = logging.getLogger(__name__)
 PAUSE = 0.05  # seconds between two looks at the compiling processes
 
 
@@ -42,7 +44,7 @@ class Compilation:
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "belated.compiled.jit.worker"],
+            [sys.executable, "-m", "belated.compiled.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -82,6 +84,7 @@ class Queue:
         self._users: dict[Entry, list[tuple[weakref.ref[Any], str]]] = {}
         self._waiting: deque[Entry] = deque()
         self._failed: dict[Entry, str] = {}
+        self._watchers: list[Callable[[int], Any]] = []
         self._thread: threading.Thread | None = None
 
     def add(self, owner: Any, name: str, entry: Entry) -> None:
@@ -92,11 +95,23 @@ class Queue:
             if entry not in self._users:
                 self._users[entry] = []
                 self._waiting.append(entry)
+                log.info("%s is interpreted until it is compiled", entry.title)
+                self._tell_watchers()
             self._users[entry].append((weakref.ref(owner), name))
             if self._thread is None or not self._thread.is_alive():
                 entries.say("compiling in the background; until then decisions are interpreted")
                 self._thread = threading.Thread(target=self._work, daemon=True, name="compiling")
                 self._thread.start()
+
+    def watch(self, watcher: Callable[[int], Any]) -> None:
+        """Call a function with the number of interpreted entries, now and whenever it changes."""
+        with self._lock:
+            self._watchers.append(watcher)
+            self._tell_watchers()
+
+    def _tell_watchers(self) -> None:
+        for watcher in self._watchers:
+            watcher(len(self._users) + len(self._failed))
 
     def interpreted(self) -> list[str]:
         """The titles of the entries that are still interpreted, in order."""
@@ -152,8 +167,10 @@ class Queue:
             users = self._users.pop(entry, [])
             if function is None:
                 self._failed[entry] = failure or "its code was not kept"
-                entries.say(f"{entry.title} stays interpreted: {self._failed[entry]}")
+                log.warning("%s stays interpreted: %s", entry.title, self._failed[entry])
                 return
+            self._tell_watchers()
+        log.info("%s runs compiled", entry.title)
         for reference, name in users:
             owner = reference()
             if owner is not None:

@@ -21,8 +21,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from belated.compiled import code_files, native
 from belated.compiled.dispatch import VERBS
 from belated.compiled.kernels import compile_mode
@@ -139,16 +137,6 @@ def obtain(entry: Entry, is_short: bool = False) -> Callable[..., Any] | None:
     if function is None and can_compile() and (not is_short or compile_mode() == "wait"):
         function = compile_here(entry)
     return function
-
-
-def interpreted(step: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a step as plain Python, as silent as compiled code about overflow and division."""
-
-    def run(*arguments: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return step(*arguments)
-
-    return run
 
 
 def packed(entry: Entry) -> bytes:

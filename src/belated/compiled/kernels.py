@@ -1,14 +1,17 @@
 """Kernels: functions of numbers and arrays that run as plain Python and can also be compiled.
 
 The decorators only mark a function, and say how it is compiled where another kernel calls it.
-Nothing here imports numba. A kernel that is called from Python runs as plain Python, unless
-`BELATED_COMPILE` is "wait". Whole rounds run compiled: `belated.compiled.entries` says how.
+Nothing here imports numba. A kernel that is called from Python runs as plain Python. Whole rounds
+run compiled: `belated.compiled.entries` says how.
 """
 
 import functools
 import os
+import threading
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeVar, cast
+
+import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Mode = Literal["background", "wait", "never"]
@@ -67,15 +70,38 @@ def compiled_apart(function: Function) -> Function:
 
 def _marked(function: Function, **options: Any) -> Function:
     kernel = Kernel(function, options)
-    if compile_mode() != "wait":
-        function.belated_kernel = kernel  # type: ignore[attr-defined]
-        return function
+    run = called_from_python(kernel)
+    run.belated_kernel = kernel  # type: ignore[attr-defined]
+    return cast(Function, run)
+
+
+def interpreted(kernel: Kernel) -> Callable[..., Any]:
+    """Return a kernel as plain Python, without numpy's warnings on overflow and the like.
+
+    Only the outermost kernel switches them off, since that takes longer than most kernels.
+    """
+    function = kernel.function
 
     @functools.wraps(function)
     def run(*arguments: Any) -> Any:
-        from belated.compiled.jit.world import called
+        if interpreter.is_silent:
+            return function(*arguments)
+        interpreter.is_silent = True
+        try:
+            with np.errstate(all="ignore"):
+                return function(*arguments)
+        finally:
+            interpreter.is_silent = False
 
-        return called(function)(*arguments)
+    return run
 
-    run.belated_kernel = kernel  # type: ignore[attr-defined]
-    return cast(Function, run)
+
+class Interpreter(threading.local):
+    """Whether the current thread is running a kernel as plain Python."""
+
+    is_silent = False
+
+
+interpreter = Interpreter()
+# What a kernel is when Python calls it; tests of compiled kernels put something else here.
+called_from_python: Callable[[Kernel], Callable[..., Any]] = interpreted

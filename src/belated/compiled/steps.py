@@ -4,9 +4,9 @@ Of each learner only its steps are compiled, kept and called; all other kernels 
 """
 
 from collections.abc import Callable
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
-from belated.compiled.kernels import Kernel
+from belated.compiled.kernels import Kernel, interpreted
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -26,9 +26,10 @@ def compiled_step(shape: Shape) -> Callable[[Function], Function]:
     """
 
     def mark(function: Function) -> Function:
-        function.belated_shape = shape  # type: ignore[attr-defined]
-        function.belated_kernel = Kernel(function, {"forceinline": True})  # type: ignore[attr-defined]
-        return function
+        kernel = Kernel(function, {"forceinline": True})
+        run: Any = interpreted(kernel)
+        run.belated_kernel, run.belated_shape = kernel, shape
+        return cast(Function, run)
 
     return mark
 

@@ -57,8 +57,7 @@ class Driver:
 
     A prediction stands until the learner plays or learns something, so that it can be read as often
     as needed. A state may need room for the rounds to come: it is made for `room` rounds at a time.
-    A game that is under way goes on from its state and the number of rounds that were played. The
-    driver moves the state into memory of its own: `state` is where it is.
+    A game that is under way goes on from its state and the number of rounds that were played.
     """
 
     def __init__(self, learner: Learner, state: Any = None, rounds: int = 0, room: int = 1) -> None:
@@ -72,9 +71,9 @@ class Driver:
         """Go on from a state."""
         learner = self.learner
         steps = steps_for(learner)
-        self._runner = Runner(make_workspace(learner, state, _NO_STREAM.copy(), steps), steps)
-        space = self._runner.workspace
-        self.state, self._prediction, self._plays = space.state, space.prediction, space.plays
+        space = make_workspace(learner, state, _NO_STREAM.copy(), steps)
+        self._runner = Runner(space, steps, in_place=True)
+        self.state, self._prediction, self._plays = state, space.prediction, space.plays
         self._given = space.given
         self._stands = False
         self._rows = np.zeros((learner.arms, learner.play_width)) if not self.is_bandit else None

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.compiled.entries import Entry, interpreted, obtain
+from belated.compiled.entries import Entry, obtain
 from belated.compiled.records import Handle, layout_of
 from belated.learners.contract import Learner
 from belated.numerics.random_stream import seeded
@@ -98,9 +98,10 @@ class EngineRun:
     def _play(self, stretch: Stretch, feedback: DeliveredFeedback) -> None:
         """Play the rounds compiled or, if there is no compiler, as plain Python."""
         arrays = (stretch.losses, stretch.missing, feedback.losses, feedback.delays)
-        given = (*map(np.ascontiguousarray, arrays), stretch.first, stretch.rounds, *self.told)
+        whole: list[Any] = [np.ascontiguousarray(array) for array in arrays]
+        given = (*whole, stretch.first, stretch.rounds, *self.told)
         if self.loop is None:
-            interpreted(play_rounds)(self.run, *given)
+            play_rounds(self.run, *given)
         else:
             self.loop(self.handle.address, *given)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.arrays import Counts, Floats
-from belated.compiled.entries import Entry, interpreted, obtain
+from belated.compiled.entries import Entry, obtain
 from belated.compiled.records import Handle, layout_of, opened
 from belated.compiled.steps import compiled_step
 from belated.environments.environment import Environment
@@ -113,7 +113,7 @@ def fill_missing(
     is_short = rounds * delays.shape[1] <= INTERPRETED_PAIRS
     function = obtain(Entry(count_missing, (layout_of(pairs),)), is_short)
     if function is None:
-        interpreted(count_missing)(pairs, delays, missing, first, rounds)
+        count_missing(pairs, delays, missing, first, rounds)
     else:
         function(Handle(pairs).address, delays, missing, first, rounds)
 

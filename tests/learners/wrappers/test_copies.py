@@ -5,7 +5,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -14,7 +14,6 @@ from scipy.optimize import brentq
 from belated.analysis.bounds import bound_for
 from belated.analysis.game_sums import sum_up
 from belated.arrays import Floats
-from belated.compiled.jit import config
 from belated.environments.missing import missing_counts
 from belated.learners.adversarial.exp3 import Exp3
 from belated.learners.contract import Facts, Learner
@@ -32,7 +31,8 @@ from belated.learners.wrappers.rotating import (
     Rotating,
     rotating,
 )
-from belated.play.engine import loop_for, play_rounds
+from belated.numerics.random_stream import seeded
+from belated.play.engine import entry_for, first_run
 from tests.games import (
     ARMS,
     Played,
@@ -185,12 +185,27 @@ def test_a_further_base_is_one_line() -> None:
     assert CopiesMsmwc.__name__ == "CopiesMsmwc"
 
 
+class ForeignState(NamedTuple):
+    """The state of a base that is not of the package."""
+
+    losses: Any
+    round: Any
+
+
+class Foreign(AnytimeHedge):
+    """Hedge with a kind of state from outside the package."""
+
+    state = ForeignState
+
+    def start(self) -> Any:
+        return ForeignState(*super().start())
+
+
 def test_copies_of_a_users_base_are_not_kept_on_disk() -> None:
     """The compiled code would outlive a change of the base; ours has our sources in its key."""
-    foreign = bold("bold-foreign", AnytimeHedge, "elsewhere")
-    assert loop_for(BoldHedge.state, BoldHedge.verbs) is play_rounds
-    assert foreign.verbs.predict is not BoldHedge.verbs.predict or config.DISABLE_JIT
-    assert loop_for(foreign.state, foreign.verbs) is not play_rounds or config.DISABLE_JIT
+    foreign = bold("bold-foreign", Foreign, __name__)
+    assert entry_for(first_run(BoldHedge(arms=3), seeded(1))).is_ours
+    assert not entry_for(first_run(foreign(arms=3), seeded(1))).is_ours
     table = random_table(2, 30, 3)
     assert (
         played(foreign(arms=3), table).q.tobytes() == played(BoldHedge(arms=3), table).q.tobytes()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sqlalchemy import Connection, inspect, text, update
 
-from belated.compiled.jit import config
+from belated.compiled.kernels import compile_mode
 from belated.service.admin import offline
 from belated.service.admin.verify import verified_at_rest
 from belated.service.core.errors import StateConflictError
@@ -135,7 +135,7 @@ def seen_in(replicas: Replicas) -> dict[str, Any]:
 
 def check_same(found: Any, wanted: Any) -> None:
     """Compare two trees: equal, but for the last digits that a compiler may change."""
-    if isinstance(wanted, float) and not config.DISABLE_JIT:
+    if isinstance(wanted, float) and compile_mode() != "never":
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-10)
     elif isinstance(wanted, dict):
         assert found.keys() == wanted.keys()

@@ -3,5 +3,4 @@
 - `world`: the numba form of every kernel
 - `intrinsics`, `lanes`: what compiled code does in its own way
 - `compiler`: an entry compiled, and its code loaded again
-- `worker`: a process that compiles one entry
 """

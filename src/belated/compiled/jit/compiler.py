@@ -5,6 +5,7 @@ index that all users of a function share. So only its way of storing a compiled 
 here, and `belated.compiled.code_files` decides what is kept where.
 """
 
+import functools
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,10 @@ from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
+from belated.compiled.jit import lanes
+from belated.compiled.jit.intrinsics import HandleType
+from belated.compiled.jit.world import called, entry_dispatcher
+from belated.compiled.kernels import Kernel
 from belated.compiled.steps import Shape, shape_of
 
 types: Any = numba_types
@@ -26,9 +31,6 @@ pickled: Any = dumps
 
 def compiled_entry(entry: Any) -> tuple[Callable[..., Any], bytes]:
     """Compile an entry; returns a function for Python to call, and its code to be kept."""
-    from belated.compiled.jit.intrinsics import HandleType
-    from belated.compiled.jit.world import entry_dispatcher
-
     kinds = [HandleType(layout, entry.row_width) for layout in entry.layouts]
     shape = shape_of(entry.step)
     dispatcher = entry_dispatcher(entry.step, nogil=shape in ("play", "count"))
@@ -36,6 +38,17 @@ def compiled_entry(entry: Any) -> tuple[Callable[..., Any], bytes]:
     function: Callable[..., Any] = dispatcher.compile(signature)
     (compiled,) = dispatcher.overloads.values()
     return function, pickled(compiled._reduce())
+
+
+def compiled_when_called(kernel: Kernel) -> Callable[..., Any]:
+    """Return a kernel that is compiled when Python calls it; only tests call kernels like that."""
+    assert lanes.LANES_TYPE  # lanes must be known to numba before anything is compiled
+
+    @functools.wraps(kernel.function)
+    def run(*arguments: Any) -> Any:
+        return called(kernel)(*arguments)
+
+    return run
 
 
 def other_arguments(shape: Shape, row_width: int) -> tuple[Any, ...]:

@@ -6,7 +6,6 @@ kernel is its dispatcher. Functions that are not kernels, but have a form of the
 code (lanes, the generic verbs, the opening of handles), are replaced by that form.
 """
 
-import functools
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
@@ -26,16 +25,16 @@ def nested(kernel: Kernel) -> Any:
     return _dispatcher(kernel, nested=True)
 
 
-def called(function: Any) -> Any:
-    """Return the dispatcher of a plain function for calls by Python, with its Python wrapper."""
-    kernel = kernel_of(function) or Kernel(function, {"nogil": True})
+def called(kernel: Kernel) -> Any:
+    """Return the dispatcher of a kernel for calls by Python."""
     return _dispatcher(kernel, nested=False)
 
 
 def entry_dispatcher(step: Any, nogil: bool) -> Any:
     """Return a dispatcher of a step, which is called from Python."""
-    _know_replacements()
-    return njit(error_model="numpy", nogil=nogil)(_counterpart(step))
+    kernel = kernel_of(step)
+    assert kernel is not None, step
+    return njit(error_model="numpy", nogil=nogil)(_counterpart(kernel.function))
 
 
 def _dispatcher(kernel: Kernel, nested: bool) -> Any:
@@ -44,7 +43,6 @@ def _dispatcher(kernel: Kernel, nested: bool) -> Any:
     numba would otherwise generate and optimise a Python wrapper for each nested kernel, which takes
     a fifth of the time of compiling.
     """
-    _know_replacements()
     key = kernel.function, nested
     if key not in _dispatchers:
         options = dict(kernel.options)
@@ -52,12 +50,6 @@ def _dispatcher(kernel: Kernel, nested: bool) -> Any:
             options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         _dispatchers[key] = njit(error_model="numpy", **options)(_counterpart(kernel.function))
     return _dispatchers[key]
-
-
-@functools.cache
-def _know_replacements() -> None:
-    """Import the modules that fill in REPLACEMENTS."""
-    from belated.compiled.jit import intrinsics, lanes  # noqa: F401
 
 
 def _counterpart(function: Any) -> FunctionType:

@@ -17,7 +17,6 @@ commits the records, and then answers:
 - `status`: active, paused, archived, and which changes are allowed
 - `arms`: `ArmHistory`, the present and former arms of a problem
 - `stats`: `ProblemStats`, the numbers that the dashboard shows
-- `rehearsal`: compiles a learner before a request has to wait for it
 - `ticket_ids`: new ticket ids
 - `errors`: the errors that a request can end with
 """

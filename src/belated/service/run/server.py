@@ -4,6 +4,7 @@ import functools
 import gc
 import ipaddress
 import logging
+import os
 import signal
 import socket
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Callable
 
 import uvicorn
 
+from belated.compiled.entries import QUIET
 from belated.service.run.app import Settings, create_app
 from belated.service.run.json_log import JsonLogFormatter
 from belated.service.run.worker_pool import supervise
@@ -50,6 +52,7 @@ def run(
 ) -> None:
     """Serve on a socket in this process, and call `announce` when it answers."""
     gc.disable()
+    os.environ[QUIET] = "1"  # what is compiled is said in the log
     for number in (
         signal.SIGTERM,
         signal.SIGINT,

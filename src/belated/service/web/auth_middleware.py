@@ -6,7 +6,7 @@ from belated.service.core.errors import RequestError
 from belated.service.web.bridge import Bridge
 from belated.service.web.error_responses import error_response
 
-OPEN = ("/", "/healthz", "/openapi.json")  # paths that need no key
+OPEN = ("/", "/healthz", "/readyz", "/openapi.json")  # paths that need no key
 OPEN_BELOW = "/dashboard/"  # files that are the same for everybody
 SUBSCRIPTION = b"ocp-apim-subscription-key"  # the header in which Personalizer clients send a key
 

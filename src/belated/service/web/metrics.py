@@ -14,6 +14,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from belated.compiled.background import queue
 from belated.service.core.commit_thread import CommittedBatch
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
@@ -55,6 +56,13 @@ class Metrics:
         self.workers = Gauge(
             WORKERS, "Workers that carry out requests", multiprocess_mode="livesum", **own
         )
+        self.interpreted = Gauge(
+            "belated_interpreted_steps",
+            "Steps of learners that wait for the compiler, over all workers",
+            multiprocess_mode="livesum",
+            **own,
+        )
+        queue.watch(self.interpreted.set)
         self._of_route: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
 
     def answered(self, route: str, status: int, seconds: float) -> None:

@@ -7,13 +7,14 @@ from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from belated import __version__
+from belated.compiled.background import queue
 from belated.service.admin.keys import VERBS
 from belated.service.admin.verify import fingerprints, verified
 from belated.service.core.errors import ForbiddenError
 from belated.service.web.dependencies import Caller, TheBridge
 from belated.service.web.error_responses import documented
 from belated.service.web.metrics import WORKERS, ProblemGauges
-from belated.service.web.monitoring_models import HealthBody, VerificationBody
+from belated.service.web.monitoring_models import HealthBody, ReadinessBody, VerificationBody
 
 router = APIRouter(tags=["monitoring"])
 
@@ -31,6 +32,17 @@ async def health(bridge: TheBridge) -> Any:
         "store": bridge.store.library,
         "workers": bridge.metrics.total(WORKERS),
     }
+    return JSONResponse(body, 200 if well else 503)
+
+
+@router.get("/readyz", response_model=ReadinessBody, responses={**documented(), 503: STOPPED})
+async def readiness(bridge: TheBridge) -> Any:
+    """Whether the worker that answers carries out requests, and what it still runs interpreted.
+
+    Until a step is compiled it runs interpreted, with the same results, only slower.
+    """
+    well = bridge.is_alive
+    body = {"status": "ready" if well else "stopped", "interpreted": queue.interpreted()}
     return JSONResponse(body, 200 if well else 503)
 
 

@@ -44,6 +44,15 @@ class HealthBody(BaseModel):
     store: str
 
 
+class ReadinessBody(BaseModel):
+    """Whether the service carries out requests, and which steps of learners run interpreted."""
+
+    model_config = example(status="ready", interpreted=["concealed ask_bounded_bandit"])
+
+    status: Literal["ready", "stopped"]
+    interpreted: list[str]
+
+
 class ProblemVerificationBody(BaseModel):
     """The wire form of `verify.ProblemVerification`."""
 

@@ -1,6 +1,5 @@
 """The routes of problems: create, show, pause, resume, archive, change the arms."""
 
-import asyncio
 import time
 from typing import Any
 
@@ -11,11 +10,9 @@ from belated.service.admin import change_arms as arm_changes
 from belated.service.admin.export import ExportRow, rows_of
 from belated.service.admin.offline import named
 from belated.service.core.errors import InvalidRequestError
-from belated.service.core.problems import checked_name, checked_spec, served
-from belated.service.core.rehearsal import rehearse, rehearse_change_of_arms
+from belated.service.core.problems import checked_name, checked_spec
 from belated.service.core.requests import CreateProblem, SetStatus
 from belated.service.core.status import ARCHIVED
-from belated.service.store import ProblemRecord
 from belated.service.web.auth import Principal
 from belated.service.web.bridge import Bridge
 from belated.service.web.dependencies import Caller, TheBridge, known_name
@@ -42,19 +39,12 @@ async def create(body: NewProblemBody, bridge: TheBridge, who: Caller) -> Any:
         name = checked_name(body.name)
         who.needs("admin", name)
         given = body.model_dump(exclude={"name"}, exclude_none=True)
-        spec = await asyncio.to_thread(rehearsed_spec, given)
+        spec = checked_spec(given)
     except ValueError as error:
         raise InvalidRequestError(str(error)) from None
     await bridge.do(CreateProblem(name, spec))
     view = await bridge.run_on_thread(lambda store, replicas: problem_view(replicas.named(name)))
     return JSONResponse(view, 201)
-
-
-def rehearsed_spec(given: dict[str, Any]) -> dict[str, Any]:
-    """The checked specification of a problem, whose learner is compiled then."""
-    spec = checked_spec(given)
-    rehearse(served(ProblemRecord("rehearsal", spec, 0.0)))
-    return spec
 
 
 @router.get("", response_model=ProblemListBody, responses=BY_NAME)
@@ -130,8 +120,6 @@ async def change_arms(name: str, body: ChangeArmsBody, bridge: TheBridge, who: C
     Outcomes of plays of a removed arm are still accepted, but nothing is learned from them.
     """
     who.needs("admin", known_name(name))
-    problem = await bridge.run_on_thread(lambda store, replicas: replicas.named(name).problem)
-    await asyncio.to_thread(rehearse_change_of_arms, problem)
     wanted = (name, body.add, body.remove, time.time())
     arms = await bridge.run_on_thread(
         lambda store, replicas: arm_changes.change_arms(store, replicas, *wanted)

@@ -1,4 +1,4 @@
-"""A process that compiles one entry and keeps its code: `python -m belated.compiled.jit.worker`.
+"""A process that compiles one entry and keeps its code: `python -m belated.compiled.worker`.
 
 The entry is read from the standard input.
 """
@@ -7,14 +7,13 @@ import os
 import pickle
 import sys
 
+from belated.compiled.entries import compile_here
+
 
 def main() -> None:
     """Compile the entry on the standard input, unless another process has done so."""
     os.nice(5)  # whoever waits for a decision comes first
-    entry = pickle.load(sys.stdin.buffer)
-    from belated.compiled.entries import compile_here
-
-    compile_here(entry)
+    compile_here(pickle.load(sys.stdin.buffer))
 
 
 if __name__ == "__main__":
