@@ -85,12 +85,10 @@ def played(python: Path, **environment: str) -> Any:
     return json.loads(run(python, PLAYING, *LEARNERS, **environment))
 
 
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """A wheel with native learners, installed in a fresh environment."""
-    folder = tmp_path_factory.mktemp("wheel")
-    native, pip = folder / "_native.abi3.so", ("-m", "pip", "--disable-pip-version-check")
-    names = ",".join(LEARNERS)
+def installed_in(folder: Path) -> Installed:
+    """Build a wheel with native learners, and install it in a fresh environment."""
+    native, names = folder / "_native.abi3.so", ",".join(LEARNERS)
+    pip = ("-m", "pip", "--disable-pip-version-check")
     run(sys.executable, "-m", "wheels", native, "--learners", names, PYTHONPATH=SOURCE)
     build = ("wheel", "--no-deps", "--wheel-dir", folder, ROOT)
     run(sys.executable, *pip, *build, BELATED_NATIVE_OBJECT=str(native))
@@ -101,17 +99,28 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     return Installed(wheel, python)
 
 
-def test_the_wheel_is_small_and_says_where_it_runs(installed: Installed) -> None:
-    """On Python 3.11 and newer, with a C library not much older than the one it was built with."""
-    name, size = installed.wheel.name, installed.wheel.stat().st_size
-    assert "-cp311-abi3-manylinux_2_" in name
-    assert name.endswith("_x86_64.whl")
-    assert size <= MOST_BYTES
+def test_a_wheel_with_native_learners(tmp_path: Path) -> None:
+    """It is one test, because each process of pytest would build a wheel of its own."""
+    installed = installed_in(tmp_path)
+    assert_small_and_tagged(installed.wheel)
+    assert_played_alike(installed.python)
+    assert_refused(installed.python)
+    assert_only_of_these_sources(installed.python)
 
 
-def test_native_learners_play_like_compiled_ones_without_numba(installed: Installed) -> None:
-    """To the last digit of every decision, of the state, and of the games of the engine."""
-    native = played(installed.python)
+def assert_small_and_tagged(wheel: Path) -> None:
+    """It is for Python 3.11 and newer, with a C library not much older than this one."""
+    assert "-cp311-abi3-manylinux_2_" in wheel.name
+    assert wheel.name.endswith("_x86_64.whl")
+    assert wheel.stat().st_size <= MOST_BYTES
+
+
+def assert_played_alike(python: Path) -> None:
+    """Without numba, native learners do what compiled ones do, to the last digit.
+
+    That holds for every decision, for the state, and for the games of the engine.
+    """
+    native = played(python)
     compiled = played(Path(sys.executable), BELATED_COMPILE="wait", PYTHONPATH=SOURCE)
     assert not native["numba"]
     assert compiled["numba"]
@@ -122,20 +131,16 @@ def test_native_learners_play_like_compiled_ones_without_numba(installed: Instal
         assert ours["digits"] == theirs["digits"]
 
 
-def test_native_code_of_other_sources_is_not_used(installed: Installed) -> None:
+def assert_refused(python: Path) -> None:
+    """A native step says that it cannot use its arguments before it touches any memory."""
+    run(python, "-c", REFUSED)
+
+
+def assert_only_of_these_sources(python: Path) -> None:
     """An edit of one learner makes its own native steps useless; a variable switches off all."""
     module = "import belated.learners.adversarial.exp3 as module; print(module.__file__)"
-    assert run(installed.python, "-c", FOUND).strip() == "[True, True]"
-    assert run(installed.python, "-c", FOUND, BELATED_NATIVE="0").strip() == "[False, False]"
-    path = Path(run(installed.python, "-c", module).strip())
-    before = path.read_text()
-    path.write_text(f"{before}\n# edited\n")
-    try:
-        assert run(installed.python, "-c", FOUND).strip() == "[False, True]"
-    finally:
-        path.write_text(before)
-
-
-def test_native_steps_refuse_what_they_cannot_use(installed: Installed) -> None:
-    """They say so before they read or write any memory."""
-    run(installed.python, "-c", REFUSED)
+    assert run(python, "-c", FOUND).strip() == "[True, True]"
+    assert run(python, "-c", FOUND, BELATED_NATIVE="0").strip() == "[False, False]"
+    with Path(run(python, "-c", module).strip()).open("a") as source:
+        source.write("# edited\n")
+    assert run(python, "-c", FOUND).strip() == "[False, True]"
