@@ -26,12 +26,18 @@ from belated.types import Need, Setting
 
 ASKS, ROUNDS = 2000, 2000
 ARMS = {"concealed": (3, 300)}  # many arms have steps of their own
+LAW = (0.1, 0.5, 1.0)  # the shares of losses that arrive within 0, 1 and 2 rounds
+
+
+def fact(need: Need) -> Any:
+    """What a learner is told that must know something beforehand; it need not be true."""
+    return LAW if need is Need.DELAY_LAW else ROUNDS
 
 
 def session_of(kind: Any, arms: int) -> Any:
     """A session with a learner; what it can find out by itself it is not told."""
     known = (Need.HORIZON.value, Need.MAX_MISSING.value)
-    options = needed_options(kind, lambda need: 100, given=known)
+    options = needed_options(kind, fact, given=known)
     if kind.setting is Setting.FULL_INFORMATION:
         return belated.Experts(arms, learner=kind.name, seed=5, **options)
     return belated.Bandit(arms, learner=kind.name, seed=5, **options)
@@ -43,8 +49,8 @@ def asked_and_told(kind: Any, arms: int) -> str:
     decisions, waiting = [], []
     for _ in range(ASKS):
         told = Need.DELAY_AT_DECISION in kind.needs
-        delays = [{arm: chance.randrange(5) for arm in range(arms)}] if told else []
-        ticket = session.ask(*delays)
+        delays = {"delays": [chance.randrange(5) for _ in range(arms)]} if told else {}
+        ticket = session.ask(**delays)
         decisions.append(repr((ticket.arm, ticket.probability, ticket.weights)))
         waiting.append(ticket)
         while waiting and chance.random() < 0.8:
@@ -73,7 +79,7 @@ def played(kind: Any, arms: int) -> str:
         Environment("random", GivenLosses(losses), GivenDelays(delays), ROUNDS),
         np.random.SeedSequence(1),
     )
-    learner = kind(arms=arms, **needed_options(kind, lambda need: ROUNDS))
+    learner = kind(arms=arms, **needed_options(kind, fact))
     trace = play(learner, game, np.random.SeedSequence(2))
     sums = (trace.loss_at, trace.realised_at, trace.weight_at, trace.plays, trace.strategies)
     return repr([array.tolist() for array in (*sums, trace.last, trace.eta)]) + repr(trace.info)
