@@ -55,7 +55,7 @@ def write(handle: Any, row: int) -> Any:
     """Write into a row, and return what is in the last place of the one before, and this row."""
     square = opened(handle).inner.square
     square[row, :] = 7.0
-    return row, float(square[row - 1, -1]), frozen(handle, square[row])
+    return row, float(square[row - 1, -1]), *frozen(handle, square[row])
 
 
 def entry(step: Any, handle: Handle, width: int = 0) -> Any:
@@ -77,7 +77,7 @@ def test_what_is_written_is_there_and_nowhere_else() -> None:
     """By a step into the arrays, and by Python for the next step to see."""
     handle = Handle(record())
     step = entry(write, handle, 3)
-    assert step(handle.address, 1) == (1, 2.0, (7.0, 7.0, 7.0))
+    assert step(handle.address, 1) == (1, 2.0, 7.0, 7.0, 7.0)
     inner = handle.record.inner
     assert inner.square.tolist() == [[0.0, 1.0, 2.0], [7.0, 7.0, 7.0]]
     assert inner.counts.tolist() == [0, 1, 2]
@@ -88,7 +88,7 @@ def test_what_is_written_is_there_and_nowhere_else() -> None:
 def test_a_row_is_frozen_in_the_width_of_the_handle() -> None:
     """A tuple of plain floats, as many as the entry says."""
     handle = Handle(record())
-    row = entry(write, handle, 2)(handle.address, 1)[2]
+    row = entry(write, handle, 2)(handle.address, 1)[2:]
     assert row == (7.0, 7.0)
     assert all(type(value) is float for value in row)
 

@@ -45,7 +45,7 @@ from belated.types import (
 
 OpenTicket = tuple[Any, ...]  # arm, probability, and then the frozen row of the play
 TOLD = TicketState.TOLD  # looked up once: members of an enumeration are slow to reach
-SLOW_PATH: Drawn = (NOT_PLAYED, 0.0, ())
+SLOW_PATH: Drawn = (NOT_PLAYED, 0.0)
 FIRST = np.zeros(1, dtype=np.int64)  # the only place in a bandit's ticket
 _made = tuple.__new__  # makes a record of its parts three times as fast as its own constructor
 
@@ -87,7 +87,7 @@ class BanditSession(Session):
         if drawn[0] == NOT_PLAYED:
             drawn = self._ask_slowly()
         parts = (f"{book.prefix}{round_}", round_, self.arms[drawn[0]], drawn[1], None)
-        book.open[round_] = _flat(drawn)
+        book.open[round_] = drawn
         book.tickets[round_] = parts
         book.opened = round_
         return _made(Ticket, parts)
@@ -107,7 +107,7 @@ class BanditSession(Session):
         ):
             own = parts[1]  # an int, while the round that was given may equal it as a float
             entry = book.open[own]
-            if runner.tell(runner.address, _drawn(entry), loss, missing, self._mode):
+            if runner.tell(runner.address, entry, loss, missing, self._mode):
                 del book.open[own], book.tickets[own]  # as `book.close` does it, but quicker
                 book.closed.append((own, TOLD, entry[0], loss, missing))
                 return _made(Feedback, (parts[0], True, TOLD))
@@ -134,11 +134,11 @@ class BanditSession(Session):
 
     def _learn(self, runner: Runner, entry: OpenTicket, new: LossReports) -> None:
         self._check_reports(new)
-        runner.tell(runner.address, _drawn(entry), float(new.losses[0]), new.missing, UNCHECKED)
+        runner.tell(runner.address, entry, float(new.losses[0]), new.missing, UNCHECKED)
 
     def _learn_round(self, runner: Runner, finished: FinishedRound) -> None:
         loss, missing = float(finished.told.losses[0]), finished.told.missing
-        runner.tell(runner.address, _drawn(finished.entry), loss, missing, UNCHECKED)
+        runner.tell(runner.address, finished.entry, loss, missing, UNCHECKED)
 
     def _at_expiry(self, entry: OpenTicket) -> ToldLosses:
         missing = learned_missing(self._learner, None, entry[2:])
@@ -148,7 +148,7 @@ class BanditSession(Session):
         self._learn_round(runner, FinishedRound(entry, self._at_expiry(entry)))
 
     def _withdraw(self, entry: OpenTicket) -> None:
-        self._runner.tell(self._runner.address, _drawn(entry), UNTOLD, NO_MISSING, UNCHECKED)
+        self._runner.tell(self._runner.address, entry, UNTOLD, NO_MISSING, UNCHECKED)
 
     def _keep(self, entry: OpenTicket, told: ToldLosses) -> None:
         raise AssertionError("a bandit's ticket is told all at once")
@@ -470,16 +470,6 @@ class Bandit(BanditSession):
         if self._knows_delays and prepared.runner is not self._runner:
             np.copyto(prepared.runner.workspace.scratch, self._runner.workspace.scratch)
         return prepared
-
-
-def _flat(drawn: Drawn) -> OpenTicket:
-    """What a step has drawn, as one flat tuple."""
-    return (drawn[0], drawn[1], *drawn[2])
-
-
-def _drawn(entry: OpenTicket) -> Drawn:
-    """What a step has drawn, as it takes it back; the inverse of `_flat`."""
-    return entry[0], entry[1], entry[2:]
 
 
 def _report(loss: float, missing: int) -> LossReports:

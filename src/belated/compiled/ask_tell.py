@@ -22,7 +22,7 @@ from belated.compiled.records import Handle, arrays_in, frozen, in_one_block, la
 from belated.compiled.steps import compiled_step
 from belated.numerics.random_stream import draw
 
-Drawn = tuple[int, float, tuple[float, ...]]  # arm, probability, and the frozen row of the play
+Drawn = tuple[Any, ...]  # arm, probability, and then the numbers of the play's frozen row
 
 NOT_PLAYED = -1  # a step returns this instead of an arm if it has played no round
 
@@ -84,18 +84,18 @@ def ask_bounded_bandit(handle: Any, mode: int) -> Drawn:
     space = opened(handle)
     state, prediction, plays = space.state, space.prediction, space.plays
     arms_over = space.arms_over
-    nothing = (NOT_PLAYED, 0.0, frozen(handle, plays[0]))
+    nothing = (NOT_PLAYED, 0.0, *frozen(handle, plays[0]))
     if mode == CHECKED and arms_over[0] > 0:
         return nothing
     if mode != COMMIT_ONLY:
         predict(state, prediction)
     if mode == PREDICT_ONLY:
         return nothing
-    arm = space.given[0] if mode == COMMIT_ONLY else draw(space.stream, prediction.q)
+    arm = int(space.given[0]) if mode == COMMIT_ONLY else draw(space.stream, prediction.q)
     commit(state, prediction, arm, plays)
     if state.outstanding[arm] == state.max_missing[0] + 1:
         arms_over[0] += 1
-    return arm, float(prediction.q[arm]), frozen(handle, plays[0])
+    return arm, float(prediction.q[arm]), *frozen(handle, plays[0])
 
 
 @compiled_step("tell")
@@ -105,7 +105,7 @@ def tell_bounded_bandit(handle: Any, drawn: Drawn, loss: float, missing: int, mo
     If the mode is CHECKED and the reported missing count exceeds max_missing, nothing changes.
     """
     space = opened(handle)
-    state, plays, arm, play = space.state, space.plays, drawn[0], drawn[2]
+    state, plays, arm, play = space.state, space.plays, drawn[0], drawn[2:]
     if mode == CHECKED and missing > state.max_missing[0]:
         return False
     for k in range(len(play)):
@@ -127,19 +127,19 @@ def ask_bandit(handle: Any, mode: int) -> Drawn:
     if mode != COMMIT_ONLY:
         predict(state, prediction)
     if mode == PREDICT_ONLY:
-        return NOT_PLAYED, 0.0, frozen(handle, plays[0])
-    arm = space.given[0] if mode == COMMIT_ONLY else draw(space.stream, prediction.q)
+        return NOT_PLAYED, 0.0, *frozen(handle, plays[0])
+    arm = int(space.given[0]) if mode == COMMIT_ONLY else draw(space.stream, prediction.q)
     if scratch.shape[0] > 0 and mode != COMMIT_ONLY:
         plays[0, 0] = scratch[0, arm]
     commit(state, prediction, arm, plays)
-    return arm, float(prediction.q[arm]), frozen(handle, plays[0])
+    return arm, float(prediction.q[arm]), *frozen(handle, plays[0])
 
 
 @compiled_step("tell")
 def tell_bandit(handle: Any, drawn: Drawn, loss: float, missing: int, mode: int) -> bool:
     """Learn a loss, or withdraw the play if the loss is NaN. This never fails: it returns True."""
     space = opened(handle)
-    plays, arm, play = space.plays, drawn[0], drawn[2]
+    plays, arm, play = space.plays, drawn[0], drawn[2:]
     for k in range(len(play)):
         plays[0, k] = play[k]
     if np.isnan(loss):

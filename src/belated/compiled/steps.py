@@ -11,8 +11,8 @@ from belated.compiled.kernels import Kernel, interpreted
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # What a step is called with and what it returns:
-# - ask(handle, mode) -> (arm, probability, row)
-# - tell(handle, (arm, probability, row), loss, missing, mode) -> bool
+# - ask(handle, mode) -> (arm, probability, *row)
+# - tell(handle, (arm, probability, *row), loss, missing, mode) -> bool
 # - ask experts(handle, mode), tell experts(handle, arms, plays, losses)
 # - play(handle, losses, missing, feedback, delays, first, rounds, and three booleans)
 # - count(handle, delays, missing, first, rounds)

@@ -124,7 +124,7 @@ class Driver:
         self._stands = False
         runner = self._runner
         if self._rows is None:
-            drawn = (arm, 0.0, tuple(play.tolist()))
+            drawn = (arm, 0.0, *play.tolist())
             runner.tell(runner.address, drawn, float(loss), missing, UNCHECKED)
         else:
             self._rows[arm] = play

@@ -55,7 +55,7 @@ def other_arguments(shape: Shape, row_width: int) -> tuple[Any, ...]:
     """Return the types of a step's arguments after its handles."""
     number, count = types.float64, types.int64
     table, counts = types.float64[:, ::1], types.int64[:, ::1]
-    drawn = types.Tuple((count, number, types.UniTuple(number, row_width)))
+    drawn = types.Tuple((count, *[number] * (1 + row_width)))
     others: dict[Shape, tuple[Any, ...]] = {
         "ask": (count,),
         "tell": (drawn, number, count, count),

@@ -150,7 +150,7 @@ def ask_grouped(handle: Any, mode: int) -> Drawn:
     state, prediction, plays = space.state, space.prediction, space.plays
     arms_over, scratch = space.arms_over, space.scratch
     count, among = space.touched[0], state.losses.shape[0]
-    nothing = (NOT_PLAYED, 0.0, frozen(handle, plays[0]))
+    nothing = (NOT_PLAYED, 0.0, *frozen(handle, plays[0]))
     if count >= space.touched.shape[0] or (mode == CHECKED and arms_over[0] > 0):
         return nothing
     arms, q = space.touched[1 : 1 + count], scratch[WEIGHTS]
@@ -181,7 +181,7 @@ def ask_grouped(handle: Any, mode: int) -> Drawn:
             state.dual[i] = prediction.info.dual[i]
     if state.outstanding[arm] == state.max_missing[0] + 1:
         arms_over[0] += 1
-    return arm, float(probability), frozen(handle, plays[0])
+    return arm, float(probability), *frozen(handle, plays[0])
 
 
 @compiled_step("tell")
