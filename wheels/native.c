@@ -50,35 +50,19 @@ static int64_t *words_of(PyObject *address)
     return (int64_t *)(intptr_t)PyLong_AsSsize_t(address);
 }
 
-static PyObject *row_of(const double *numbers, Py_ssize_t width)
+/* The tuple of an arm, the probability of its draw, and a row of the play. */
+static PyObject *drawn_of(int64_t arm, const double *numbers, Py_ssize_t count)
 {
-    PyObject *row = PyTuple_New(width);
-    for (Py_ssize_t k = 0; row != NULL && k < width; k++) {
-        PyObject *number = PyFloat_FromDouble(numbers[k]);
-        if (number == NULL) {
-            Py_DECREF(row);
-            return NULL;
-        }
-        PyTuple_SetItem(row, k, number);
+    PyObject *drawn = PyTuple_New(1 + count), *part = PyLong_FromLongLong(arm);
+    for (Py_ssize_t k = 0; drawn != NULL && part != NULL; k++) {
+        PyTuple_SetItem(drawn, k, part);
+        if (k == count)
+            return drawn;
+        part = PyFloat_FromDouble(numbers[k]);
     }
-    return row;
-}
-
-static PyObject *drawn_of(int64_t arm, const double *numbers, Py_ssize_t width)
-{
-    PyObject *drawn = PyTuple_New(3);
-    if (drawn == NULL)
-        return NULL;
-    PyObject *parts[3] = {PyLong_FromLongLong(arm), PyFloat_FromDouble(numbers[0]),
-                          row_of(numbers + 1, width)};
-    int complete = 1;
-    for (int k = 0; k < 3; k++) {
-        complete = complete && parts[k] != NULL;
-        PyTuple_SetItem(drawn, k, parts[k]);
-    }
-    if (!complete)
-        Py_CLEAR(drawn);
-    return drawn;
+    Py_XDECREF(drawn);
+    Py_XDECREF(part);
+    return NULL;
 }
 
 /* -- one function for each shape of steps */
@@ -93,29 +77,29 @@ static PyObject *ask(PyObject *self, PyObject *const *given, Py_ssize_t count)
     if ((words == (int64_t *)-1 || mode == -1) && PyErr_Occurred())
         return NULL;
     int64_t arm = ((Ask *)step->function)(words, mode, out);
-    return arm == FAILED ? failed() : drawn_of(arm, out, step->width);
+    return arm == FAILED ? failed() : drawn_of(arm, out, 1 + step->width);
 }
 
 static PyObject *tell(PyObject *self, PyObject *const *given, Py_ssize_t count)
 {
     const Step *step = step_of(self);
-    double row[WIDEST + 1];
+    double numbers[1 + WIDEST];
     if (!counted(step->name, count, 5))
         return NULL;
     int64_t *words = words_of(given[0]);
-    PyObject *play = PyTuple_GetItem(given[1], 2);
-    if (play == NULL)
+    PyObject *drawn = given[1];
+    if (PyTuple_Size(drawn) != 2 + step->width) {
+        PyErr_Format(PyExc_ValueError, "%s takes rows of %d numbers", step->name, step->width);
         return NULL;
-    int64_t arm = PyLong_AsLongLong(PyTuple_GetItem(given[1], 0));
-    if (PyTuple_Size(play) != step->width)
-        return PyErr_Format(PyExc_ValueError, "%s takes rows of %d", step->name, step->width);
-    for (Py_ssize_t k = 0; k < step->width; k++)
-        row[k] = PyFloat_AsDouble(PyTuple_GetItem(play, k));
+    }
+    int64_t arm = PyLong_AsLongLong(PyTuple_GetItem(drawn, 0));
+    for (Py_ssize_t k = 0; k <= step->width; k++)
+        numbers[k] = PyFloat_AsDouble(PyTuple_GetItem(drawn, 1 + k));
     double loss = PyFloat_AsDouble(given[2]);
     int64_t missing = PyLong_AsLongLong(given[3]), mode = PyLong_AsLongLong(given[4]);
     if (PyErr_Occurred())
         return NULL;
-    int64_t done = ((Tell *)step->function)(words, arm, row, loss, missing, mode);
+    int64_t done = ((Tell *)step->function)(words, arm, numbers, loss, missing, mode);
     return done == FAILED ? failed() : PyBool_FromLong(done != 0);
 }
 

@@ -73,13 +73,10 @@ def _asked(call: Call) -> list[Any]:
 
 
 def _told(call: Call) -> list[Any]:
-    _, arm, row, *others = call.arguments
+    _, arm, numbers, *others = call.arguments
     kind = call.kinds[1]
-    numbers = [call.builder.load(call.at(row, k)) for k in range(len(kind.types[2]))]
-    play = call.context.make_tuple(call.builder, kind.types[2], numbers)
-    unknown = ir.Constant(REAL, "nan")  # no step needs the probability again
-    drawn = call.context.make_tuple(call.builder, kind, [arm, unknown, play])
-    return [call.handle(0), drawn, *others]
+    rest = [call.builder.load(call.at(numbers, k)) for k in range(len(kind.types) - 1)]
+    return [call.handle(0), call.context.make_tuple(call.builder, kind, [arm, *rest]), *others]
 
 
 def _told_all(call: Call) -> list[Any]:
@@ -107,8 +104,8 @@ def _counted(call: Call) -> list[Any]:
 
 def _drawn(call: Call, result: Any) -> Any:
     """Write the probability and the row to memory of the caller, and return the arm."""
-    arm, probability, row = parts_of(call.builder, result)
-    for place, number in enumerate([probability, *parts_of(call.builder, row)]):
+    arm, *numbers = parts_of(call.builder, result)
+    for place, number in enumerate(numbers):
         call.builder.store(number, call.at(call.arguments[2], place))
     return arm
 

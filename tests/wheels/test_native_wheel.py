@@ -50,8 +50,9 @@ for step, *given in (
     (ask, "there", 0),
     (ask, 0, 0.5),
     (tell, 0, None, 0.5, 0, 0),
-    (tell, 0, (0, 0.5, ()), 0.5, 0, 0),
-    (tell, 0, (0, 0.5, (0.5, 0.5)), "high", 0, 0),
+    (tell, 0, (0, 0.5), 0.5, 0, 0),  # exp3 freezes one number
+    (tell, 0, (0, 0.5, 0.5), "high", 0, 0),
+    (tell, 0, (None, 0.5, 0.5), 0.5, 0, 0),
     (count, 0, [0], [0], 0, 0),
     (count, 0, bytes(8), bytes(8), 0, 0),
 ):
