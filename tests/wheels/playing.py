@@ -1,8 +1,8 @@
 """A program that plays learners and prints, as JSON, every digit of what they did.
 
-It runs in an environment of its own: `python playing.py LEARNER ...`. For each learner it prints
-which of its steps are native, a hash of 2,000 asks by several numbers of arms, with tells that are
-late, lost or withdrawn, and a hash of a game that the engine plays.
+It runs in an environment of its own: `python playing.py ROUNDS LEARNER ...`. For each learner it
+prints which of its steps are native, hashes of so many asks by several numbers of arms, with tells
+that are late, lost or withdrawn, and a hash of a game of so many rounds that the engine plays.
 """
 
 import hashlib
@@ -24,14 +24,13 @@ from belated.play.engine import play
 from belated.play.game import Game
 from belated.types import Need, Setting
 
-ASKS, ROUNDS = 2000, 2000
 ARMS = {"concealed": (3, 300)}  # many arms have steps of their own
 LAW = (0.1, 0.5, 1.0)  # the shares of losses that arrive within 0, 1 and 2 rounds
 
 
 def fact(need: Need) -> Any:
     """What a learner is told that must know something beforehand; it need not be true."""
-    return LAW if need is Need.DELAY_LAW else ROUNDS
+    return LAW if need is Need.DELAY_LAW else 1000
 
 
 def session_of(kind: Any, arms: int) -> Any:
@@ -43,11 +42,11 @@ def session_of(kind: Any, arms: int) -> Any:
     return belated.Bandit(arms, learner=kind.name, seed=5, **options)
 
 
-def asked_and_told(kind: Any, arms: int) -> str:
+def asked_and_told(kind: Any, arms: int, rounds: int) -> str:
     """Ask and tell; returns all decisions and the state at the end."""
     session, chance = session_of(kind, arms), random.Random(7)
     decisions, waiting = [], []
-    for _ in range(ASKS):
+    for _ in range(rounds):
         told = Need.DELAY_AT_DECISION in kind.needs
         delays = {"delays": [chance.randrange(5) for _ in range(arms)]} if told else {}
         ticket = session.ask(**delays)
@@ -71,12 +70,12 @@ def answer(session: Any, kind: Any, ticket: Any, chance: random.Random) -> None:
         session.tell(ticket, loss, **({"missing": chance.randrange(4)} if partial else {}))
 
 
-def played(kind: Any, arms: int) -> str:
+def played(kind: Any, arms: int, rounds: int) -> str:
     """Play a game by the engine; returns its sums, the last weights and the learner's own info."""
     chance = np.random.default_rng(3)
-    losses, delays = chance.random((ROUNDS, arms)), chance.integers(0, 50, (ROUNDS, arms))
+    losses, delays = chance.random((rounds, arms)), chance.integers(0, 50, (rounds, arms))
     game = Game(
-        Environment("random", GivenLosses(losses), GivenDelays(delays), ROUNDS),
+        Environment("random", GivenLosses(losses), GivenDelays(delays), rounds),
         np.random.SeedSequence(1),
     )
     learner = kind(arms=arms, **needed_options(kind, fact))
@@ -85,18 +84,19 @@ def played(kind: Any, arms: int) -> str:
     return repr([array.tolist() for array in (*sums, trace.last, trace.eta)]) + repr(trace.info)
 
 
-def main(names: list[str]) -> None:
+def main(rounds: int, names: list[str]) -> None:
     """Play all learners of these names."""
     results = {}
     for name in names:
         kind = learner_named(name)
         found = [native.find(entry) is not None for entry in entries_of(kind)]
-        texts = [asked_and_told(kind, arms) for arms in ARMS.get(name, (2, 5))]
-        digits = [hashlib.sha256(text.encode()).hexdigest() for text in (*texts, played(kind, 5))]
+        texts = [asked_and_told(kind, arms, rounds) for arms in ARMS.get(name, (2, 5))]
+        texts.append(played(kind, 5, rounds))
+        digits = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
         results[name] = {"native": found, "digits": digits}
     print(json.dumps({"numba": "numba" in sys.modules, "learners": results}))
 
 
 if __name__ == "__main__":
     np.set_printoptions(threshold=sys.maxsize, floatmode="unique")
-    main(sys.argv[1:])
+    main(int(sys.argv[1]), sys.argv[2:])

@@ -9,6 +9,7 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,9 +82,9 @@ def run(*command: str | Path, **environment: str) -> str:
     return result.stdout
 
 
-def played(python: Path, **environment: str) -> Any:
-    """What the learners do in an environment."""
-    return json.loads(run(python, PLAYING, *LEARNERS, **environment))
+def played(python: Path, rounds: int, learners: Iterable[str], **environment: str) -> Any:
+    """What learners do in an environment, in games of so many rounds."""
+    return json.loads(run(python, PLAYING, str(rounds), *learners, **environment))
 
 
 def installed_in(folder: Path) -> Installed:
@@ -105,6 +106,7 @@ def test_a_wheel_with_native_learners(tmp_path: Path) -> None:
     installed = installed_in(tmp_path)
     assert_small_and_tagged(installed.wheel)
     assert_played_alike(installed.python)
+    assert_all_play(installed.python)
     assert_refused(installed.python)
     assert_only_of_these_sources(installed.python)
 
@@ -121,8 +123,9 @@ def assert_played_alike(python: Path) -> None:
 
     That holds for every decision, for the state, and for the games of the engine.
     """
-    native = played(python)
-    compiled = played(Path(sys.executable), BELATED_COMPILE="wait", PYTHONPATH=SOURCE)
+    native = played(python, 2000, LEARNERS)
+    clone = {"BELATED_COMPILE": "wait", "PYTHONPATH": SOURCE}
+    compiled = played(Path(sys.executable), 2000, LEARNERS, **clone)
     assert not native["numba"]
     assert compiled["numba"]
     for name in LEARNERS:
@@ -130,6 +133,12 @@ def assert_played_alike(python: Path) -> None:
         assert all(ours["native"])
         assert not any(theirs["native"])
         assert ours["digits"] == theirs["digits"]
+
+
+def assert_all_play(python: Path) -> None:
+    """Learners that are not native play as well: as plain Python, since there is no compiler."""
+    others = registered().keys() - {*LEARNERS}
+    assert played(python, 20, sorted(others))["learners"].keys() == others
 
 
 def assert_refused(python: Path) -> None:
