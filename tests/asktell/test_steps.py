@@ -173,24 +173,25 @@ def test_a_round_that_cannot_be_solved_changes_nothing(
         for _ in range(rounds):
             each.ask()
         each.weights()
-    runners = [learner._runner, learner._scratch_copy()]
+    broken: list[tuple[Any, Any]] = []
     make = learner._runner_for
 
-    def made(*arguments: Any) -> Any:
-        runner = make(*arguments)
-        runners.append(runner)
+    def broken_one(runner: Any) -> Any:
+        broken.append((runner, runner.ask))
         runner.ask = failing
         return runner
 
-    steps = learner._runner.ask
-    for runner in runners:
-        runner.ask = failing
+    def made(*arguments: Any) -> Any:
+        return broken_one(make(*arguments))
+
+    for runner in (learner._runner, learner._scratch_copy()):
+        broken_one(runner)
     monkeypatch.setattr(learner, "_runner_for", made)
     for _ in range(2):
         refused(learner, Breakdown, "no solution", learner.ask)
     monkeypatch.undo()
-    for runner in runners:
-        runner.ask = steps
+    for runner, ask in broken:
+        runner.ask = ask
     for _ in range(5):
         assert learner.ask() == twin.ask()
     assert learner.to_json() == twin.to_json()

@@ -31,7 +31,6 @@ def random_problem(rng: np.random.Generator, largest: float) -> State:
 
 
 @pytest.mark.core
-@pytest.mark.compiled
 @pytest.mark.parametrize("seed", range(40))
 def test_the_generic_solver_agrees_with_the_closed_forms(seed: int) -> None:
     """All three regularizers of the paper; losses up to 1e5, for the log barrier up to 1e3."""

@@ -307,7 +307,7 @@ PRACTICAL = [
     Fault(
         "recent plays are never forgotten (practical)",
         PENDING,
-        "    pending.squares[arm] -= round_**2\n",
+        "    pending.squares[arm] -= round_ * round_\n",
         "",
         DROPPED,
     ),

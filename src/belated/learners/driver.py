@@ -78,6 +78,11 @@ class Driver:
         self._stands = False
         self._rows = np.zeros((learner.arms, learner.play_width)) if not self.is_bandit else None
 
+    def go_on_from(self, state: Any, rounds: int) -> None:
+        """Continue from a state after so many rounds; the state must have room for the next one."""
+        self._use(state)
+        self.rounds = rounds
+
     @property
     def is_bandit(self) -> bool:
         """Whether the learner plays one arm a round."""

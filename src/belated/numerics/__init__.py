@@ -5,9 +5,12 @@ the machine's vector width or mathematical library.
 
 - `lanes`: vectors of four doubles, with loads, stores, sums and an exponential of fixed rounding
 - `exact_sums`: running sums that carry their rounding error along
+- `plain_lanes`, `fused_multiply_add`: lanes, and a * b + c with one rounding, in plain Python
+- `ordered_sums`: sums from the first number to the last
 - `exponential_weights`: q proportional to exp(-eta L)
 - `softmin`: q proportional to exp(-value/temperature), down to temperature 0
 - `tie_breaking`: all weight on the largest value, shared evenly among ties
+- `log_gamma`: ln Gamma by the C library
 - `importance_weights`: the divisor of an importance-weighted loss
 - `random_stream`: the seeded random numbers from which arms are drawn
 """

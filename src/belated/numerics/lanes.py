@@ -2,9 +2,10 @@
 
 A compiler vectorises a loop only if it can prove that the result stays the same, so it never
 vectorises a sum, whose order it must keep. Here vectors are explicit: a `Lanes` value is one vector
-register in compiled code (`belated.compiled.jit.lanes`) and a numpy array of four in plain Python,
-and supports the arithmetic of a float. Sums are added up in a fixed order and the exponential is a
-polynomial, so that results do not depend on the machine's vector width or mathematical library.
+register in compiled code (`belated.compiled.jit.lanes`) and four floats in plain Python
+(`numerics.plain_lanes`), and supports the arithmetic of a float. Sums are added up in a fixed order
+and the exponential is a polynomial, so that results do not depend on the machine's vector width or
+mathematical library.
 """
 
 from typing import Any
@@ -13,80 +14,32 @@ import numpy as np
 
 from belated.arrays import Floats
 from belated.compiled.kernels import inlined
+from belated.numerics.plain_lanes import (
+    ROUNDER,
+    fused,
+    lane,
+    larger,
+    load_part,
+    load_whole,
+    magnitude,
+    power_of_two,
+    side_by_side,
+    smaller,
+    spread,
+    store_part,
+    store_whole,
+    unless_below,
+)
+
+__all__ = [
+    "LANES", "across", "decay", "exponential", "fused", "lane", "larger", "largest", "least_of",
+    "load", "load_part", "load_whole", "magnitude", "power_of_two", "side_by_side", "smaller",
+    "spread", "store", "store_part", "store_whole", "total", "unless_below", "whole",
+]  # fmt: skip
 
 Lanes = Any  # supports the arithmetic of a float
 
 LANES = 4
-
-
-def spread(x: float) -> Lanes:
-    """A vector with x in every lane."""
-    return np.full(LANES, x)
-
-
-def side_by_side(a: float, b: float, c: float, d: float) -> Lanes:
-    """The vector (a, b, c, d)."""
-    return np.array([a, b, c, d], dtype=np.float64)
-
-
-def fused(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
-    """a * b + c, rounded once; at least one argument must be lanes."""
-    return a * b + c
-
-
-def larger(a: Lanes, b: Lanes) -> Lanes:
-    """max(a, b), lane by lane."""
-    return np.maximum(a, b)
-
-
-def smaller(a: Lanes, b: Lanes) -> Lanes:
-    """min(a, b), lane by lane."""
-    return np.minimum(a, b)
-
-
-def magnitude(x: Lanes) -> Lanes:
-    """|x|, lane by lane."""
-    return np.abs(x)
-
-
-def unless_below(value: Lanes, x: Lanes, limit: float) -> Lanes:
-    """The value where x >= limit, and zero elsewhere, lane by lane."""
-    return np.where(x >= limit, value, 0.0)
-
-
-def power_of_two(rounded: Lanes) -> Lanes:
-    """2^n, given n + ROUNDER, whose low bits hold the integer n."""
-    return np.exp2(rounded - ROUNDER)
-
-
-def lane(x: Lanes, k: int) -> float:
-    """The k-th of the four numbers of a vector."""
-    number: float = x[k]
-    return number
-
-
-def load_whole(array: Floats, i: int) -> Lanes:
-    """The vector array[i : i + 4], which must lie inside the array."""
-    return array[i : i + LANES].copy()
-
-
-def store_whole(array: Floats, i: int, x: Lanes) -> None:
-    """Store a vector as array[i : i + 4], which must lie inside the array."""
-    array[i : i + LANES] = x
-
-
-def load_part(array: Floats, i: int, fill: float) -> Lanes:
-    """The vector array[i : i + 4], with `fill` in the lanes beyond the end of the array."""
-    lanes = np.full(LANES, fill)
-    inside = array[i : i + LANES]
-    lanes[: inside.shape[0]] = inside
-    return lanes
-
-
-def store_part(array: Floats, i: int, x: Lanes) -> None:
-    """Store a vector as array[i : i + 4]; lanes beyond the end of the array are dropped."""
-    inside = array[i : i + LANES]
-    inside[:] = x[: inside.shape[0]]
 
 
 @inlined
@@ -130,7 +83,6 @@ def largest(x: Lanes) -> float:
 
 LOG2_E = 1.4426950408889634
 LN_2_HIGH, LN_2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-ROUNDER = 6755399441055744.0  # 1.5 * 2^52: adding it leaves the rounded integer in the low bits
 LEAST, MOST = -708.0, 709.0  # e^x is subnormal below and infinite above
 # (e^r - 1 - r)/r^2 on |r| <= ln(2)/2, fitted at Chebyshev points: relative error of e^r 2e-17
 C0, C1, C2, C3, C4 = (

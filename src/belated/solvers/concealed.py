@@ -74,7 +74,8 @@ def solve_from_afar(
 ) -> int:
     """Fill q and dual with the safe solver, starting from a guess of c; returns the passes."""
     dual[0], passes = solve_concealed_safely(losses, eta, gamma, guess, q)
-    log_ratio = np.log(gamma / (4.0 * eta))
+    ratio = gamma / (4.0 * eta)
+    log_ratio = math.log(ratio) if ratio != 0.0 else -np.inf  # gamma is 0 with a single arm
     for i in range(q.shape[0]):
         dual[1 + i] = log_ratio - 0.5 * math.log(q[i])
     return passes

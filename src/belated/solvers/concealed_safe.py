@@ -81,7 +81,11 @@ def fill_concealed(
         exponent = gamma * (losses[i] - least - c)
         w = wright_omega(0.5 * exponent + log_ratio)
         # (a/w)^2 is inaccurate where w underflows, the exponential where w is large
-        q[i] = (ratio / w) ** 2.0 if w > 0.5 else math.exp(2.0 * w - exponent)
+        if w > 0.5:
+            root = ratio / w
+            q[i] = root * root
+        else:
+            q[i] = math.exp(2.0 * w - exponent)
         total += q[i]
         slope += gamma * q[i] / (1.0 + w)
     return total, slope

@@ -88,7 +88,7 @@ def root_of_exponential_sum(sums: Floats, rates: Floats) -> float:
     logs = np.empty(sums.shape[0])
     d = np.inf
     for j in range(sums.shape[0]):
-        logs[j] = math.log(sums[j])
+        logs[j] = math.log(sums[j]) if sums[j] != 0.0 else -np.inf
         d = min(d, -logs[j] / rates[j])
     if d == np.inf:
         return np.inf

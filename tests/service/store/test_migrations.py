@@ -6,11 +6,9 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from sqlalchemy import Connection, inspect, text, update
 
-from belated.compiled.kernels import compile_mode
 from belated.service.admin import offline
 from belated.service.admin.verify import verified_at_rest
 from belated.service.core.errors import StateConflictError
@@ -133,22 +131,6 @@ def seen_in(replicas: Replicas) -> dict[str, Any]:
     }
 
 
-def check_same(found: Any, wanted: Any) -> None:
-    """Compare two trees: equal, but for the last digits that a compiler may change."""
-    if isinstance(wanted, float) and compile_mode() != "never":
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-10)
-    elif isinstance(wanted, dict):
-        assert found.keys() == wanted.keys()
-        for name, part in wanted.items():
-            check_same(found[name], part)
-    elif isinstance(wanted, list):
-        assert len(found) == len(wanted)
-        for one, other in zip(found, wanted, strict=True):
-            check_same(one, other)
-    else:
-        assert found == wanted
-
-
 def test_a_store_with_snapshots_goes_on_with_the_same_numbers(tmp_path: Path) -> None:
     """A store of schema version 1, killed after its snapshots: migrated, verified, continued.
 
@@ -167,10 +149,10 @@ def test_a_store_with_snapshots_goes_on_with_the_same_numbers(tmp_path: Path) ->
         assert events == wanted["verified"]
         with thread_client(store, seed=5) as thread:
             seen = thread.do(RunOnThread(lambda store, replicas: seen_in(replicas)))
-            check_same(seen, wanted["problems"])
+            assert seen == wanted["problems"]
             for name, decisions in wanted["next"].items():
                 made = [thread.ask(name) for _ in decisions]
-                check_same([[d.round, d.arm, d.probability, d.weights] for d in made], decisions)
+                assert [[d.round, d.arm, d.probability, d.weights] for d in made] == decisions
             for decision in made:
                 if decision.arm is not None:
                     assert thread.tell(decision.ticket, 0.5).counted

@@ -3,6 +3,7 @@
 Each function here is the compiled form of a plain one, which it replaces in the compiled world.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -15,6 +16,7 @@ from numba.np.unsafe.ndarray import to_fixed_tuple
 from belated.compiled import dispatch, records, stacking
 from belated.compiled.jit.world import REPLACEMENTS, nested
 from belated.compiled.kernels import kernel_of
+from belated.numerics.log_gamma import log_gamma
 
 # numba has no type annotations that could be checked
 types: Any = numba_types
@@ -180,3 +182,4 @@ def _view(kind: Any, scope: dict[str, Any], path: str = "stack") -> str:
 
 REPLACEMENTS[records.opened] = opened
 REPLACEMENTS[records.frozen] = frozen
+REPLACEMENTS[log_gamma] = math.lgamma  # which calls the C library in compiled code

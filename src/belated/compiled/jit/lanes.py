@@ -10,7 +10,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 from belated.compiled.jit.world import REPLACEMENTS
-from belated.numerics import lanes as plain
+from belated.numerics import plain_lanes as plain
 from belated.numerics.lanes import LANES
 
 Builder = Any

@@ -17,6 +17,7 @@ from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
 from belated.learners.adversarial.perturbed_leader import weigh_perturbed
 from belated.learners.contract import Learner, Prediction, Verbs
+from belated.numerics.ordered_sums import sum_in_order
 from belated.types import Covers, Setting
 
 
@@ -43,7 +44,7 @@ def predict(state: FplTrixState, prediction: Prediction) -> None:
     """
     arms = state.losses.shape[0]
     scale = math.log(arms) + 1.0
-    eta = math.sqrt(scale / (1.0 / scale + state.losses.sum()))
+    eta = math.sqrt(scale / (1.0 / scale + sum_in_order(state.losses)))
     prediction.eta[0] = eta
     if arms == 1:
         prediction.q[0] = 1.0

@@ -19,6 +19,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
+from belated.numerics.ordered_sums import sum_in_order
 
 MOST = 8  # the largest number of quadrature nodes in one piece
 NODES = np.zeros((MOST + 1, MOST))
@@ -57,7 +58,7 @@ def weigh_perturbed(losses: Floats, order: Counts, eta: float, work: Floats, q: 
             count, high = enough(scaled, active, low, high)
         left = integrate(scaled, active, 1.0 - floor, low, high, count, sums)
         low = high
-    share = 1.0 / sums.sum()
+    share = 1.0 / sum_in_order(sums)
     for k in range(arms):
         q[order[k]] = sums[k] * share
 

@@ -131,12 +131,14 @@ def learn(state: MsmwcState) -> None:
     losses, hints, rates = state.told_losses, state.told_hints, state.rates
     arms = losses.shape[0]
     for i in range(arms):
-        state.corrected[i] = losses[i] + 32.0 * rates[i] * (losses[i] - hints[i]) ** 2
+        error = losses[i] - hints[i]
+        state.corrected[i] = losses[i] + 32.0 * rates[i] * (error * error)
     descend(state, state.corrected, state.moved)
     logs = math.log(arms * float(state.horizon[0]))
     for i in range(arms):
         state.weights[i] = state.moved[i]
-        state.squares[i] += (losses[i] - hints[i]) ** 2
+        error = losses[i] - hints[i]
+        state.squares[i] += error * error
         if FASTEST * FASTEST * state.squares[i] > logs > 0.0:
             rates[i] = math.sqrt(logs / state.squares[i])
         if state.follows_last[0] == 1:

@@ -25,6 +25,7 @@ from belated.learners.contract import (
     Verbs,
 )
 from belated.learners.paper.full_information_certificate import against_arms
+from belated.numerics.ordered_sums import sum_in_order
 from belated.solvers.full_information import NEAR, carry_full_information, solve_full_information
 from belated.solvers.full_information_safe import solve_full_information_safely
 from belated.solvers.rate_columns import (
@@ -226,7 +227,7 @@ def predict_plainly(state: FullInformationState, prediction: Prediction) -> tupl
         p,
     )
     for i in range(prediction.q.shape[0]):
-        prediction.q[i] = p[i].sum()
+        prediction.q[i] = sum_in_order(p[i])
     return c, passes
 
 

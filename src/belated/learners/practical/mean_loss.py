@@ -178,13 +178,13 @@ def score(means: MeanLoss, arm: int, loss: float, explained: float) -> None:
     """
     forecast, evidence, shift = means.forecast, means.evidence, means.shift
     for kind in range(OWN):
-        evidence[kind, arm] += SHARPNESS * (loss - forecast[kind, arm]) ** 2
-        means.all_evidence[kind] += SHARPNESS * (loss - forecast[kind, arm]) ** 2
+        error = loss - forecast[kind, arm]
+        evidence[kind, arm] += SHARPNESS * (error * error)
+        means.all_evidence[kind] += SHARPNESS * (error * error)
     rest = loss - explained
     off = rest - forecast[SHIFTED, arm]
-    shift.against[0] += SHARPNESS * (
-        (off - shift_now(shift)) ** 2 - (rest - forecast[MIXED, arm]) ** 2
-    )
+    error, own_error = off - shift_now(shift), rest - forecast[MIXED, arm]
+    shift.against[0] += SHARPNESS * (error * error - own_error * own_error)
     shift.new_residual[0] += off
     shift.new_number[0] += 1.0
     set_weights(means, arm)

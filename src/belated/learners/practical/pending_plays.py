@@ -28,7 +28,7 @@ def none_pending(arms: int) -> PendingPlays:
 def add_pending(pending: PendingPlays, arm: int, round_: float) -> None:
     """Add a play of this round to the pending plays of an arm."""
     pending.number[arm] += 1
-    pending.squares[arm] += round_**2
+    pending.squares[arm] += round_ * round_
     pending.rounds[arm] += round_
 
 
@@ -36,7 +36,7 @@ def add_pending(pending: PendingPlays, arm: int, round_: float) -> None:
 def remove_pending(pending: PendingPlays, arm: int, round_: float) -> None:
     """Remove the play of this round from the pending plays of an arm."""
     pending.number[arm] -= 1
-    pending.squares[arm] -= round_**2
+    pending.squares[arm] -= round_ * round_
     pending.rounds[arm] -= round_
 
 

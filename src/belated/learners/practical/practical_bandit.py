@@ -167,7 +167,7 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
     plays[0, OVERALL] = state.means.all_means[SLOW]
     state.round[0] += 1
     add_pending(state.pending, arm, plays[0, ROUND])
-    state.trust.pending_squares[0] += plays[0, ROUND] ** 2
+    state.trust.pending_squares[0] += plays[0, ROUND] * plays[0, ROUND]
     settle(state.means.shift)
     state.shift_met[arm] = shift_now(state.means.shift)
     if round_ >= state.means.next_refresh[0]:
@@ -185,7 +185,7 @@ def refresh_all(state: PracticalBanditState, round_: int) -> None:
     mean_loss.refresh(means, round_)
     delay_bias.refresh(state.bias)
     mean = means.all_means[SLOW]
-    share = state.options.checks[0] * mean / (1.0 - mean) * round_**EXPLORATION_FALL
+    share = state.options.checks[0] * mean / (1.0 - mean) * float(round_) ** EXPLORATION_FALL
     state.exploration[0] = min(MOST_EXPLORATION, share)
     for i in range(state.indices.shape[0]):
         set_weights(means, i)
@@ -241,7 +241,7 @@ def end_play(state: PracticalBanditState, play: Floats, arm: int) -> None:
     if play[WEIGHT] > 0.0:
         concealed.withdraw(state.fallback, play, arm)
     remove_pending(state.pending, arm, play[ROUND])
-    state.trust.pending_squares[0] -= play[ROUND] ** 2
+    state.trust.pending_squares[0] -= play[ROUND] * play[ROUND]
 
 
 @compiled

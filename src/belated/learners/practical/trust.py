@@ -34,11 +34,13 @@ def full_trust() -> Trust:
 @compiled
 def is_trusted(trust: Trust, round_: int, patience: float) -> bool:
     """Whether the excess is at most `patience` plus half of (s/t)^2 for every pending play."""
-    recent = trust.pending_squares[0] / float(round_) ** 2
+    now = float(round_)
+    recent = trust.pending_squares[0] / (now * now)
     return bool(trust.excess[0] <= patience + PER_PENDING * recent)
 
 
 @compiled
 def score_forecasts(trust: Trust, loss: float, expected: float, overall: float) -> None:
     """Add the excess of squared errors at a loss that was told."""
-    trust.excess[0] += (loss - expected) ** 2 - (loss - overall) ** 2
+    error, overall_error = loss - expected, loss - overall
+    trust.excess[0] += error * error - overall_error * overall_error

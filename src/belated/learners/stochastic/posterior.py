@@ -12,6 +12,7 @@ import math
 from belated.arrays import Floats
 from belated.compiled.kernels import compiled, compiled_apart, inlined
 from belated.numerics.lanes import LANES, Lanes, exponential, larger, load, store, whole
+from belated.numerics.log_gamma import log_gamma
 
 TAIL = 14.0  # the log-odds lie beyond an end with a probability of e^-14 or less
 STEP = 0.2  # the step of the integration, in spreads
@@ -34,7 +35,7 @@ def spread_of(a: float, b: float) -> float:
 @compiled
 def log_beta(a: float, b: float) -> float:
     """Return the logarithm of the Beta function at (a, b)."""
-    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+    return log_gamma(a) + log_gamma(b) - log_gamma(a + b)
 
 
 @compiled

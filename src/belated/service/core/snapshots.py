@@ -105,8 +105,8 @@ def restored(problem: ServedProblem, arrays: dict[str, NDArray[Any]]) -> Replica
     replica.round, replica.status = meta["round"], meta["status"]
     replica.late_reports = meta["late"]
     state = {name: arrays[f"state.{name}"].copy() for name in leaves(replica.state)}
-    driver = replica.driver  # it makes no room now: that would change the fingerprint
-    driver.state, driver.rounds = with_leaves(driver.state, state), replica.round
+    # The driver makes no room now: that would change the fingerprint.
+    replica.driver.go_on_from(with_leaves(replica.state, state), replica.round)
     seen = {name: arrays[f"stats.{name}"] for name in replica.stats.arrays()}
     replica.stats.restore(seen, meta["every"], meta["recent"])
     for place, ticket in enumerate(arrays["open.ticket"]):
