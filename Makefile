@@ -13,7 +13,7 @@ KERNELS := $(addprefix tests/,analysis asktell benchmarks comparison compiled en
 BROWSER := $(if $(wildcard /usr/bin/chromium),$(shell echo ,browser))
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: help demo test check rest lint setup figures bench serve soak clean
+.PHONY: help demo test check rest lint setup figures bench serve soak wheel clean
 
 help:  ## list the commands
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -53,11 +53,16 @@ soak: setup  ## kill the service 200 times, its workers and PostgreSQL 50 times;
 	BELATED_COMPILED=1 BELATED_ROWS=100000 BELATED_LEARNER=practical-bandit \
 	  $(BIN)/python -m pytest -s -n 0 tests/service/run/test_recovery.py
 
+wheel: .venv/dev  ## a wheel for Linux whose learners are native, in dist; takes minutes
+	$(BIN)/python -m wheels build/_native.abi3.so
+	BELATED_NATIVE_OBJECT=build/_native.abi3.so \
+	  $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+
 setup: .venv/test  ## install what the tests need into .venv
 
 # What is installed for which command: pyproject.toml says what each name stands for.
-.venv/demo: EXTRAS = report
-.venv/service: EXTRAS = service
+.venv/demo: EXTRAS = jit,report
+.venv/service: EXTRAS = jit,service
 .venv/test: EXTRAS = test$(BROWSER)
 .venv/dev: EXTRAS = dev
 .venv/bench: EXTRAS = dev,bench
