@@ -1,6 +1,6 @@
 """Formats results as text, for the table in the terminal and for the figure."""
 
-from benchmarks.measure import ANSWER, PASSES, SECONDS, Goal, Measured, Result
+from benchmarks.measure import MEGABYTES, PASSES, SECONDS, Goal, Measured, Result
 from benchmarks.timing import Spread
 
 COLUMNS = ("", "K", "ours", "theirs", "value", "quartiles", "goal", "met")
@@ -37,8 +37,8 @@ def value_text(value: float, unit: str) -> str:
             if value >= scale:
                 return f"{digits(value / scale)} {name}"
         return f"{digits(value / 1e-9)} ns"
-    if unit == ANSWER:
-        return "yes" if value else "no"
+    if unit == MEGABYTES:
+        return f"{digits(value)} MB"
     return digits(value) if unit == PASSES else f"{digits(value)}x"
 
 
@@ -63,6 +63,4 @@ def goal_text(goal: Goal | None, unit: str) -> str:
     """Format a goal: its limit, and whether values must be above or below it."""
     if goal is None:
         return ""
-    if unit == ANSWER:
-        return value_text(goal.limit, unit)
     return f"{'≥' if goal.at_least else '≤'} {value_text(goal.limit, unit)}"

@@ -9,7 +9,7 @@ from benchmarks.timing import Spread
 
 Value = TypeVar("Value")
 
-TIMES, SECONDS, PASSES, ANSWER = "x", "s", "passes", "yes or no"
+TIMES, SECONDS, PASSES, MEGABYTES = "x", "s", "passes", "MB"
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,7 @@ from llvmlite import binding, ir
 from numba.core import config
 from numba.core.compiler_lock import global_compiler_lock
 
-from belated.compiled.jit.compiler import other_arguments
-from belated.compiled.jit.intrinsics import HandleType
-from belated.compiled.jit.world import entry_dispatcher
+from belated.compiled.jit.compiler import compile_result
 from belated.compiled.steps import shape_of
 from wheels.shapes import C_FORMS, FAILED, Call, CForm
 
@@ -26,7 +24,7 @@ settings: Any = config
 
 def object_of(entry: Any, symbol: str) -> bytes:
     """Compile an entry and return the object file with its C function `symbol`."""
-    module = llvm.parse_bitcode(_linked(_compiled(entry), entry, symbol).as_bitcode())
+    module = llvm.parse_bitcode(_linked(compile_result(entry), entry, symbol).as_bitcode())
     for each in (*module.functions, *module.global_variables):
         if not each.is_declaration and each.name != symbol:
             each.linkage = "internal"
@@ -37,15 +35,6 @@ def object_of(entry: Any, symbol: str) -> bytes:
     passes.add_constant_merge_pass()
     passes.run(module, builder)
     return bytes(machine().emit_object(module))
-
-
-def _compiled(entry: Any) -> Any:
-    """Let numba compile an entry; returns its compile result."""
-    dispatcher = entry_dispatcher(entry.step, nogil=True)
-    handles = [HandleType(layout, entry.row_width) for layout in entry.layouts]
-    dispatcher.compile((*handles, *other_arguments(shape_of(entry.step), entry.row_width)))
-    (result,) = dispatcher.overloads.values()
-    return result
 
 
 def _linked(result: Any, entry: Any, symbol: str) -> Any:

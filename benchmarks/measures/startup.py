@@ -77,7 +77,7 @@ def first_decision(effort: Effort) -> Iterator[Result]:
         yield Result(f"{name}, warm cache", Spread.of(warm), SECONDS, None, at_most(0.7))
 
 
-def printed(code: str, cache: str) -> str:
+def printed(code: str, cache: str, python: str = sys.executable) -> str:
     """Run code in a new process that compiles in the background; returns what it prints.
 
     The clock starts before the process does.
@@ -85,6 +85,7 @@ def printed(code: str, cache: str) -> str:
     environment = {key: value for key, value in os.environ.items() if key not in THREADS}
     environment |= {"BELATED_CACHE_DIR": cache, "BELATED_COMPILE": "background"}
     code = f"begun = {time.time()!r}\n{code}"
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    done = subprocess.run(
+        [python, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
     return done.stdout

@@ -31,13 +31,19 @@ pickled: Any = dumps
 
 def compiled_entry(entry: Any) -> tuple[Callable[..., Any], bytes]:
     """Compile an entry; returns a function for Python to call, and its code to be kept."""
-    kinds = [HandleType(layout, entry.row_width) for layout in entry.layouts]
-    shape = shape_of(entry.step)
-    dispatcher = entry_dispatcher(entry.step, nogil=shape in ("play", "count"))
-    signature = (*kinds, *other_arguments(shape, entry.row_width))
-    function: Callable[..., Any] = dispatcher.compile(signature)
-    (compiled,) = dispatcher.overloads.values()
+    compiled = compile_result(entry)
+    function: Callable[..., Any] = compiled.entry_point
     return function, pickled(compiled._reduce())
+
+
+def compile_result(entry: Any) -> Any:
+    """Let numba compile an entry; returns all that it knows of the compiled function."""
+    shape, width = shape_of(entry.step), entry.row_width
+    handles = [HandleType(layout, width) for layout in entry.layouts]
+    dispatcher = entry_dispatcher(entry.step, nogil=shape in ("play", "count"))
+    dispatcher.compile((*handles, *other_arguments(shape, width)))
+    (compiled,) = dispatcher.overloads.values()
+    return compiled
 
 
 def compiled_when_called(kernel: Kernel) -> Callable[..., Any]:
