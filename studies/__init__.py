@@ -5,5 +5,5 @@
   cost of leaving out each part of these learners.
 - `experiments`, `published`, `published_command`, `published_figures`: experiments that others have
   published, played again.
-- `figure_files`: writing figures into a folder.
+- `figure_files`, `study_options`: writing figures into a folder, and the options of the commands.
 """

@@ -11,6 +11,7 @@ import click
 from belated.cli.console import check_folder, one_line_errors, show_table
 from belated.cli.play_all import Progress, play_all
 from studies.figure_files import write_figures
+from studies.study_options import study_options
 
 if TYPE_CHECKING:
     from studies.experiments import Experiment
@@ -21,18 +22,7 @@ SHOWN = ("learner", "published", "found", "±", "regret")
 
 @click.command("published")
 @click.argument("names", metavar="[EXPERIMENT]...", nargs=-1)
-@click.option("--repetitions", "-r", default=10, show_default=True, help="Games for each trial.")
-@click.option("--seed", default=1, show_default=True, help="The same seed gives the same games.")
-@click.option("--workers", type=int, help="Threads to run on.  [default: one for each core]")
-@click.option(
-    "--figures", type=click.Path(path_type=Path), help="Write every figure into this folder."
-)
-@click.option(
-    "--table",
-    type=click.Path(path_type=Path),
-    help="Write all rows here: .csv, .json or .parquet.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the table as one JSON list.")
+@study_options("each trial")
 def published_study(
     names: Sequence[str],
     repetitions: int,

@@ -10,6 +10,7 @@ import click
 from belated.cli.console import check_folder, one_line_errors, show_table
 from belated.cli.play_all import compare_all
 from studies.figure_files import write_figures
+from studies.study_options import study_options
 
 if TYPE_CHECKING:
     from belated.comparison.table import Table
@@ -20,18 +21,7 @@ SHOWN = ("learner", "knows", "mean", "worst", "rank", "within 5 %")
 
 @click.command("scenarios")
 @click.argument("group", required=False)
-@click.option("--repetitions", "-r", default=10, show_default=True, help="Games for each scenario.")
-@click.option("--seed", default=1, show_default=True, help="The same seed gives the same games.")
-@click.option("--workers", type=int, help="Threads to run on.  [default: one for each core]")
-@click.option(
-    "--figures", type=click.Path(path_type=Path), help="Write every figure into this folder."
-)
-@click.option(
-    "--table",
-    type=click.Path(path_type=Path),
-    help="Write all rows here: .csv, .json or .parquet.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the table as one JSON list.")
+@study_options("each scenario")
 def scenarios_study(
     group: str | None,
     repetitions: int,
