@@ -397,22 +397,22 @@ TWIN = "play/test_engine.py::test_the_compiled_game_equals_its_readable_twin"
 IN_GAME = [
     Fault(
         "compiled game: arrival one round late",
-        "play/engine.py",
+        "play/rounds.py",
         "put(calendar, now, now + delay)",
         "put(calendar, now, now + delay + 1)",
         f"{TWIN}[exp3]",
     ),
     Fault(
         "compiled game: the latest play instead of the one that was frozen",
-        "play/engine.py",
+        "play/rounds.py",
         "observe(state, in_force[at], ",
         "observe(state, plays[0], ",
         f"{TWIN}[exp3]",
     ),
     Fault(
         "compiled game: the latest missing count instead of that of the play",
-        "play/engine.py",
-        "absent = int(rows[at, rows.shape[1] - 1]) if told.missing else NOT_TOLD",
+        "play/rounds.py",
+        "absent = int(rows[at, rows.shape[1] - 1]) if tells_missing else NOT_TOLD",
         "absent = int(missing[row, int(rows[at, ARM])])",
         f"{TWIN}[partially-concealed]",
     ),
@@ -425,9 +425,9 @@ IN_GAME = [
     ),
     Fault(
         "compiled game: the first expert's play for every expert",
-        "play/engine.py",
-        "side_by_side(arm, loss, plays[k, 0], plays[k, 1])",
-        "side_by_side(arm, loss, plays[0, 0], plays[0, 1])",
+        "play/rounds.py",
+        "feedback[row, k], plays[k], NOT_TOLD)",
+        "feedback[row, k], plays[0], NOT_TOLD)",
         f"{TWIN}[full-information]",
     ),
     Fault(
