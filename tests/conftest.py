@@ -14,6 +14,7 @@ import os
 import signal
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -22,11 +23,6 @@ TESTS = Path(__file__).parent
 COMPILED = "BELATED_COMPILED" in os.environ
 os.environ["BELATED_COMPILE"] = "wait" if COMPILED else "never"  # before belated is imported
 os.environ["BELATED_QUIET"] = "1"  # the line about compiling is not what these tests look for
-if COMPILED:  # kernels that tests call are compiled, too
-    from belated.compiled import kernels
-    from belated.compiled.jit.compiler import compiled_when_called
-
-    kernels.called_from_python = compiled_when_called
 settings.register_profile(  # no test depends on how fast a machine is
     "at any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -35,6 +31,20 @@ settings.load_profile("at any speed")
 CACHE = TESTS.parent / ".cache"
 os.environ.setdefault("BELATED_CACHE_DIR", str(CACHE))
 os.environ.setdefault("MPLCONFIGDIR", str(CACHE / "matplotlib"))
+# Folders whose tests call kernels one by one, and want them compiled in a compiled run. All others
+# run learners by their steps, which are compiled as users have them.
+CALLS_KERNELS = {"numerics", "solvers", "theory"}
+if COMPILED:
+    from belated.compiled import kernels
+    from belated.compiled.jit.compiler import compiled_when_called
+
+    def called(kernel: kernels.Kernel) -> Any:
+        """Return a kernel that is compiled while a test of these folders calls it."""
+        plain, compiled = kernels.interpreted(kernel), compiled_when_called(kernel)
+        return lambda *arguments: (compiled if calls_kernels[0] else plain)(*arguments)
+
+    kernels.called_from_python = called
+calls_kernels = [True]  # also while tests are collected
 # The marks of all tests of a folder.
 FOLDERS = {
     "benchmarks": ["compiled"],
@@ -57,6 +67,11 @@ def pytest_configure() -> None:
     """Let Ctrl-C through: a shell starts background jobs deaf to it, and tests send real ones."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Choose whether kernels that the test calls are compiled."""
+    calls_kernels[0] = item.path.relative_to(TESTS).parts[0] in CALLS_KERNELS
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses

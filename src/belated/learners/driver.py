@@ -26,7 +26,7 @@ from belated.compiled.ask_tell import (
 )
 from belated.compiled.dispatch import NO_ARM, NOT_TOLD
 from belated.learners.contract import Learner
-from belated.learners.states import copied
+from belated.learners.states import copied, copy_into
 from belated.types import Need, Setting
 
 _NO_STREAM = np.zeros(4, dtype=np.uint64)  # a driver is given its arms, and draws none
@@ -76,6 +76,7 @@ class Driver:
         self.state, self._prediction, self._plays = state, space.prediction, space.plays
         self._given = space.given
         self._stands = False
+        self._handed_out: Any = None  # the prediction of the round that was not played yet
         self._rows = np.zeros((learner.arms, learner.play_width)) if not self.is_bandit else None
 
     def go_on_from(self, state: Any, rounds: int) -> None:
@@ -89,12 +90,16 @@ class Driver:
         return self.learner.setting is not Setting.FULL_INFORMATION
 
     def predict(self) -> Any:
-        """The whole prediction of the coming round, in arrays of its own."""
+        """The whole prediction of the coming round, in arrays of its own.
+
+        Playing the round fills in what its info says of the play.
+        """
         self._prediction.detailed[0] = 1
         self._stands = False
         self.weights()
         self._prediction.detailed[0] = 0
-        return copied(self._prediction)
+        self._handed_out = copied(self._prediction)
+        return self._handed_out
 
     def weights(self) -> Floats:
         """The weights q of the coming round; the next call may overwrite the array."""
@@ -119,6 +124,9 @@ class Driver:
         self._given[0] = arm
         self._runner.ask(self._runner.address, COMMIT_ONLY)
         plays = self._plays.copy()
+        if self._handed_out is not None:
+            copy_into(self._handed_out.info, self._prediction.info)
+            self._handed_out = None
         self.rounds += 1
         self._stands = False
         self._make_room()
@@ -126,7 +134,7 @@ class Driver:
 
     def tell(self, play: Floats, arm: int, loss: float, missing: int = NOT_TOLD) -> None:
         """Report a loss that has arrived; `play` is the row that its round returned for its arm."""
-        self._stands = False
+        self._stands, self._handed_out = False, None
         runner = self._runner
         if self._rows is None:
             drawn = (arm, 0.0, *play.tolist())

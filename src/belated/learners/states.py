@@ -62,6 +62,13 @@ def copied(state: State) -> State:
     return mapped(lambda _, array: array.copy(), state)
 
 
+def copy_into(state: Any, other: Any) -> None:
+    """Copy the arrays of another state of the same kind and size into those of a state."""
+    sources = leaves(other)
+    for name, array in leaves(state).items():
+        array[...] = sources[name]
+
+
 def identical(one: Any, other: Any) -> bool:
     """Whether two states have the same arrays, bit for bit; two NaN of the same bits are equal."""
     first, second = leaves(one), leaves(other)
