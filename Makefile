@@ -4,6 +4,8 @@ BIN := .venv/bin
 JOBS ?= auto
 PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 COMPILED = BELATED_COMPILED=1 $(PYTEST)
+# Compiles on all cores, so that no test waits for a learner that another one is compiling.
+WARMUP = BELATED_CACHE_DIR=.cache $(BIN)/belated warmup
 # The folders whose tests run kernels in their own process; `make check` runs them compiled.
 KERNELS := $(addprefix tests/,analysis asktell benchmarks comparison compiled environments \
   examples laws learners numerics play replay solvers stress studies sweep theory \
@@ -23,11 +25,13 @@ demo: .venv/demo  ## compare the learners on three scenarios and write report.ht
 
 test: setup  ## all tests interpreted, and the core of the kernels compiled; under 8 minutes
 	$(PYTEST) -m "not check and not long"
+	$(WARMUP) exp3 concealed partially-concealed full-information practical-bandit practical-experts
 	$(COMPILED) -m core
 
 check: test rest  ## make test, and everything that takes longer; under 20 minutes
 
 rest: lint .venv/bench demo  ## what make check adds: lint, types, demo, all compiled, mutants, long forms
+	$(WARMUP) --all
 	$(COMPILED) -m "not core and not check" $(KERNELS)
 	$(PYTEST) -m check
 

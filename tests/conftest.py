@@ -10,6 +10,7 @@ marks say where a test belongs (see CONTRIBUTING.md):
 - `check`: it takes long, and only `make check` runs it.
 """
 
+import functools
 import os
 import signal
 import threading
@@ -41,7 +42,12 @@ if COMPILED:
     def called(kernel: kernels.Kernel) -> Any:
         """Return a kernel that is compiled while a test of these folders calls it."""
         plain, compiled = kernels.interpreted(kernel), compiled_when_called(kernel)
-        return lambda *arguments: (compiled if calls_kernels[0] else plain)(*arguments)
+
+        @functools.wraps(kernel.function)
+        def run(*arguments: Any) -> Any:
+            return (compiled if calls_kernels[0] else plain)(*arguments)
+
+        return run
 
     kernels.called_from_python = called
 calls_kernels = [True]  # also while tests are collected
