@@ -29,6 +29,7 @@ from belated.compiled.sources import PACKAGE, hash_of
 from belated.compiled.steps import name_of
 
 QUIET = "BELATED_QUIET"
+COMPILING = "compiling for this machine, once; `belated warmup` does it beforehand"
 
 
 class Entry(NamedTuple):
@@ -120,7 +121,7 @@ def compile_here(entry: Entry) -> Callable[..., Any]:
         with contextlib.nullcontext() if path is None else code_files.locked(path):
             function = None if path is None else _from_disk(entry)
             if function is None:
-                say("compiling for this machine, once; `belated warmup` does it beforehand")
+                say(COMPILING)
                 function, contents = compiled_entry(entry)
                 if path is not None:
                     code_files.write(path, contents)

@@ -44,7 +44,7 @@ def _is_for_a_process(entry: Entry) -> bool:
 def _progress() -> Iterator[Report]:
     """Show a progress bar on a terminal, and a line elsewhere; nothing if BELATED_QUIET is set."""
     if os.environ.get(QUIET) or sys.stderr is None or not sys.stderr.isatty():
-        entries.say("compiling for this machine, once; `belated warmup` does it beforehand")
+        entries.say(entries.COMPILING)
         yield lambda names, done, total: None
         return
     from rich.console import Console

@@ -10,7 +10,7 @@ import queue
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,12 @@ from typing import Any
 from belated import __version__
 from belated.comparison.compare import compare
 from belated.comparison.table import Table
+from belated.compiled.entries import can_compile
+from belated.compiled.preparing import prepare
 from belated.environments.scenarios import scenario
+from belated.learners.registry import learner_named
+from belated.numerics.random_stream import seeded
+from belated.play.engine import INTERPRETED_ROUNDS, entry_for, first_run
 from belated.sweep.grid import Grid, GridRun
 from belated.sweep.sweep_store import RunResult, SweepStore
 from belated.sweep.workers import GivenWorkers, LocalWorkers, Workers
@@ -91,7 +96,10 @@ def run_sweep(
             )
         store.forget_failures(key for key in keys if key not in stored)
         drive = _SweepRunner(store, workers, progress, len(keys))
-        drive.run([key for key in keys if key not in stored])
+        missing = [key for key in keys if key not in stored]
+        if isinstance(workers, LocalWorkers):
+            compile_for(missing)
+        drive.run(missing)
         outcomes = store.outcomes(keys)
         return SweepResult(
             table=Table.of([_record(key, outcomes[key]) for key in keys]),
@@ -100,6 +108,23 @@ def run_sweep(
             resubmitted=drive.resubmitted,
             duplicates=store.duplicates,
         )
+
+
+def compile_for(keys: Iterable[str]) -> None:
+    """Compile the learners of these runs side by side, as far as they play long games."""
+    if can_compile():
+        runs = {run._replace(seed=0).key: run for run in map(GridRun.of, keys)}
+        names = {run.learner for run in runs.values() if is_long(run)}
+        learners = [learner_named(name)(arms=2) for name in sorted(names)]
+        prepare(entry_for(first_run(learner, seeded(0))) for learner in learners)
+
+
+def is_long(run: GridRun) -> bool:
+    """Whether a run is worth compiling for; one that cannot be made is not."""
+    try:
+        return scenario(run.scenario, **run.scenario_options).rounds > INTERPRETED_ROUNDS
+    except (ValueError, TypeError, OSError):
+        return False
 
 
 def work(key: str) -> RunResult:
