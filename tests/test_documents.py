@@ -12,6 +12,7 @@ from belated.cli import main
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+SLOW = {"comparing.md", "sweeps.md"}  # they compare learners, some ten seconds each
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -20,7 +21,13 @@ def with_python() -> list[Path]:
     return [path for path in DOCUMENTS if BLOCK.search(path.read_text())]
 
 
-@pytest.mark.parametrize("path", with_python(), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.name, marks=[pytest.mark.check] if path.name in SLOW else [])
+        for path in with_python()
+    ],
+)
 def test_python_blocks_run_in_order(path: Path) -> None:
     """The blocks of a document, one after the other, as a reader would type them."""
     code = "\n".join(BLOCK.findall(path.read_text()))

@@ -118,6 +118,7 @@ def test_bad_files_get_one_line(content: str, said: str, tmp_path: Path) -> None
     assert re.search(said, line), line
 
 
+@pytest.mark.check
 def test_bounds_that_are_only_stated_are_marked() -> None:
     """A star in the terminal; True, False or nothing with a reason for machines."""
     run = belated("compare", "block-constant", "-r", 2, "--lower-bounds")

@@ -169,14 +169,14 @@ def test_a_learner_in_plain_python_plays_along() -> None:
 
 def test_an_interrupt_keeps_the_complete_repetitions() -> None:
     """Ctrl-C after some repetitions: those that all learners finished are there and right."""
-    whole = compare(["concealed", "uniform"], coins(), repetitions=40, seed=2, workers=2)
+    whole = compare(["exp3", "uniform"], coins(), repetitions=40, seed=2, workers=2)
 
     def interrupt(done: int, total: int) -> None:
         if done > total // 2 and threading.current_thread() is not threading.main_thread():
             raise KeyboardInterrupt
 
     with pytest.warns(BelatedWarning, match="interrupted"):
-        part = compare(["concealed", "uniform"], coins(), 40, 2, 2, progress=interrupt)
+        part = compare(["exp3", "uniform"], coins(), 40, 2, 2, progress=interrupt)
     assert 0 < len(part.repetitions) < 40
     kept = [row for row in digits(whole) if row["repetition"] in part.repetitions]
     assert digits(part) == kept
