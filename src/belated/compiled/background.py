@@ -8,6 +8,7 @@ thread itself, because its code must not be kept where other processes read it.
 
 import logging
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -39,10 +40,10 @@ def exchange(owner: Any, name: str, entry: Entry) -> None:
 
 
 class Compilation:
-    """A process that compiles one entry."""
+    """A process that compiles one entry or several of one learner, which share some of the work."""
 
-    def __init__(self, entry: Entry) -> None:
-        self.entry = entry
+    def __init__(self, *compiled: Entry) -> None:
+        self.entries = compiled
         self._process = subprocess.Popen(
             [sys.executable, "-m", "belated.compiled.worker"],
             stdin=subprocess.PIPE,
@@ -52,7 +53,7 @@ class Compilation:
             start_new_session=True,  # Ctrl-C ends the work, and leaves the code to the next process
         )
         assert self._process.stdin is not None
-        self._process.stdin.write(entries.packed(entry))
+        self._process.stdin.write(pickle.dumps(compiled))
         self._process.stdin.close()
 
     def is_over(self) -> bool:
@@ -131,7 +132,7 @@ class Queue:
         while self._next(running):
             for each in [each for each in running if each.is_over()]:
                 running.remove(each)
-                self._finish(each.entry, each.failure())
+                self._finish(each.entries[0], each.failure())
             time.sleep(PAUSE)
 
     def _next(self, running: list[Compilation]) -> bool:

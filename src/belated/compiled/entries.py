@@ -14,7 +14,6 @@ import contextlib
 import functools
 import importlib.util
 import os
-import pickle
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -138,11 +137,6 @@ def obtain(entry: Entry, is_short: bool = False) -> Callable[..., Any] | None:
     if function is None and can_compile() and (not is_short or compile_mode() == "wait"):
         function = compile_here(entry)
     return function
-
-
-def packed(entry: Entry) -> bytes:
-    """Return an entry as bytes, for another process to compile it."""
-    return pickle.dumps(entry)
 
 
 _said: set[str] = set()

@@ -1,6 +1,7 @@
 """Compiling several entries side by side, on all cores, before they are needed.
 
-numba compiles in one thread of a process, so each entry has a process of its own.
+numba compiles in one thread of a process, so several processes compile. The entries of one learner
+share much of the work, and so they share a process, unless there are cores to spare.
 """
 
 import os
@@ -26,14 +27,26 @@ def prepare(wanted: Iterable[Entry]) -> None:
     if len(waiting) < 2 or not entries.can_compile():
         return  # this process compiles one as fast as another one would
     with _progress() as report:
-        total, running = len(waiting), list[Compilation]()
-        while waiting or running:
-            while waiting and len(running) < (os.cpu_count() or 1):
-                running.append(Compilation(waiting.pop(0)))
+        cores = os.cpu_count() or 1
+        groups = shared_out(waiting, cores)
+        total, running = len(groups), list[Compilation]()
+        while groups or running:
+            while groups and len(running) < cores:
+                running.append(Compilation(*groups.pop(0)))
             running = [each for each in running if not each.is_over()]
-            names = [each.entry.title for each in running]
-            report(names, total - len(waiting) - len(running), total)
+            names = [each.entries[0].title for each in running]
+            report(names, total - len(groups) - len(running), total)
             time.sleep(PAUSE)
+
+
+def shared_out(waiting: list[Entry], cores: int) -> list[list[Entry]]:
+    """Return the entries in groups, one for each process: by learner, if these are enough."""
+    groups: dict[str, list[Entry]] = {}
+    for entry in waiting:
+        groups.setdefault(entry.title.split()[0], []).append(entry)
+    if len(groups) < cores:
+        return [[entry] for entry in waiting]
+    return list(groups.values())
 
 
 def _is_for_a_process(entry: Entry) -> bool:

@@ -1,6 +1,6 @@
-"""A process that compiles one entry and keeps its code: `python -m belated.compiled.worker`.
+"""A process that compiles entries and keeps their code: `python -m belated.compiled.worker`.
 
-The entry is read from the standard input.
+The entries are read from the standard input.
 """
 
 import os
@@ -11,9 +11,10 @@ from belated.compiled.entries import compile_here
 
 
 def main() -> None:
-    """Compile the entry on the standard input, unless another process has done so."""
+    """Compile the entries on the standard input that no other process has compiled."""
     os.nice(5)  # whoever waits for a decision comes first
-    compile_here(pickle.load(sys.stdin.buffer))
+    for entry in pickle.load(sys.stdin.buffer):
+        compile_here(entry)
 
 
 if __name__ == "__main__":
