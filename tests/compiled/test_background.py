@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from belated.compiled.code_files import read, write
+
 # Plays a seeded game; the steps are exchanged before the round in the first argument.
 PLAY = """
 import sys, json
@@ -143,3 +145,13 @@ def test_a_learner_from_outside_leaves_nothing_for_other_processes(tmp_path: Pat
     assert again.returncode == 0, again.stderr
     assert again.stdout == mine.stdout
     assert played(cache, 999, "exp3")[0] == "compiled"
+
+
+def test_kept_code_that_cannot_be_loaded_is_compiled_again(tmp_path: Path) -> None:
+    """A file that is whole, but is not code: it is replaced, and decisions are as ever."""
+    first = played(tmp_path, 50, "uniform")
+    for path in tmp_path.rglob("*.code"):
+        write(path, b"not code")
+    again = played(tmp_path, 50, "uniform")
+    assert again == first
+    assert all(read(path) != b"not code" for path in tmp_path.rglob("*.code"))

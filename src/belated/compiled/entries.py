@@ -13,6 +13,7 @@ Until then the step runs as plain Python, with the same results to the last bit.
 import contextlib
 import functools
 import importlib.util
+import logging
 import os
 import sys
 import threading
@@ -27,6 +28,7 @@ from belated.compiled.records import Layout, classes_in, described
 from belated.compiled.sources import PACKAGE, hash_of
 from belated.compiled.steps import name_of
 
+log = logging.getLogger(__name__)
 QUIET = "BELATED_QUIET"
 COMPILING = "compiling for this machine, once; `belated warmup` does it beforehand"
 
@@ -106,7 +108,11 @@ def _from_disk(entry: Entry) -> Callable[..., Any] | None:
     from belated.compiled.jit.compiler import loaded
 
     with _loading:
-        return loaded(contents)
+        try:
+            return loaded(contents)
+        except Exception as error:  # whatever is wrong with it, it can be compiled again
+            log.warning("the kept code of %s cannot be used: %s", entry.title, error)
+            return None
 
 
 def compile_here(entry: Entry) -> Callable[..., Any]:

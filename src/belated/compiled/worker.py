@@ -12,7 +12,8 @@ from belated.compiled.entries import compile_here
 
 def main() -> None:
     """Compile the entries on the standard input that no other process has compiled."""
-    os.nice(5)  # whoever waits for a decision comes first
+    if hasattr(os, "nice"):
+        os.nice(5)  # whoever waits for a decision comes first
     for entry in pickle.load(sys.stdin.buffer):
         compile_here(entry)
 
