@@ -23,7 +23,7 @@ help:  ## list the commands
 demo: .venv/demo  ## compare the learners on three scenarios and write report.html
 	$(BIN)/belated compare late-best limit-orders network-width --report report.html
 
-test: setup  ## all tests interpreted, and the core of the kernels compiled; under 8 minutes
+test: setup  ## all tests interpreted, and the core of the kernels compiled; ten minutes
 	$(PYTEST) -m "not check and not long"
 	$(WARMUP) exp3 concealed partially-concealed full-information practical-bandit practical-experts
 	$(COMPILED) -m core
