@@ -115,7 +115,8 @@ def fill_missing(
     if function is None:
         count_missing(pairs, delays, missing, first, rounds)
     else:
-        function(Handle(pairs).address, delays, missing, first, rounds)
+        handle = Handle(pairs)  # it must live as long as the call
+        function(handle.address, delays, missing, first, rounds)
 
 
 class Game:
