@@ -46,9 +46,10 @@ class Service:
         kept = {key: value for key, value in os.environ.items() if key not in THREADS}
         cache = {"BELATED_CACHE_DIR": str(folder / "cache"), "BELATED_COMPILE": compile_mode}
         database = ["--db", str(folder / "belated.db"), "--port", "0", "--no-auth"]
+        quiet = ["--log-level", "error"]  # nobody reads what it writes after its address
         self.begun = time.perf_counter()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "belated", "serve", *database],
+            [sys.executable, "-m", "belated", "serve", *database, *quiet],
             stderr=subprocess.PIPE,
             text=True,
             env=kept | cache,

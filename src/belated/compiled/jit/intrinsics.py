@@ -112,12 +112,7 @@ def _array(context: Any, builder: Any, kind: Any, address: Any, shape: list[Any]
     return array._getvalue()
 
 
-def frozen(handle: Any, row: Any) -> tuple[float, ...]:
-    """Return a row of plays as a tuple of the width of the handle's rows."""
-    raise NotImplementedError
-
-
-@overload(frozen, strict=False)
+@overload(records.frozen, strict=False)
 def _frozen(handle: Any, row: Any) -> Any:
     width = handle.row_width
     return lambda handle, row: fixed_tuple(row, width)
@@ -181,5 +176,4 @@ def _view(kind: Any, scope: dict[str, Any], path: str = "stack") -> str:
 
 
 REPLACEMENTS[records.opened] = opened
-REPLACEMENTS[records.frozen] = frozen
 REPLACEMENTS[log_gamma] = math.lgamma  # which calls the C library in compiled code

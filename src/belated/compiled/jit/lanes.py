@@ -130,28 +130,22 @@ def fused(context: Any, a: Any, b: Any, c: Any) -> Generated:
     return signature(LANES_TYPE, *kinds), generate
 
 
-@compiled_form_of(plain.larger)
-def larger(context: Any, a: Any, b: Any) -> Generated:
-    """max(a, b), lane by lane."""
+def _chosen_by(comparison: str) -> Callable[..., Generated]:
+    """Return the generator of code that takes a where `a comparison b` holds, and b elsewhere."""
 
-    def generate(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        left, right = (_vector(builder, argument) for argument in arguments)
-        return builder.select(builder.fcmp_ordered(">", left, right), left, right)
+    def choose(context: Any, a: Any, b: Any) -> Generated:
+        def generate(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
+            left, right = (_vector(builder, argument) for argument in arguments)
+            return builder.select(builder.fcmp_ordered(comparison, left, right), left, right)
 
-    kinds = [kind if kind == LANES_TYPE else types.float64 for kind in (a, b)]
-    return signature(LANES_TYPE, *kinds), generate
+        kinds = [kind if kind == LANES_TYPE else types.float64 for kind in (a, b)]
+        return signature(LANES_TYPE, *kinds), generate
+
+    return choose
 
 
-@compiled_form_of(plain.smaller)
-def smaller(context: Any, a: Any, b: Any) -> Generated:
-    """min(a, b), lane by lane."""
-
-    def generate(context: Any, builder: Builder, signature: Any, arguments: Any) -> Any:
-        left, right = (_vector(builder, argument) for argument in arguments)
-        return builder.select(builder.fcmp_ordered("<", left, right), left, right)
-
-    kinds = [kind if kind == LANES_TYPE else types.float64 for kind in (a, b)]
-    return signature(LANES_TYPE, *kinds), generate
+compiled_form_of(plain.larger)(_chosen_by(">"))
+compiled_form_of(plain.smaller)(_chosen_by("<"))
 
 
 @compiled_form_of(plain.magnitude)
