@@ -41,7 +41,7 @@ class NativeStep(NamedTuple):
     """An entry as the C module lists it, the name of its C function, and its object file."""
 
     name: str
-    layouts: str
+    layout: str
     width: int
     shape: str
     sources: str
@@ -105,7 +105,7 @@ def native_steps(entries: list[Entry], number: int) -> list[NativeStep]:
     steps = []
     for place, entry in enumerate(entries):
         symbol = f"step_{number}_{place}"
-        code, sources = object_of(entry, symbol), hash_of(entry.modules)
+        code, sources = object_of(entry, symbol), hash_of(frozenset(entry.modules))
         steps.append(NativeStep(*key_of(entry), shape_of(entry.step), sources, symbol, code))
     return steps
 

@@ -60,7 +60,7 @@ def write(handle: Any, row: int) -> Any:
 
 def entry(step: Any, handle: Handle, width: int = 0) -> Any:
     """The step, compiled for this handle in this process."""
-    return compile_here(Entry(step, (layout_of(handle.record),), width))
+    return compile_here(Entry(step, layout_of(handle.record), width))
 
 
 def test_a_step_reads_every_array() -> None:

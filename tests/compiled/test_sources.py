@@ -43,8 +43,8 @@ def test_no_learner_depends_on_a_rival() -> None:
 
 def test_the_hash_is_of_names_and_contents() -> None:
     """Other modules have another hash; that of everything is of all of them."""
-    assert hash_of([EXP3]) == hash_of([EXP3])
-    assert hash_of([EXP3]) != hash_of(["belated.learners.paper.concealed"])
+    assert hash_of(frozenset([EXP3])) == hash_of(frozenset([EXP3]))
+    assert hash_of(frozenset([EXP3])) != hash_of(frozenset(["belated.learners.paper.concealed"]))
     assert len(source_hash()) == 16
 
 

@@ -78,7 +78,7 @@ def warmup(names: tuple[str, ...], everything: bool) -> None:
     """
     from belated.cli.console import one_line_errors
     from belated.compiled.code_files import cache_directory
-    from belated.compiled.entries import can_compile, obtain
+    from belated.compiled.entries import COMPILING, can_compile, leave_unsaid, obtain
     from belated.compiled.preparing import prepare
     from belated.learners.registry import registered
 
@@ -93,6 +93,7 @@ def warmup(names: tuple[str, ...], everything: bool) -> None:
     directory = cache_directory()
     kept = f"kept in {directory}" if directory else "not kept: no cache directory can be written"
     click.echo(f"Compiled code is {kept}.")
+    leave_unsaid(COMPILING)
     started = time.perf_counter()
     chosen = {name: entries_of(kinds[name]) for name in (kinds if everything else names or COMMON)}
     prepare(entry for entries in chosen.values() for entry in entries)

@@ -251,10 +251,10 @@ def interpreted_with(workspace: Workspace, step: Callable[..., Any]) -> Callable
 
 def entries_of(workspace: Workspace, steps: Steps) -> dict[str, Entry]:
     """Return the entries that run a workspace compiled, by the name of the step."""
-    layouts, width = (layout_of(workspace),), workspace.plays.shape[1]
+    layout, width = layout_of(workspace), workspace.plays.shape[1]
     return {
-        "ask": Entry(steps.ask, layouts, width),
-        "tell": Entry(steps.tell, layouts, width),
+        "ask": Entry(steps.ask, layout, width),
+        "tell": Entry(steps.tell, layout, width),
     }
 
 

@@ -11,6 +11,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import weakref
@@ -44,11 +45,12 @@ class Compilation:
 
     def __init__(self, *compiled: Entry) -> None:
         self.entries = compiled
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (it is read when the process ends)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "belated.compiled.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+            stderr=self._errors,
             env={**os.environ, MODE: "background", entries.QUIET: "1", "PYTHONPATH": _path()},
             start_new_session=True,  # Ctrl-C ends the work, and leaves the code to the next process
         )
@@ -62,9 +64,10 @@ class Compilation:
 
     def failure(self) -> str:
         """The last line that the process said if it failed, else nothing."""
-        if self._process.returncode == 0 or self._process.stderr is None:
+        if self._process.returncode == 0:
             return ""
-        lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else f"exit code {self._process.returncode}"
 
 

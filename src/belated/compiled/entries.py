@@ -17,7 +17,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,16 +34,16 @@ COMPILING = "compiling for this machine, once; `belated warmup` does it beforeha
 
 
 class Entry(NamedTuple):
-    """A step for records of certain layouts, with rows of plays of a certain width."""
+    """A step for records of a certain layout, with rows of plays of a certain width."""
 
     step: Callable[..., Any]
-    layouts: tuple[Layout, ...]
+    layout: Layout
     row_width: int = 0
 
     @property
     def classes(self) -> list[type]:
         """The classes of all records that the step works on."""
-        return [each for layout in self.layouts for each in classes_in(layout)]
+        return classes_in(self.layout)
 
     @property
     def modules(self) -> set[str]:
@@ -66,8 +66,8 @@ class Entry(NamedTuple):
     @property
     def path(self) -> Path | None:
         """The file of its code, which is there if it was compiled before."""
-        kinds = [described(layout) for layout in self.layouts]
-        parts = (name_of(self.step), *kinds, str(self.row_width), hash_of(self.modules))
+        kind, sources = described(self.layout), hash_of(frozenset(self.modules))
+        parts = (name_of(self.step), kind, str(self.row_width), sources)
         return code_files.path_of(self.title.replace(" ", "-"), *parts)
 
 
@@ -148,16 +148,14 @@ def obtain(entry: Entry, is_short: bool = False) -> Callable[..., Any] | None:
 _said: set[str] = set()
 
 
+def leave_unsaid(text: str) -> None:
+    """Do not print a message that is said in another way."""
+    _said.add(text)
+
+
 def say(text: str) -> None:
     """Print a message to the error output once, unless BELATED_QUIET is set."""
     if text in _said or os.environ.get(QUIET) or sys.stderr is None:
         return
     _said.add(text)
     print(f"belated: {text}", file=sys.stderr, flush=True)
-
-
-def missing(entries: list[Entry]) -> Iterator[Entry]:
-    """Yield the entries that are not compiled yet."""
-    for entry in dict.fromkeys(entries):
-        if find(entry) is None:
-            yield entry

@@ -27,7 +27,7 @@ def find(entry: Any) -> Callable[..., Any] | None:
         return None
     key = key_of(entry)
     built_from = module.source_hash(*key)
-    if built_from is None or built_from != hash_of(entry.modules):
+    if built_from is None or built_from != hash_of(frozenset(entry.modules)):
         return None
     function: Callable[..., Any] = module.find(*key)
     return function
@@ -35,7 +35,7 @@ def find(entry: Any) -> Callable[..., Any] | None:
 
 def key_of(entry: Any) -> tuple[str, str, int]:
     """Return what a native step is found by: its name, the kinds of its records, a row's width."""
-    return name_of(entry.step), "; ".join(map(described, entry.layouts)), entry.row_width
+    return name_of(entry.step), described(entry.layout), entry.row_width
 
 
 @functools.cache

@@ -23,7 +23,8 @@ def prepare(wanted: Iterable[Entry]) -> None:
     A progress bar names what is being compiled and says how long it still takes. Entries with code
     from outside this package, and those of which no code can be kept, are left to `obtain`.
     """
-    waiting = [entry for entry in entries.missing(list(wanted)) if _is_for_a_process(entry)]
+    distinct = dict.fromkeys(wanted)
+    waiting = [each for each in distinct if _is_for_a_process(each) and entries.find(each) is None]
     if len(waiting) < 2 or not entries.can_compile():
         return  # this process compiles one as fast as another one would
     with _progress() as report:

@@ -22,10 +22,11 @@ WORD = re.compile(r"\w+")
 @functools.cache
 def source_hash() -> str:
     """A short hash of all sources of this package that compiled code is made from."""
-    return hash_of(module for module in _paths() if KERNELS in _text(module))
+    return hash_of(frozenset(module for module in _paths() if KERNELS in _text(module)))
 
 
-def hash_of(modules: Iterable[str]) -> str:
+@functools.cache
+def hash_of(modules: frozenset[str]) -> str:
     """A short hash of these modules of the package and of all that they import from it."""
     digest = hashlib.sha256()
     for module in sorted(closure((*modules, *COMPILER))):

@@ -56,7 +56,7 @@ def losses_a_round(learner: Learner) -> int:
 
 def entry_for(run: RunState) -> Entry:
     """Return the entry that plays the rounds of a run."""
-    return Entry(play_rounds, (layout_of(run),))
+    return Entry(play_rounds, layout_of(run))
 
 
 def loop_for(run: RunState, rounds: int) -> Callable[..., Any] | None:

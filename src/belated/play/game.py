@@ -102,7 +102,7 @@ def count_missing(handle: Any, delays: Counts, missing: Counts, first: int, roun
 
 def entry_for_counting() -> Entry:
     """Return the entry that counts the missing losses of a game."""
-    return Entry(count_missing, (layout_of(no_missing_pairs(1)),))
+    return Entry(count_missing, layout_of(no_missing_pairs(1)))
 
 
 def fill_missing(
@@ -111,7 +111,7 @@ def fill_missing(
     """Fill in the missing counts of consecutive rounds, compiled if there is a compiler."""
     delays = np.ascontiguousarray(delays)
     is_short = rounds * delays.shape[1] <= INTERPRETED_PAIRS
-    function = obtain(Entry(count_missing, (layout_of(pairs),)), is_short)
+    function = obtain(Entry(count_missing, layout_of(pairs)), is_short)
     if function is None:
         count_missing(pairs, delays, missing, first, rounds)
     else:

@@ -39,9 +39,8 @@ def compiled_entry(entry: Any) -> tuple[Callable[..., Any], bytes]:
 def compile_result(entry: Any) -> Any:
     """Let numba compile an entry; returns all that it knows of the compiled function."""
     shape, width = shape_of(entry.step), entry.row_width
-    handles = [HandleType(layout, width) for layout in entry.layouts]
     dispatcher = entry_dispatcher(entry.step, nogil=shape in ("play", "count"))
-    dispatcher.compile((*handles, *other_arguments(shape, width)))
+    dispatcher.compile((HandleType(entry.layout, width), *other_arguments(shape, width)))
     (compiled,) = dispatcher.overloads.values()
     return compiled
 
