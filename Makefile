@@ -13,7 +13,9 @@ KERNELS := $(addprefix tests/,analysis asktell benchmarks comparison compiled en
   service/run/test_recovery.py)
 # The tests in a browser need playwright, which is large: only where there is a browser.
 BROWSER := $(if $(wildcard /usr/bin/chromium),$(shell echo ,browser))
-INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+# Only what is imported gets compiled to bytecode; then it is kept, for tests start many processes.
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test check rest lint setup figures bench serve soak wheel clean
 

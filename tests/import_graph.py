@@ -6,6 +6,7 @@ Imports under `if TYPE_CHECKING:` do not count: at run time they do not exist.
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,6 +37,7 @@ def modules(folder: Path = SOURCE) -> dict[str, Path]:
     return {module_of(path, folder): path for path in sorted(folder.rglob("*.py"))}
 
 
+@cache
 def tree_of(path: Path) -> ast.Module:
     """The syntax tree of a file."""
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
@@ -53,6 +55,7 @@ def imports_of(module: str, path: Path, known: Iterable[str]) -> list[Import]:
     return found
 
 
+@cache
 def package_imports() -> list[Import]:
     """All imports of the package."""
     known = modules()

@@ -63,7 +63,6 @@ OUTSIDE = ("benchmarks", "examples", "studies", "wheels", "tests")  # folders th
 WIRE_FORMS = {"Problem"}  # classes of one name on purpose: one is what travels of the other
 MOST_FILES = 24  # in one folder
 ECHO = re.compile(r"(The same\b|As `)")  # a docstring that makes no sense without another one
-IMPORTS = package_imports()
 MODULES = modules()
 
 
@@ -86,7 +85,7 @@ def layer_of(module: str, package: str) -> int | None:
 def upward(package: str) -> Iterator[Import]:
     """The imports of a package from a layer above."""
     inside = f"{package}."
-    for each in IMPORTS:
+    for each in package_imports():
         if each.importer.startswith(inside) and each.imported.startswith(inside):
             above, own = layer_of(each.imported, package), layer_of(each.importer, package)
             if above is not None and own is not None and above > own:
@@ -108,24 +107,24 @@ def test_every_module_has_its_layer() -> None:
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
     """A circle that an import inside a function has hidden is one, too."""
-    none(" <-> ".join(circle) for circle in cycles(neighbours(IMPORTS)))
+    none(" <-> ".join(circle) for circle in cycles(neighbours(package_imports())))
 
 
 def test_what_starts_fast_does_not_import_numba() -> None:
     """`import belated`, every `--help`, the client, the environments and the paper's framework."""
-    eager = neighbours(each for each in IMPORTS if not each.lazy)
+    eager = neighbours(each for each in package_imports() if not each.lazy)
     light = [module for module in MODULES if module == "belated" or module.split(".")[1] in LIGHT]
     none(module for module in light if "numba" in reached(eager, [module]))
 
 
 def test_the_package_imports_nothing_from_the_folders_around_it() -> None:
     """Benchmarks, studies, examples and tests are not installed."""
-    none(each for each in IMPORTS if each.imported in OUTSIDE)
+    none(each for each in package_imports() if each.imported in OUTSIDE)
 
 
 def test_no_module_is_an_orphan() -> None:
     """Each is needed by an entry point, a command, a learner, a scenario, or a folder outside."""
-    graph = neighbours(IMPORTS)
+    graph = neighbours(package_imports())
     for module, path in MODULES.items():  # modules that are imported by name when they are needed
         named = {node.value for node in ast.walk(tree_of(path)) if isinstance(node, ast.Constant)}
         graph.setdefault(module, set()).update(name for name in named if name in MODULES)

@@ -81,7 +81,7 @@ UNUSUAL: dict[str, Callable[[], Comparison]] = {
     "never known": lambda: compare(LEARNERS, environment(60, 12, never=1.0), repetitions=2),
     "odd labels": odd_labels,
     "many learners": lambda: compare([*LEARNERS, *CAPPED], environment(60, 3), repetitions=2),
-    "many arms": lambda: compare(LEARNERS, environment(60, 300), repetitions=2),
+    "many arms": lambda: compare(LEARNERS, environment(40, 60), repetitions=2),
 }
 
 

@@ -240,14 +240,14 @@ def test_the_most_important_of_many_arms_are_shown() -> None:
     comparison = unusual("many arms")
     arms = summarise_arms(comparison)
     assert arms.shown.size == MOST_ARMS
-    assert arms.hidden == 300 - MOST_ARMS
+    assert arms.hidden == 60 - MOST_ARMS
     assert {arms.best, arms.favoured} <= set(arms.shown)
     assert (np.diff(arms.losses[arms.shown]) >= 0.0).all()
     weighed = max(range(4), key=lambda k: comparison.mean_weights(k).max())
     assert int(comparison.mean_weights(weighed).argmax()) in arms.shown
     weights = arms.share(comparison.weights_over_time(0))
     np.testing.assert_allclose(weights.sum(axis=1), 1.0)
-    assert any("292" in text for text in texts(figures.arm_weights(comparison)))
+    assert any("52" in text for text in texts(figures.arm_weights(comparison)))
     few = summarise_arms(compare(["uniform"], environment(20, FEW_ARMS), repetitions=1))
     assert few.hidden == 0
 
@@ -255,7 +255,7 @@ def test_the_most_important_of_many_arms_are_shown() -> None:
 def test_the_balanced_comparators_arm_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is shown even if it is the worst arm and no learner gives it weight."""
     worst = summarise_arms(unusual("many arms")).losses.argmax()
-    monkeypatch.setattr(Comparison, "balanced", property(lambda self: [np.eye(300)[worst]] * 2))
+    monkeypatch.setattr(Comparison, "balanced", property(lambda self: [np.eye(60)[worst]] * 2))
     arms = summarise_arms(unusual("many arms"))
     assert arms.favoured == worst
     assert worst in arms.shown

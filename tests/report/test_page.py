@@ -328,9 +328,9 @@ def test_lower_bounds_are_for_the_mean_number_of_missing_losses(both: Page) -> N
 
 
 def test_the_page_counts_the_arms_that_are_not_shown() -> None:
-    """The table of 300 arms says how many it leaves out."""
+    """The table of 60 arms says how many it leaves out."""
     read = Page(report_html([unusual("many arms")]))
-    assert "of 300 arms, 292 are not shown" in read.text
+    assert "of 60 arms, 52 are not shown" in read.text
 
 
 def test_the_report_appears_only_when_it_is_complete(

@@ -25,6 +25,8 @@ from tests.solvers.fast import (
 from tests.solvers.states import State, random_state
 from tests.solvers.test_safe_solvers import exactly, relative_error
 
+pytestmark = pytest.mark.core
+
 SAME = 1e-12
 CHUNKS = 4
 STATES = {full_information: 6_000, partially_concealed: 1_600, concealed: 10_000}

@@ -19,6 +19,8 @@ from belated.solvers.rate_columns import (
     unmerged,
 )
 
+pytestmark = pytest.mark.core
+
 SEEDS = pytest.mark.parametrize("seed", range(30))
 
 

@@ -19,6 +19,8 @@ from belated.solvers.partially_concealed_safe import (
 from tests.oracle import transcription as oracle
 from tests.solvers.states import State, random_state
 
+pytestmark = pytest.mark.core
+
 CHUNKS = 10
 
 

@@ -9,6 +9,8 @@ import pytest
 from belated.arrays import Floats
 from belated.solvers.tsallis import solve_tsallis
 
+pytestmark = pytest.mark.core
+
 SPREADS = [0.0, 1e-9, 1e-3, 0.3, 1.0, 30.0, 1e6]
 
 

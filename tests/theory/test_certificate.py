@@ -52,6 +52,8 @@ def test_it_holds_on_the_worked_cases(path: Path) -> None:
     assert closeness(read_case(path)) < 1.0
 
 
+@pytest.mark.core
+@pytest.mark.compiled
 @pytest.mark.parametrize("losses", LOSSES)
 @pytest.mark.parametrize("delays", DELAYS)
 def test_it_holds_on_every_kind_of_game(delays: str, losses: str) -> None:
