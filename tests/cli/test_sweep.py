@@ -154,21 +154,32 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(tmp_path: Path) 
     assert (answer["before"], answer["runs"], answer["duplicates"]) == (stored, 60, 0)
 
 
-def test_a_cluster_gives_the_same_table(tmp_path: Path) -> None:
-    """--scheduler sends the runs to a Dask cluster, here one worker in this process."""
-    from distributed import LocalCluster
+CLUSTER = """
+import sys
+from distributed import LocalCluster
 
-    command = ("late-best:rounds=60,arms=3", "-l", "full-information", "--seeds", "1:4", "--json")
-    with LocalCluster(
-        n_workers=1,
-        threads_per_worker=1,
-        processes=False,
-        protocol="tcp",
-        host="127.0.0.1",
-        dashboard_address="127.0.0.1:0",
-        scheduler_kwargs={"dashboard": False},
-    ) as cluster:
-        address = cluster.scheduler_address
-        run = swept(*command, "--store", tmp_path / "one.db", "--scheduler", address)
-    assert run.exit_code == 0, run.output
-    assert run.stdout == swept(*command, "--store", tmp_path / "two.db", "--workers", 1).stdout
+if __name__ == "__main__":
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol="tcp",
+                      host="127.0.0.1", dashboard_address="127.0.0.1:0",
+                      scheduler_kwargs={"dashboard": False}) as cluster:
+        print(cluster.scheduler_address, flush=True)
+        sys.stdin.read()
+"""
+
+
+def test_a_cluster_gives_the_same_table(tmp_path: Path) -> None:
+    """--scheduler sends the runs to a Dask cluster, here one worker in another process."""
+    options = ("late-best:rounds=60,arms=3", "-l", "full-information", "--seeds", "1:4", "--json")
+    cluster = subprocess.Popen(
+        [sys.executable, "-c", CLUSTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with cluster:
+        assert cluster.stdout is not None
+        address = cluster.stdout.readline().strip()
+        command = [sys.executable, "-m", "belated", "sweep", *options, "--scheduler", address]
+        run = subprocess.run(
+            [*command, "--store", str(tmp_path / "one.db")],
+            capture_output=True, text=True, timeout=300, check=True,
+        )  # fmt: skip
+        cluster.communicate("")
+    assert run.stdout == swept(*options, "--store", tmp_path / "two.db", "--workers", 1).stdout
