@@ -54,7 +54,7 @@ def learner_of(name: str, arms: int, max_missing: int = MAX_MISSING) -> Learner:
         Need.DELAY_LAW: tuple((x + 1) / MAX_MISSING for x in range(MAX_MISSING)),
         Need.TAIL_INDEX: 0.5,
     }
-    return kind(arms=arms, **needed_options(kind, facts.__getitem__))
+    return kind(arms=arms, **needed_options(kind, facts.__getitem__, given={}))
 
 
 def engine_run(learner: Learner, game: Game) -> EngineRun:

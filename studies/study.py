@@ -89,11 +89,11 @@ def study_learners() -> list[StudyLearner]:
 
 def ways_of(kind: type[Learner]) -> Iterator[StudyLearner]:
     """Yield a learner with default options, guessing, padded, repaired, and with a window."""
-    asks = needs_at_start(kind)
+    asks = needs_at_start(kind, {})
     knows = TOLD if asks else NOTHING
     yield StudyLearner(Contender(kind.name), kind, knows)
     if asks:
-        guessed = needed_options(kind, GUESSES.__getitem__)
+        guessed = needed_options(kind, GUESSES.__getitem__, given={})
         yield StudyLearner(Contender(kind.name, guessed), kind, GUESSED)
     if kind.covers is Covers.SHARED and kind.deliveries[0] == "own":
         yield StudyLearner(Contender(kind.name, {"delivery": "padded"}), kind, knows)

@@ -268,7 +268,7 @@ def test_too_many_arms() -> None:
 def test_what_is_stated_and_what_is_proven() -> None:
     """Bandits: the value is that of the formula, and only the repaired concealed one is proven."""
     game = late_game()
-    means = {"expected_missing": 96.0, "overlap": 200.0}
+    means = {"expected_missing": 96.0, "overlap": 200.0, "root_waiting": 4.0}
     partial = PartiallyConcealed(arms=3, horizon=60, max_missing=2)
     u = ComparatorTerms(math.log(3.0), float(game.losses[1]), float(game.missing_losses[1]))
     stated = bound_for(partial, game, 1, **means)
@@ -277,9 +277,16 @@ def test_what_is_stated_and_what_is_proven() -> None:
 
     paper = bound_for(Concealed(arms=3, max_missing=5), game, 1, **means)
     assert paper == Bound("th:concealed", theorems.concealed(3, 50, 5, 96.0), False, FALSE)
-    repaired = bound_for(Concealed(arms=3, max_missing=5, variant="repaired"), game, 1, **means)
-    assert repaired.value == theorems.repaired_concealed(3, 50, 5, 200.0)
-    assert repaired.applies
+    repaired = Concealed(arms=3, variant="repaired")
+    without = bound_for(repaired, game, 1, **means)
+    expected = 8.0 * math.sqrt(150.0) + 3.0 * math.sqrt(200.0 * math.log(3.0))
+    assert without.value == pytest.approx(expected + 4.0 * math.sqrt(math.log(3.0)))
+    assert without.applies
+    assert bound_for(replace(repaired, max_missing=0), game, 1, **means) == without
+    promised = replace(repaired, max_missing=5, gamma_bound="max_missing")
+    bound = bound_for(promised, game, 1, **means)
+    assert bound.value == theorems.repaired_concealed(3, 50, 5, 200.0)
+    assert bound.applies
 
 
 def test_a_mixture_is_compared_by_its_own_divergence() -> None:
@@ -408,7 +415,7 @@ def test_the_papers_theorems_are_about_losses_told_when_they_arrive(
     changed: dict[str, Any], variant: Any
 ) -> None:
     """Told later, or made up by a window, there is no number for any of the three."""
-    game, means = late_game(), {"expected_missing": 1.0, "overlap": 1.0}
+    game, means = late_game(), {"expected_missing": 1.0, "overlap": 1.0, "root_waiting": 1.0}
     learners = [
         experts(game, variant),
         PartiallyConcealed(arms=3, horizon=50, max_missing=2),

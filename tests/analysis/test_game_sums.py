@@ -229,6 +229,10 @@ class Spy:
     needs: ClassVar[tuple[Need, ...]] = ()
     deliveries: ClassVar[tuple[Delivery, ...]] = DELIVERIES
 
+    @classmethod
+    def needs_with(cls, options: Any) -> tuple[Need, ...]:
+        return cls.needs
+
 
 @pytest.mark.parametrize("need", list(Need))
 @pytest.mark.parametrize("delivery", [None, *DELIVERIES])

@@ -281,6 +281,8 @@ def test_an_infinite_delay_equals_one_beyond_the_end(kind: Kind, data: st.DataOb
 
 
 HISTORY = {
+    "last_arm",
+    "most_waiting",
     *("round", "dual", "multiplier", "carried", "weights", "most_missing", "most_outstanding"),
     "overlap",
 }
@@ -517,12 +519,29 @@ def test_without_missing_the_partially_concealed_bandit_is_a_pure_log_barrier(va
             each.observe(its_state, plays[0], t % 3, (t % 5) / 5, 0)
 
 
+def test_without_a_promise_there_is_no_entropy_until_a_round_begins_with_a_play_outstanding() -> (
+    None
+):
+    """Proposition 2: gamma is infinite while every loss is told before the next round."""
+    learner = Concealed(arms=3, variant="repaired")
+    state = learner.start()
+    for arm in (0, 1, 1):
+        prediction = learner.predict(state)
+        assert math.isinf(prediction.gamma[0])
+        learner.observe(state, learner.commit(state, prediction, arm)[0], arm, 0.5, 0)
+    prediction = learner.predict(state)
+    learner.commit(state, prediction, 2)
+    waiting = 1.0 / (prediction.q[2] + 1.0 / math.sqrt(3 * 4))
+    gamma = learner.predict(state).gamma[0]
+    assert gamma == pytest.approx(math.sqrt(math.log(3) / waiting), rel=1e-14)
+
+
 @in_both_variants
 def test_without_missing_the_concealed_bandit_has_no_entropy_until_plays_overlap(
     variant: str,
 ) -> None:
     """rho* = 0: gamma is infinite until an arm is played while it is outstanding, finite after."""
-    learner = Concealed(arms=3, variant=variant, max_missing=0)
+    learner = Concealed(arms=3, variant=variant, gamma_bound="max_missing", max_missing=0)
     state = learner.start()
     for arm in (0, 1, 2):
         prediction = learner.predict(state)

@@ -78,7 +78,7 @@ def played(kind: Any, arms: int, rounds: int) -> str:
         Environment("random", GivenLosses(losses), GivenDelays(delays), rounds),
         np.random.SeedSequence(1),
     )
-    learner = kind(arms=arms, **needed_options(kind, fact))
+    learner = kind(arms=arms, **needed_options(kind, fact, given={}))
     trace = play(learner, game, np.random.SeedSequence(2))
     sums = (trace.loss_at, trace.realised_at, trace.weight_at, trace.plays, trace.strategies)
     return repr([array.tolist() for array in (*sums, trace.last, trace.eta)]) + repr(trace.info)

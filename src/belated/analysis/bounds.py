@@ -60,12 +60,13 @@ def mean_bound(bounds: Sequence[Bound]) -> Bound:
 
 
 class BoundInputs(NamedTuple):
-    """The inputs of a bound: a game, a comparator, and two means over runs that bandits need."""
+    """The inputs of a bound: a game, a comparator, and means over runs that bandits need."""
 
     sums: "GameSums"
     u: Floats
     expected_missing: float | None
     overlap: float | None
+    root_waiting: float | None
 
     def against(self, prior: Floats) -> theorems.ComparatorTerms:
         """Return the terms of the comparator in the theorems, for a learner with this prior."""
@@ -80,18 +81,19 @@ def bound_for(
     *,
     expected_missing: float | None = None,
     overlap: float | None = None,
+    root_waiting: float | None = None,
 ) -> Bound:
     """Return the bound on a learner's regret against u, an arm or a distribution, in a game.
 
-    A concealed learner also needs a mean over runs: expected_missing is the mean of
-    sum_t <q_t, rho_t>; for the repaired variant, overlap is the mean of the sum in
-    eq:censoredgamma, which is A_T of E2.
+    A concealed learner also needs means over runs: expected_missing is that of sum_t <q_t, rho_t>;
+    for the repaired variant, overlap is that of the sum in eq:censoredgamma, which is A_T of E2,
+    and root_waiting that of sqrt(W_T) of Proposition 2.
     """
     if isinstance(learner, Learner) and learner.arms != sums.losses.size:
         arms = sums.losses.size
         raise ValueError(f"the learner has {learner.arms} arms; it must have the game's {arms}")
     weights = distribution(u, sums.losses.size)
-    return statement(learner, BoundInputs(sums, weights, expected_missing, overlap))
+    return statement(learner, BoundInputs(sums, weights, expected_missing, overlap, root_waiting))
 
 
 @singledispatch
@@ -192,23 +194,42 @@ def for_partially_concealed(learner: PartiallyConcealed, played: BoundInputs) ->
 
 @statement.register
 def for_concealed(learner: Concealed, played: BoundInputs) -> Bound:
-    """Return the bound th:concealed, or the one that E2 proves in its place, for any comparator."""
-    paper = learner.variant == "paper"
-    label, weight = ("th:concealed", "q") if paper else ("th:concealed, repaired", "q+eps")
-    name, mean = "overlap", played.overlap
-    if paper:
-        name, mean = "expected_missing", played.expected_missing
+    """Return the bound th:concealed, or those that E2 and Proposition 2 prove in its place."""
+    if learner.variant == "paper":
+        return _concealed_as_in_the_paper(learner, played)
+    label, promised, most = "th:concealed, repaired", learner.rests_on_promise, learner.max_missing
+    overlap, waiting = played.overlap, played.root_waiting
     broken = _broken(
         _about_delivery(learner),
-        _about_missing(played.sums, learner.max_missing),
-        (learner.gamma_weight != weight, f"the theorem is about gamma_weight={weight!r}"),
-        (mean is None, f"{name} is not given; the theorem needs it"),
+        _about_missing(played.sums, most if promised else None),
+        (learner.gamma_weight != "q+eps", "the theorem is about gamma_weight='q+eps'"),
+        (overlap is None, "overlap is not given; the theorem needs it"),
+        (waiting is None and not promised, "root_waiting is not given; the theorem needs it"),
     )
-    if broken or mean is None:
+    arms, rounds = learner.arms, played.sums.rounds
+    if broken or overlap is None:
         return Bound(label, None, False, broken)
-    formula = theorems.concealed if paper else theorems.repaired_concealed
-    value = formula(learner.arms, played.sums.rounds, learner.max_missing, mean)
-    return Bound(label, value, not paper, FALSE if paper else "proven in docs/errata.md (E2)")
+    if most is not None and promised:
+        value = theorems.repaired_concealed(arms, rounds, most, overlap)
+        return Bound(label, value, True, "proven in docs/errata.md (E2)")
+    value = theorems.unpromised_concealed(arms, rounds, overlap, waiting or 0.0)
+    return Bound(label, value, True, "proven in docs/beyond-the-paper.md (Proposition 2)")
+
+
+def _concealed_as_in_the_paper(learner: Concealed, played: BoundInputs) -> Bound:
+    """Return the bound th:concealed, for any comparator."""
+    label, expected, most = "th:concealed", played.expected_missing, learner.max_missing
+    broken = _broken(
+        _about_delivery(learner),
+        _about_missing(played.sums, most),
+        (learner.gamma_weight != "q", "the theorem is about gamma_weight='q'"),
+        (not learner.rests_on_promise, "the theorem is about gamma_bound='max_missing'"),
+        (expected is None, "expected_missing is not given; the theorem needs it"),
+    )
+    if broken or expected is None or most is None:
+        return Bound(label, None, False, broken)
+    value = theorems.concealed(learner.arms, played.sums.rounds, most, expected)
+    return Bound(label, value, False, FALSE)
 
 
 def _about_time(sums: "GameSums", horizon: int) -> list[tuple[bool, str]]:
@@ -222,9 +243,12 @@ def _about_delivery(learner: Learner) -> tuple[bool, str]:
     return not learner.told_on_arrival, "the theorem is about losses told when they arrive"
 
 
-def _about_missing(sums: "GameSums", promised: int) -> tuple[bool, str]:
+def _about_missing(sums: "GameSums", promised: int | None) -> tuple[bool, str]:
     most = int(sums.most_missing.max())
-    return most > promised, f"{most} losses of an arm are missing; max_missing is {promised} (E12)"
+    return (
+        promised is not None and most > promised,
+        f"{most} losses of an arm are missing; max_missing is {promised} (E12)",
+    )
 
 
 def _broken(*conditions: tuple[bool, str]) -> str:

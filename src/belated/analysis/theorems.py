@@ -53,6 +53,16 @@ def concealed(arms: int, rounds: int, max_missing: int, expected_missing: float)
     return 9.0 * math.sqrt(arms * rounds) + 0.5 * max_missing + delay
 
 
+def unpromised_concealed(arms: int, rounds: int, overlap: float, root_waiting: float) -> float:
+    """Return the bound 8 sqrt(KT) + 3 sqrt(ln K A_T) + E sqrt(ln K W_T) of Proposition 2.
+
+    overlap is A_T, and root_waiting the mean of sqrt(W_T).
+    """
+    logs = math.log(arms)
+    delay = 3.0 * math.sqrt(logs * overlap) + math.sqrt(logs) * root_waiting
+    return 8.0 * math.sqrt(arms * rounds) + delay
+
+
 def repaired_concealed(arms: int, rounds: int, max_missing: int, overlap: float) -> float:
     """Return the bound 9 sqrt(KT) + (1/2) rho* ln K + 3 sqrt(ln K A_T) of E2; overlap is A_T."""
     logs = math.log(arms)

@@ -294,10 +294,11 @@ class ConcealedBandit(BanditSession):
 
     Args:
         arms: their names, or how many there are.
-        max_missing: a bound on the losses of one arm that are missing at a time; None starts at 1
-            and doubles when exceeded, which works but has no guarantee.
-        variant: "paper"; "repaired" for the exploration that makes the theorem true; "practical"
-            for a learner that needs no promise, has no proof, and does better where they are slow.
+        max_missing: a bound on the losses of one arm that are missing at a time. The paper's
+            learner rests on it: None starts at 1 and doubles when exceeded, which works but has no
+            guarantee. The repaired one needs none, and only tells when it is exceeded.
+        variant: "paper"; "repaired", whose theorem is true and needs no promise; "practical" for a
+            learner that needs no promise, has no proof, and does better where they are slow.
         gamma_weight: "q" or "q+eps", the weights in eq:censoredgamma; None as the variant has it.
         loss_range: the (low, high) that losses and rewards lie in.
         expire_after: the rounds after which an untold play counts as `default_loss`.
@@ -324,11 +325,9 @@ class ConcealedBandit(BanditSession):
         remember: int = 1000,
     ) -> None:
         practical = is_practical(variant, max_missing=max_missing, gamma_weight=gamma_weight)
-        options = {
-            "max_missing": as_bound(max_missing),
-            "variant": variant,
-            "gamma_weight": gamma_weight,
-        }
+        options: dict[str, Any] = {"variant": variant, "gamma_weight": gamma_weight}
+        if max_missing is not None or Concealed.needs_with(options):
+            options["max_missing"] = as_bound(max_missing)
         feedback = FeedbackOptions.checked(loss_range, expire_after, default_loss, strict)
         kind = self.kinds[practical]
         super().__init__(kind, arms, {} if practical else options, feedback, seed, remember)

@@ -36,13 +36,11 @@ def plain_options(
 ) -> dict[str, Any]:
     """The options of a learner as JSON can hold them, checked, and with defaults filled in."""
     check_options(kind, given)
-    options, known = dict(given), option_names(kind)
+    options, known, needs = dict(given), option_names(kind), kind.needs_with(given)
     for name, default in ((Need.HORIZON, DOUBLING), (Need.MAX_MISSING, None)):
-        if name in kind.needs:
+        if name in needs:
             options.setdefault(name.value, default)
-    lacking = [
-        need.value for need in kind.needs if need.value in known and need.value not in options
-    ]
+    lacking = [need.value for need in needs if need.value in known and need.value not in options]
     if lacking:
         raise ValueError(
             f"{kind.name} must know {' and '.join(lacking)}; "

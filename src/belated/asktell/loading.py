@@ -1,8 +1,9 @@
 """Reading saved sessions: the text is checked, and a session goes on exactly where it stood.
 
 Compiled code does not check where it writes, so everything that it will be given is checked here or
-by `Session.restore`. Besides its own format this module reads version 3, in which the arrays of a
-state were not nested in records.
+by `Session.restore`. Besides its own format this module reads version 4, in which the repaired
+concealed bandit rested on max_missing, and version 3, in which the arrays of a state were not
+nested in records.
 """
 
 import json
@@ -24,10 +25,16 @@ from belated.asktell.ticket_book import UNTOLD, ClosedTicket, ToldLosses
 from belated.checks import LossRange, as_arms, as_count
 from belated.compiled.dispatch import NO_ARM
 from belated.learners.contract import Learner
+from belated.learners.paper.concealed import (
+    ADDED_IN_VERSION_5,
+    OLDER_PART,
+    without_parts_of_version_5,
+)
+from belated.learners.registry import option_names
 from belated.learners.states import leaves, with_leaves
 from belated.types import PRACTICAL, StateFormatError, Ticket, TicketState
 
-UNNESTED = 3  # the format version before this one
+UNNESTED, PROMISED = 3, 4  # the format versions before this one
 AnySession = DelayedExperts | PartiallyConcealedBandit | ConcealedBandit | Bandit | Experts
 SESSIONS: dict[str, type[AnySession]] = {
     each.__name__: each
@@ -41,6 +48,8 @@ def from_json(text: str | bytes) -> AnySession:
     try:
         if content["version"] == UNNESTED:
             content = _from_version_3(content)
+        if content["version"] != VERSION:
+            content = _from_version_4(content)
         session = _class_of(content)
         return session.restore(_Reader(content, session).session_state())
     except StateFormatError:
@@ -64,10 +73,10 @@ def _checked(text: str | bytes) -> Json:
         raise StateFormatError(f"the saved learner is not JSON: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise StateFormatError(f"this is no saved learner; it must have format {FORMAT!r}")
-    if content.get("version") not in (UNNESTED, VERSION):
+    if content.get("version") not in (UNNESTED, PROMISED, VERSION):
         raise StateFormatError(
             f"the saved learner has format version {content.get('version')!r}; "
-            f"this release reads versions {UNNESTED} and {VERSION}"
+            f"this release reads versions {UNNESTED} to {VERSION}"
         )
     if content.pop("checksum", None) != checksum(content):
         raise StateFormatError("the saved learner is damaged: its checksum does not match")
@@ -220,7 +229,24 @@ def _shape_in(saved: Any, least: tuple[int, ...], roomy: tuple[int, ...]) -> tup
     return shape
 
 
-# -- format version 3
+# -- earlier format versions
+
+
+def _from_version_4(content: Json) -> Json:
+    """The content of a text of format version 4, as version 5 has it.
+
+    The repaired concealed bandit goes on with the rates of that version, which rest on max_missing.
+    """
+    state, shapes, options = (dict(content[name]) for name in ("state", "shapes", "options"))
+    kind = _class_of(content).kind_of(content["learner"])
+    if options.get("variant") == "repaired" and "gamma_bound" in option_names(kind):
+        options["gamma_bound"] = "max_missing"
+    for name in [name for name in state if name.endswith(OLDER_PART)]:
+        above = name.removesuffix(OLDER_PART)
+        for part, value in ADDED_IN_VERSION_5.items():
+            state[above + part] = [value] * len(state[name])
+            shapes[above + part] = shapes[name]
+    return {**content, "version": VERSION, "state": state, "shapes": shapes, "options": options}
 
 
 def _from_version_3(content: Json) -> Json:
@@ -258,7 +284,8 @@ def _nested(
     together and divided anew; only an array that grows must be a part of its own.
     """
     fresh = learner.start()
-    now, roomy = leaves(fresh), leaves(learner.reserved(fresh, 2 * ROUNDS_AT_ONCE))
+    roomy = leaves(learner.reserved(fresh, 2 * ROUNDS_AT_ONCE))
+    now = without_parts_of_version_5(leaves(fresh))
     if set(saved) == set(now):
         return dict(saved), dict(shapes or {name: part.shape for name, part in now.items()})
     parts, numbers = deque(learner.from_version_3(saved).items()), deque[Any]()

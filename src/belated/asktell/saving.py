@@ -19,7 +19,7 @@ from belated.asktell.ticket_book import ToldLosses
 from belated.learners.states import leaves
 
 FORMAT = "belated-learner"
-VERSION = 4
+VERSION = 5
 
 Json = dict[str, Any]
 

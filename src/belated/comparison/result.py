@@ -1,6 +1,7 @@
 """A comparison: the runs of several learners on the same games, and tables of their results."""
 
 import functools
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,6 +114,7 @@ class Comparison:
         traces = self.traces[contender]
         expected = float(np.mean([trace.expected_missing for trace in traces]))
         overlap = float(np.mean([trace.overlap for trace in traces]))
+        root_waiting = float(np.mean([math.sqrt(trace.most_waiting) for trace in traces]))
         bounds = [
             bound_for(
                 trace.learner,
@@ -120,6 +122,7 @@ class Comparison:
                 sums.best_arm,
                 expected_missing=expected,
                 overlap=overlap,
+                root_waiting=root_waiting,
             )
             for trace, sums in zip(traces, self.game_sums, strict=True)
         ]

@@ -77,27 +77,32 @@ def partially_concealed(
 
 def concealed(
     arms: int,
-    max_missing: int | Callable[[Ledger], int],
+    max_missing: int | Callable[[Ledger], int] | None,
     gamma_weight: str | None = None,
     variant: Variant = "paper",
 ) -> DelayedFTRL:
     """The concealed learner of th:concealed, with eq:regunknown1 to eq:censoredgamma.
 
-    `max_missing` is rho*, a number or a function of the ledger. `gamma_weight` chooses the weight
-    of an outstanding play in eq:censoredgamma: "q" for 1/q_s, "q+eps" for 1/(q_s + epsilon_s); the
-    default is "q" for the paper and "q+eps" for the repaired variant (erratum E5). The repaired
-    variant explores less, with epsilon_t = 1/sqrt(K t) (erratum E2).
+    `max_missing` is rho*, a number or a function of the ledger, or None to do without a promise
+    (Proposition 2 of docs/beyond-the-paper.md, about the repaired variant). `gamma_weight` chooses
+    the weight of an outstanding play in eq:censoredgamma: "q" for 1/q_s, "q+eps" for
+    1/(q_s + epsilon_s); the default is "q" for the paper and "q+eps" for the repaired variant
+    (erratum E5). The repaired variant explores less, with epsilon_t = 1/sqrt(K t) (erratum E2).
     """
     spread = 1 if variant == "paper" else arms
     plain = (gamma_weight or ("q" if variant == "paper" else "q+eps")) == "q"
-    most = max_missing if callable(max_missing) else lambda ledger: max_missing
 
     def weight(play: Play) -> float:
         assert play.arm is not None
         extra = 0.0 if plain else rates.exploration(play.round, spread)
         return 1.0 / (float(play.q[play.arm]) + extra)
 
-    gamma = rates.entropy_schedule(arms, most, spread, weight)
+    if max_missing is None:
+        bound = rates.largest_cost_so_far(weight)
+    else:
+        most = max_missing if callable(max_missing) else lambda ledger: max_missing
+        bound = rates.promised_cost(most, spread)
+    gamma = rates.entropy_schedule(arms, bound, weight)
 
     def entropy(ledger: Ledger) -> Regularizer:
         rate = gamma(ledger)

@@ -70,6 +70,14 @@ class Ledger:
         """The largest number of pending plays of one arm so far, counted right after each play."""
         return max((1 + len(play.waiting) for play in self.plays), default=0)
 
+    def outstanding_at(self, round_: int) -> list[Play]:
+        """A bandit's plays whose loss was pending at the start of a round s <= t."""
+        return [
+            play
+            for play in self.plays[: round_ - 1]
+            if play.arm is not None and self.ended.get((play.round, play.arm), round_) >= round_
+        ]
+
     def observed_loss(self) -> float:
         """The sum of the arrived losses, neither weighted nor corrected (used in eq:banditeta)."""
         return float(sum(self.arrived.values()))

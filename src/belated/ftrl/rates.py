@@ -98,16 +98,36 @@ def exploration(round_: int, spread: int = 1) -> float:
     return 1.0 / math.sqrt(spread * round_)
 
 
-def entropy_schedule(
-    arms: int, max_missing: Callable[[Ledger], int], spread: int, weight: Callable[[Play], float]
-) -> Schedule:
+def promised_cost(max_missing: Callable[[Ledger], int], spread: int) -> Schedule:
+    """rho*/epsilon_t of eq:censoredgamma: what the plays that may wait with the coming one cost."""
+    return lambda ledger: max_missing(ledger) / exploration(ledger.round, spread)
+
+
+def largest_cost_so_far(weight: Callable[[Play], float]) -> Schedule:
+    """W_t of Proposition 2: the largest cost of one arm's outstanding plays at a round's start."""
+
+    def cost(ledger: Ledger) -> float:
+        most = 0.0
+        for s in range(1, ledger.round + 1):
+            costs = [0.0] * ledger.arms
+            for play in ledger.outstanding_at(s):
+                assert play.arm is not None
+                costs[play.arm] += weight(play)
+            most = max(most, *costs)
+        return most
+
+    return cost
+
+
+def entropy_schedule(arms: int, bound: Schedule, weight: Callable[[Play], float]) -> Schedule:
     """The schedule eq:censoredgamma; `weight` gives the cost of one outstanding play.
 
+    `bound` is what the play to come costs at most, and to it is added what the earlier ones cost.
     The rate is infinite while the total cost is zero.
     """
 
     def rate(ledger: Ledger) -> float:
-        cost = max_missing(ledger) / exploration(ledger.round, spread)
+        cost = bound(ledger)
         for play in ledger.plays:
             cost += sum(weight(ledger.plays[s - 1]) for s in play.waiting)
         return math.sqrt(math.log(arms) / cost) if cost > 0.0 else math.inf

@@ -218,6 +218,11 @@ class Learner(ABC):
         count = as_count(getattr(self, option), option, least, MOST_ROUNDS)
         object.__setattr__(self, option, count)
 
+    @classmethod
+    def needs_with(cls, options: Mapping[str, Any]) -> tuple[Need, ...]:
+        """What this learner must know beforehand if it is made with these options."""
+        return cls.needs
+
     @property
     def told_on_arrival(self) -> bool:
         """Whether every loss is told as soon as it is there."""

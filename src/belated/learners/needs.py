@@ -4,21 +4,24 @@ A learner declares its needs (`Learner.needs`). Where the facts come from differ
 is known in full, from a log, from the workload of a benchmark, or from a guess.
 """
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from belated.learners.contract import Learner
 from belated.types import Need
 
 
-def needs_at_start(kind: type[Learner]) -> list[Need]:
-    """What a learner must be told before it starts; a delay is told when a round is played."""
-    return [need for need in kind.needs if need is not Need.DELAY_AT_DECISION]
+def needs_at_start(kind: type[Learner], given: Mapping[str, Any]) -> list[Need]:
+    """What a learner with the given options must be told before it starts.
+
+    A delay is told when a round is played.
+    """
+    return [need for need in kind.needs_with(given) if need is not Need.DELAY_AT_DECISION]
 
 
 def needed_options(
-    kind: type[Learner], fact: Callable[[Need], Any], given: Container[str] = ()
+    kind: type[Learner], fact: Callable[[Need], Any], given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The options that tell a learner what it needs, except those that are given already."""
-    needs = [need for need in needs_at_start(kind) if need.value not in given]
+    needs = [need for need in needs_at_start(kind, given) if need.value not in given]
     return {need.value: fact(need) for need in needs}

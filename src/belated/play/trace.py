@@ -44,6 +44,11 @@ class Trace:
         return float(self.info.overlap[0]) if hasattr(self.info, "overlap") else 0.0
 
     @property
+    def most_waiting(self) -> float:
+        """W_T of Proposition 2; 0 for learners that do not have it."""
+        return float(self.info.most_waiting[0]) if hasattr(self.info, "most_waiting") else 0.0
+
+    @property
     def loss(self) -> float:
         """The learner's expected loss over all rounds."""
         return float(self.loss_at[-1])

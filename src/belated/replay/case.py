@@ -62,9 +62,10 @@ def parse_case(content: object) -> Case:
     options: dict[str, Any] = {"arms": arms, "variant": content.get("variant") or "paper"}
     if setting is not Setting.CONCEALED:
         options |= {"horizon": rounds, "prior": _prior(content.get("prior"))}
-    if setting is not Setting.FULL_INFORMATION:
+    if setting is Setting.PARTIALLY_CONCEALED:
         options["max_missing"] = _whole(content, "rho_star", 0)
     if setting is Setting.CONCEALED:
+        options["max_missing"] = _promise(content)
         extra = content.get("options") or {}
         if not isinstance(extra, dict) or set(extra) - {"gamma_weight"}:
             raise ValueError(f"options is {extra!r}; only gamma_weight may be set there")
@@ -91,6 +92,13 @@ def _whole(content: Mapping[str, Any], key: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ValueError(f"{key} is {value!r}; it must be a whole number of at least {least}")
     return value
+
+
+def _promise(content: Mapping[str, Any]) -> int | None:
+    """The number rho_star; it may be null for a repaired learner, which needs no promise."""
+    if content.get("variant") == "repaired" and content.get("rho_star", 0) is None:
+        return None
+    return _whole(content, "rho_star", 0)
 
 
 def _number(value: object) -> bool:

@@ -58,4 +58,8 @@ def learner_for(case: Case) -> PlayableLearner:
         Setting.PARTIALLY_CONCEALED: PartiallyConcealed,
         Setting.CONCEALED: Concealed,
     }
-    return kinds[case.setting](**case.options)
+    options = dict(case.options)
+    if case.setting is Setting.CONCEALED:
+        promised = options["max_missing"] is not None
+        options["gamma_bound"] = "max_missing" if promised else "waiting"
+    return kinds[case.setting](**options)

@@ -152,7 +152,11 @@ def case_of(learner: PlayableLearner, game: ScriptedGame, arms: list[int]) -> di
         case["prior"] = list(options["prior"])
     if learner.setting is not Setting.FULL_INFORMATION:
         most = options["max_missing"]
-        case |= {"arms": arms, "rho_star": int(stretch.missing.max()) if most is None else most}
+        if getattr(learner, "gamma_bound", None) == "waiting":
+            most = None
+        elif most is None:
+            most = int(stretch.missing.max())
+        case |= {"arms": arms, "rho_star": most}
     if options["gamma_weight"] is not None:
         case["options"] = {"gamma_weight": options["gamma_weight"]}
     return case

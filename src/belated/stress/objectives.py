@@ -99,6 +99,7 @@ class OverBound:
             arm,
             expected_missing=float(np.mean([trace.expected_missing for trace in traces])),
             overlap=float(np.mean([trace.overlap for trace in traces])),
+            root_waiting=float(np.mean([math.sqrt(trace.most_waiting) for trace in traces])),
         )
         regrets = losses_of(traces) - sums.losses[arm]
         if bound.value is None:

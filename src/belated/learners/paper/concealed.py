@@ -2,18 +2,21 @@
 
 A Tsallis regularizer controls the variance of the estimates, and an entropy the cost of delay. The
 rate of the entropy depends on the learner's own plays that were still outstanding when the same arm
-was played again: this is all that the learner can observe of the delays.
+was played again: this is all that the learner can observe of the delays. In the paper it also rests
+on a promise, max_missing; the repaired variant needs none (Proposition 2 of
+docs/beyond-the-paper.md).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.checks import MOST_ROUNDS, as_count
+from belated.compiled.dispatch import NO_ARM
 from belated.compiled.kernels import compiled
 from belated.learners.contract import PaperLearner, Prediction, SolverInfo, Verbs
 from belated.learners.new_arms import with_entrants
@@ -24,6 +27,12 @@ from belated.types import Need, Setting
 
 DIVISOR, WEIGHT = range(2)  # the columns of a play
 GammaWeight = Literal["q", "q+eps"]
+GammaBound = Literal["max_missing", "waiting"]
+
+
+# Parts that states saved before format version 5 lack, with the values that they then have.
+ADDED_IN_VERSION_5 = {"most_waiting": 0.0, "last_arm": NO_ARM, "bound_by_promise": 1}
+OLDER_PART = "weight_with_epsilon"
 
 
 class ConcealedState(NamedTuple):
@@ -32,7 +41,9 @@ class ConcealedState(NamedTuple):
     `losses` is Lhat^av, and `waiting` is the sum of the weights of each arm's outstanding plays. It
     has two rows, a sum and its rounding error: weights of very different size are added and
     subtracted, and their difference must stay exact. `overlap` is the double sum of
-    eq:censoredgamma, and `dual` the warm start of the solver.
+    eq:censoredgamma, and `dual` the warm start of the solver. `most_waiting` is the largest sum in
+    `waiting` at the start of any round played so far, W_t of Proposition 2, and `last_arm` the arm
+    played last.
     """
 
     losses: ArmFloats
@@ -44,24 +55,41 @@ class ConcealedState(NamedTuple):
     dual: FreshFloats
     exploration: FreshFloats
     weight_with_epsilon: Counts
+    most_waiting: Floats
+    last_arm: Counts
+    bound_by_promise: Counts
+
+
+def without_parts_of_version_5(parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parts of a state, by their dotted names, that were saved before version 5."""
+    added = {
+        name.removesuffix(OLDER_PART) + part
+        for name in parts
+        if name.endswith(OLDER_PART)
+        for part in ADDED_IN_VERSION_5
+    }
+    return {name: part for name, part in parts.items() if name not in added}
 
 
 class ConcealedInfo(NamedTuple):
-    """How the solver found the weights, and the double sum of eq:censoredgamma.
+    """How the solver found the weights, and what the entropy's rate rests on.
 
     dual has the solver's multipliers, passes its passes over the arms, and work its working space.
-    overlap is that of the rounds before; `commit` adds this round's part to it.
+    overlap is the double sum of eq:censoredgamma over the rounds before; `commit` adds this round's
+    part to it. most_waiting is W_t of Proposition 2.
     """
 
     dual: Floats
     passes: Counts
     work: Floats
     overlap: Floats
+    most_waiting: Floats
 
     @classmethod
     def blank(cls, arms: int) -> "ConcealedInfo":
         """Make an empty record for this number of arms."""
-        return cls(*SolverInfo.blank(arms, dual=1 + arms, work=WORK), overlap=np.zeros(1))
+        solver = SolverInfo.blank(arms, dual=1 + arms, work=WORK)
+        return cls(*solver, overlap=np.zeros(1), most_waiting=np.zeros(1))
 
 
 @compiled
@@ -71,12 +99,28 @@ def epsilon_now(state: ConcealedState) -> float:
 
 
 @compiled
+def most_waiting_now(state: ConcealedState) -> float:
+    """Return W_t of Proposition 2: the most that one arm's outstanding plays have ever weighed.
+
+    It is taken over the starts of all rounds up to this one. An arm's plays weigh more only when it
+    is played, so that only the arm played last can exceed the maximum of the earlier rounds.
+    """
+    most, last = state.most_waiting[0], state.last_arm[0]
+    if last < 0:
+        return float(most)
+    return float(max(most, state.waiting[0, last] + state.waiting[1, last]))
+
+
+@compiled
 def entropy_rate(state: ConcealedState) -> float:
-    """Return the rate of the entropy, eq:censoredgamma.
+    """Return the rate of the entropy, eq:censoredgamma, or that of Proposition 2.
 
     While no loss can be missing it is infinite, which means that there is no entropy.
     """
-    cost = state.max_missing[0] / epsilon_now(state) + state.overlap[0]
+    if state.bound_by_promise[0] == 1:
+        cost = state.max_missing[0] / epsilon_now(state) + state.overlap[0]
+    else:
+        cost = most_waiting_now(state) + state.overlap[0]
     if cost == 0.0:
         return np.inf
     return math.sqrt(math.log(state.losses.shape[0]) / cost)
@@ -103,6 +147,7 @@ def predict_with(state: ConcealedState, prediction: Prediction, info: ConcealedI
         info.work,
     )
     info.overlap[0] = state.overlap[0]
+    info.most_waiting[0] = most_waiting_now(state)
 
 
 @compiled
@@ -127,6 +172,8 @@ def commit_play(state: ConcealedState, q: float, arm: int, plays: Floats) -> Non
     """Freeze the play of an arm that had the probability q, and count it as outstanding."""
     plays[0, DIVISOR] = q + epsilon_now(state)
     plays[0, WEIGHT] = 1.0 / plays[0, DIVISOR] if state.weight_with_epsilon[0] == 1 else 1.0 / q
+    state.most_waiting[0] = most_waiting_now(state)
+    state.last_arm[0] = arm
     state.overlap[0] += state.waiting[0, arm] + state.waiting[1, arm]
     add_exactly(state.waiting, arm, plays[0, WEIGHT])
     state.outstanding[arm] += 1
@@ -151,22 +198,27 @@ def observe(state: ConcealedState, play: Floats, arm: int, loss: float, missing:
 
 @dataclass(frozen=True)
 class Concealed(PaperLearner):
-    """The paper's concealed bandit; `variant="repaired"` explores less and weighs with epsilon.
+    """The paper's concealed bandit; `variant="repaired"` needs no promise and explores less.
 
     Implicit exploration costs K epsilon_t a round, not epsilon_t, so th:concealed fails for many
     arms; the repair takes epsilon_t = 1/sqrt(K t). `gamma_weight` chooses the weights in
-    eq:censoredgamma: 1/q as the paper writes, or 1/(q + epsilon) as its proof needs.
+    eq:censoredgamma: 1/q as the paper writes, or 1/(q + epsilon) as its proof needs. `gamma_bound`
+    chooses what bounds the cost of the coming play there: "max_missing", the promise that the paper
+    asks for, or "waiting", the largest cost seen so far, with which the repaired variant does
+    without a promise (Proposition 2); max_missing is then only watched.
     """
 
-    max_missing: int = 0
+    max_missing: int | None = None
     gamma_weight: GammaWeight | None = None
+    gamma_bound: GammaBound | None = None
 
     name: ClassVar[str] = "concealed"
     setting: ClassVar[Setting] = Setting.CONCEALED
     needs: ClassVar[tuple[Need, ...]] = (Need.MAX_MISSING,)
     guarantee: ClassVar[str] = (
         "expected regret at most 9 sqrt(KT) + 3 sqrt(ln K E sum_t <q_t,rho_t>) + max_missing/2 "
-        "(th:concealed; fails with thousands of arms, where variant='repaired' has a like bound)"
+        "(th:concealed; fails with thousands of arms, where variant='repaired' has a like bound "
+        "that needs no max_missing)"
     )
     can_change_arms: ClassVar[bool] = True
     state: ClassVar[type] = ConcealedState
@@ -174,29 +226,55 @@ class Concealed(PaperLearner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        most = as_count(self.max_missing, "max_missing", 0, MOST_ROUNDS)
+        paper = self.variant == "paper"
+        self._choose("gamma_weight", ("q", "q+eps"), default="q" if paper else "q+eps")
+        bounds = ("max_missing", "waiting")
+        self._choose("gamma_bound", bounds, default="max_missing" if paper else "waiting")
+        most = 0 if self.max_missing is None and self.rests_on_promise else self.max_missing
+        if most is not None:
+            most = as_count(most, "max_missing", 0, MOST_ROUNDS)
         object.__setattr__(self, "max_missing", most)
-        if self.gamma_weight is None:
-            default = "q" if self.variant == "paper" else "q+eps"
-            object.__setattr__(self, "gamma_weight", default)
-        if self.gamma_weight not in ("q", "q+eps"):
-            raise ValueError(f"gamma_weight is {self.gamma_weight!r}; it must be 'q' or 'q+eps'")
+
+    def _choose(self, option: str, choices: tuple[str, str], default: str) -> None:
+        """Fill in the default of an option, or make sure that its value is one of the choices."""
+        value = getattr(self, option)
+        if value is None:
+            object.__setattr__(self, option, default)
+        elif value not in choices:
+            raise ValueError(f"{option} is {value!r}; it must be {' or '.join(map(repr, choices))}")
+
+    @property
+    def rests_on_promise(self) -> bool:
+        """Whether the rate of the entropy, and so the guarantee, rests on max_missing."""
+        return self.gamma_bound == "max_missing"
+
+    @classmethod
+    def needs_with(cls, options: Mapping[str, Any]) -> tuple[Need, ...]:
+        paper = options.get("variant", "paper") == "paper"
+        bound = options.get("gamma_bound") or ("max_missing" if paper else "waiting")
+        return cls.needs if bound == "max_missing" else ()
 
     def start(self) -> ConcealedState:
+        most = MOST_ROUNDS if self.max_missing is None else self.max_missing
         return ConcealedState(
             losses=np.zeros(self.arms),
             outstanding=np.zeros(self.arms, dtype=np.int64),
             waiting=np.zeros((2, self.arms)),
             overlap=np.zeros(1),
-            max_missing=np.full(1, self.max_missing, dtype=np.int64),
+            max_missing=np.full(1, most, dtype=np.int64),
             round=np.ones(1, dtype=np.int64),
             dual=np.full(1 + self.arms, np.inf),
             exploration=np.full(1, 1.0 if self.variant == "paper" else float(self.arms)),
             weight_with_epsilon=np.full(1, int(self.gamma_weight == "q+eps"), dtype=np.int64),
+            most_waiting=np.zeros(1),
+            last_arm=np.full(1, NO_ARM, dtype=np.int64),
+            bound_by_promise=np.full(1, int(self.rests_on_promise), dtype=np.int64),
         )
 
     def with_arms(self, state: ConcealedState, kept: Sequence[int], added: int) -> ConcealedState:
         entered: ConcealedState = with_entrants(self, state, kept, added)
+        last = int(state.last_arm[0])
+        entered.last_arm[0] = list(kept).index(last) if last in kept else NO_ARM
         return entered
 
     def blank(self) -> Prediction:

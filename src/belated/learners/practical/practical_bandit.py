@@ -308,10 +308,14 @@ class PracticalBandit(Learner):
             raise ValueError(f"patience is {patience!r}; it must be at least 0, or infinite")
         object.__setattr__(self, "patience", patience)
 
+    def _fallback(self) -> concealed.Concealed:
+        """The bandit that plays without the hint; `commit` finds out its max_missing."""
+        return concealed.Concealed(self.arms, variant="repaired", gamma_bound="max_missing")
+
     def start(self) -> PracticalBanditState:
         given = (self.rate, self.width, self.checks, self.patience, bool(self.listens))
         state = PracticalBanditState(
-            fallback=concealed.Concealed(self.arms, variant="repaired").start(),
+            fallback=self._fallback().start(),
             round=np.ones(1, dtype=np.int64),
             pending=none_pending(self.arms),
             means=nothing_known(self.arms, bool(self.forgets), bool(self.levels)),
@@ -335,7 +339,7 @@ class PracticalBandit(Learner):
         A new arm has no losses yet. What was learned about all arms together is kept, including
         what came from the arms that are removed.
         """
-        fallback = concealed.Concealed(self.arms, variant="repaired")
+        fallback = self._fallback()
         other: PracticalBanditState = super().with_arms(state, kept, added)
         entered = fallback.with_arms(state.fallback, kept, added)
         other = other._replace(fallback=entered)

@@ -156,7 +156,7 @@ def checked_options(
     lacking = [
         need.value
         for need in (Need.HORIZON, Need.MAX_MISSING)
-        if need in kind.needs and options[need.value] in (None, DOUBLING)
+        if need in kind.needs_with(given) and options[need.value] in (None, DOUBLING)
     ]
     if lacking:
         raise ValueError(
