@@ -19,17 +19,13 @@ from belated.asktell.bandits import Bandit, ConcealedBandit, PartiallyConcealedB
 from belated.asktell.experts import DelayedExperts, Experts
 from belated.asktell.learner_options import learner_in_epoch
 from belated.asktell.options import ROUNDS_AT_ONCE, FeedbackOptions, epoch_of
-from belated.asktell.saving import FORMAT, VERSION, Json, checksum
+from belated.asktell.saving import FORMAT, VERSION, Json, checksum, numbers_out
 from belated.asktell.session_state import SavedBook, SavedRound, SessionState
 from belated.asktell.ticket_book import UNTOLD, ClosedTicket, ToldLosses
 from belated.checks import LossRange, as_arms, as_count
 from belated.compiled.dispatch import NO_ARM
 from belated.learners.contract import Learner
-from belated.learners.paper.concealed import (
-    ADDED_IN_VERSION_5,
-    OLDER_PART,
-    without_parts_of_version_5,
-)
+from belated.learners.paper.concealed import added_in_version_5
 from belated.learners.registry import option_names
 from belated.learners.states import leaves, with_leaves
 from belated.types import PRACTICAL, StateFormatError, Ticket, TicketState
@@ -236,16 +232,19 @@ def _from_version_4(content: Json) -> Json:
     """The content of a text of format version 4, as version 5 has it.
 
     The repaired concealed bandit goes on with the rates of that version, which rest on max_missing.
+    What its state lacks is as at the start. In a stack of copies it is so for each of them.
     """
     state, shapes, options = (dict(content[name]) for name in ("state", "shapes", "options"))
     kind = _class_of(content).kind_of(content["learner"])
     if options.get("variant") == "repaired" and "gamma_bound" in option_names(kind):
         options["gamma_bound"] = "max_missing"
-    for name in [name for name in state if name.endswith(OLDER_PART)]:
-        above = name.removesuffix(OLDER_PART)
-        for part, value in ADDED_IN_VERSION_5.items():
-            state[above + part] = [value] * len(state[name])
-            shapes[above + part] = shapes[name]
+    epoch = as_count(content["epoch"], "epoch", 0, 63)
+    fresh = leaves(learner_in_epoch(kind, len(content["arms"]), options, epoch).start())
+    for name, older in added_in_version_5(fresh).items():
+        array = fresh[name]
+        if fresh[older].ndim > 1:
+            array = np.repeat(array[:1], as_count(shapes[older][0], "size", 0), axis=0)
+        state[name], shapes[name] = numbers_out(array.ravel()), array.shape
     return {**content, "version": VERSION, "state": state, "shapes": shapes, "options": options}
 
 
@@ -285,7 +284,8 @@ def _nested(
     """
     fresh = learner.start()
     roomy = leaves(learner.reserved(fresh, 2 * ROUNDS_AT_ONCE))
-    now = without_parts_of_version_5(leaves(fresh))
+    added = added_in_version_5(leaves(fresh))
+    now = {name: part for name, part in leaves(fresh).items() if name not in added}
     if set(saved) == set(now):
         return dict(saved), dict(shapes or {name: part.shape for name, part in now.items()})
     parts, numbers = deque(learner.from_version_3(saved).items()), deque[Any]()

@@ -16,6 +16,7 @@ from belated.types import Setting
 
 Hint = Callable[[Ledger], Floats]
 Explore = Callable[[Ledger, Floats], Floats]
+Counts = Callable[[Ledger, Play], bool]
 
 
 @dataclass
@@ -43,9 +44,10 @@ class DelayedFTRL:
     `psi` and `phi` return the regularizers Psi_t and Phi_t, given the ledger before round t. They
     may be any convex functions with value, gradient and Hessian, as long as Psi_t + Phi_t is
     Legendre on the positive cone. `rates` returns the rates of the pseudo-experts, which are stored
-    with each play because its correction uses them. Two optional parts are not in the paper:
+    with each play because its correction uses them. Three optional parts are not in the paper:
     `hint` is added to Lhat_t^av for the prediction only, and `explore` changes the argmin before it
-    is played. The practical bandit that the tests build from these parts uses both.
+    is played; the practical bandit that the tests build from these parts uses both. `counts` says
+    whether the loss of a play that has just arrived is used at all.
     """
 
     setting: Setting
@@ -58,6 +60,7 @@ class DelayedFTRL:
     correct: Correction
     hint: Hint | None = None
     explore: Explore | None = None
+    counts: Counts | None = None
 
     def start(self) -> State:
         """The state before the first round."""
@@ -98,6 +101,8 @@ class DelayedFTRL:
     def observe(self, state: State, play: Play, arm: int, loss: float, missing: int = -1) -> None:
         """Add an arrived loss: Lhat^av(i') grows by lhat_s(i') = ltil_s(i') + a_s(i')."""
         state.ledger.receive(play, arm, loss)
+        if self.counts and not self.counts(state.ledger, play):
+            return
         state.losses[arm] += sum(self.charge(play, arm, loss, missing))
 
     def withdraw(self, state: State, play: Play, arm: int) -> None:

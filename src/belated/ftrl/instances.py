@@ -15,6 +15,7 @@ from belated.ftrl.regularizers import (
     Tsallis,
     ZeroRegularizer,
 )
+from belated.ftrl.skipping import skipped_plays
 from belated.types import Setting, Variant
 
 
@@ -80,6 +81,7 @@ def concealed(
     max_missing: int | Callable[[Ledger], int] | None,
     gamma_weight: str | None = None,
     variant: Variant = "paper",
+    skipping: bool = False,
 ) -> DelayedFTRL:
     """The concealed learner of th:concealed, with eq:regunknown1 to eq:censoredgamma.
 
@@ -87,7 +89,8 @@ def concealed(
     (Proposition 2 of docs/beyond-the-paper.md, about the repaired variant). `gamma_weight` chooses
     the weight of an outstanding play in eq:censoredgamma: "q" for 1/q_s, "q+eps" for
     1/(q_s + epsilon_s); the default is "q" for the paper and "q+eps" for the repaired variant
-    (erratum E5). The repaired variant explores less, with epsilon_t = 1/sqrt(K t) (erratum E2).
+    (erratum E5). The repaired variant explores less, with epsilon_t = 1/sqrt(K t) (erratum E2), and
+    without a promise it can skip plays that have waited too long (Theorem 9).
     """
     spread = 1 if variant == "paper" else arms
     plain = (gamma_weight or ("q" if variant == "paper" else "q+eps")) == "q"
@@ -103,10 +106,15 @@ def concealed(
         most = max_missing if callable(max_missing) else lambda ledger: max_missing
         bound = rates.promised_cost(most, spread)
     gamma = rates.entropy_schedule(arms, bound, weight)
+    if skipping:
+        gamma = rates.skipping_schedule(arms, weight)
 
     def entropy(ledger: Ledger) -> Regularizer:
         rate = gamma(ledger)
         return ZeroRegularizer() if rate in (0.0, math.inf) else NegativeEntropy(rate)
+
+    def counts(ledger: Ledger, play: Play) -> bool:
+        return play.round not in skipped_plays(ledger, weight).since
 
     centre = np.full((arms, 1), 1.0 / arms)
     return DelayedFTRL(
@@ -118,6 +126,7 @@ def concealed(
         rates=lambda ledger: np.array([gamma(ledger)]),
         estimate=estimators.implicit_exploration(spread),
         correct=corrections.no_correction,
+        counts=counts if skipping else None,
     )
 
 

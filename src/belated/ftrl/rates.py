@@ -10,6 +10,7 @@ import numpy as np
 
 from belated.arrays import Floats
 from belated.ftrl.ledger import Ledger, Play
+from belated.ftrl.skipping import skipped_plays
 
 Grid = Callable[[Ledger], Floats]
 Schedule = Callable[[Ledger], float]
@@ -130,6 +131,17 @@ def entropy_schedule(arms: int, bound: Schedule, weight: Callable[[Play], float]
         cost = bound(ledger)
         for play in ledger.plays:
             cost += sum(weight(ledger.plays[s - 1]) for s in play.waiting)
+        return math.sqrt(math.log(arms) / cost) if cost > 0.0 else math.inf
+
+    return rate
+
+
+def skipping_schedule(arms: int, weight: Callable[[Play], float]) -> Schedule:
+    """The schedule gamma_t = sqrt(ln K / (W_t + Z_t)) of Theorem 9; infinite while both are 0."""
+
+    def rate(ledger: Ledger) -> float:
+        found = skipped_plays(ledger, weight)
+        cost = found.most_waiting + found.cost
         return math.sqrt(math.log(arms) / cost) if cost > 0.0 else math.inf
 
     return rate

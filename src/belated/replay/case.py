@@ -67,9 +67,12 @@ def parse_case(content: object) -> Case:
     if setting is Setting.CONCEALED:
         options["max_missing"] = _promise(content)
         extra = content.get("options") or {}
-        if not isinstance(extra, dict) or set(extra) - {"gamma_weight"}:
-            raise ValueError(f"options is {extra!r}; only gamma_weight may be set there")
+        if not isinstance(extra, dict) or set(extra) - {"gamma_weight", "skipping"}:
+            raise ValueError(
+                f"options is {extra!r}; only gamma_weight and skipping may be set there"
+            )
         options["gamma_weight"] = extra.get("gamma_weight")
+        options["skipping"] = extra.get("skipping", False)
     bandit = setting is not Setting.FULL_INFORMATION
     return Case(
         setting=setting,

@@ -8,7 +8,7 @@ docs/beyond-the-paper.md).
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -20,18 +20,29 @@ from belated.compiled.dispatch import NO_ARM
 from belated.compiled.kernels import compiled
 from belated.learners.contract import PaperLearner, Prediction, SolverInfo, Verbs
 from belated.learners.new_arms import with_entrants
+from belated.learners.paper.skipping import (
+    SkippablePlays,
+    end_play,
+    no_plays,
+    put_in,
+    skip_costly_plays,
+    skips,
+    waiting_after_skips,
+    with_free_slots,
+)
 from belated.learners.states import ArmCounts, ArmFloats, FreshFloats
 from belated.numerics.exact_sums import add_exactly
 from belated.solvers.concealed import WORK, solve_concealed
 from belated.types import Need, Setting
 
-DIVISOR, WEIGHT = range(2)  # the columns of a play
+DIVISOR, WEIGHT = range(2)  # the columns of a play; with skipping, its slot is in the second
+FIRST_ROOM = 16  # for outstanding plays, with skipping
 GammaWeight = Literal["q", "q+eps"]
 GammaBound = Literal["max_missing", "waiting"]
 
 
-# Parts that states saved before format version 5 lack, with the values that they then have.
-ADDED_IN_VERSION_5 = {"most_waiting": 0.0, "last_arm": NO_ARM, "bound_by_promise": 1}
+# Parts that states saved before format version 5 lack, and one that they have.
+ADDED_IN_VERSION_5 = ("most_waiting", "last_arm", "bound_by_promise", "skippable")
 OLDER_PART = "weight_with_epsilon"
 
 
@@ -43,7 +54,7 @@ class ConcealedState(NamedTuple):
     subtracted, and their difference must stay exact. `overlap` is the double sum of
     eq:censoredgamma, and `dual` the warm start of the solver. `most_waiting` is the largest sum in
     `waiting` at the start of any round played so far, W_t of Proposition 2, and `last_arm` the arm
-    played last.
+    played last. `skippable` has the plays that may be skipped; those that are do not wait.
     """
 
     losses: ArmFloats
@@ -58,17 +69,18 @@ class ConcealedState(NamedTuple):
     most_waiting: Floats
     last_arm: Counts
     bound_by_promise: Counts
+    skippable: SkippablePlays
 
 
-def without_parts_of_version_5(parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts of a state, by their dotted names, that were saved before version 5."""
-    added = {
-        name.removesuffix(OLDER_PART) + part
-        for name in parts
-        if name.endswith(OLDER_PART)
-        for part in ADDED_IN_VERSION_5
+def added_in_version_5(names: Collection[str]) -> dict[str, str]:
+    """Return which parts of a state version 5 added, each with an older part beside it."""
+    beside = {name.removesuffix(OLDER_PART): name for name in names if name.endswith(OLDER_PART)}
+    return {
+        name: older
+        for name in names
+        for above, older in beside.items()
+        if name.startswith(above) and name[len(above) :].partition(".")[0] in ADDED_IN_VERSION_5
     }
-    return {name: part for name, part in parts.items() if name not in added}
 
 
 class ConcealedInfo(NamedTuple):
@@ -76,7 +88,8 @@ class ConcealedInfo(NamedTuple):
 
     dual has the solver's multipliers, passes its passes over the arms, and work its working space.
     overlap is the double sum of eq:censoredgamma over the rounds before; `commit` adds this round's
-    part to it. most_waiting is W_t of Proposition 2.
+    part to it, and it is Z_t of Theorem 9. most_waiting is W_t of Proposition 2, and skipped counts
+    the plays skipped in the rounds up to this one.
     """
 
     dual: Floats
@@ -84,12 +97,14 @@ class ConcealedInfo(NamedTuple):
     work: Floats
     overlap: Floats
     most_waiting: Floats
+    skipped: Counts
 
     @classmethod
     def blank(cls, arms: int) -> "ConcealedInfo":
         """Make an empty record for this number of arms."""
         solver = SolverInfo.blank(arms, dual=1 + arms, work=WORK)
-        return cls(*solver, overlap=np.zeros(1), most_waiting=np.zeros(1))
+        skipped = np.zeros(1, dtype=np.int64)
+        return cls(*solver, overlap=np.zeros(1), most_waiting=np.zeros(1), skipped=skipped)
 
 
 @compiled
@@ -108,6 +123,9 @@ def most_waiting_now(state: ConcealedState) -> float:
     most, last = state.most_waiting[0], state.last_arm[0]
     if last < 0:
         return float(most)
+    if skips(state.skippable):
+        left = waiting_after_skips(state.skippable, state.waiting, last, state.overlap[0])
+        return float(max(most, left))
     return float(max(most, state.waiting[0, last] + state.waiting[1, last]))
 
 
@@ -163,6 +181,7 @@ def commit_with(
     """Play the round; `info` may be a part of another learner's info."""
     commit_play(state, prediction.q[arm], arm, plays)
     info.overlap[0] = state.overlap[0]
+    info.skipped[0] = state.skippable.skipped[0]
     for i in range(state.dual.shape[0]):
         state.dual[i] = info.dual[i]
 
@@ -171,11 +190,17 @@ def commit_with(
 def commit_play(state: ConcealedState, q: float, arm: int, plays: Floats) -> None:
     """Freeze the play of an arm that had the probability q, and count it as outstanding."""
     plays[0, DIVISOR] = q + epsilon_now(state)
-    plays[0, WEIGHT] = 1.0 / plays[0, DIVISOR] if state.weight_with_epsilon[0] == 1 else 1.0 / q
+    weight = 1.0 / plays[0, DIVISOR] if state.weight_with_epsilon[0] == 1 else 1.0 / q
+    plays[0, WEIGHT] = weight
     state.most_waiting[0] = most_waiting_now(state)
+    if skips(state.skippable):
+        if state.last_arm[0] >= 0:
+            last = state.last_arm[0]
+            skip_costly_plays(state.skippable, state.waiting, last, state.overlap[0])
+        plays[0, WEIGHT] = put_in(state.skippable, arm, weight)
     state.last_arm[0] = arm
     state.overlap[0] += state.waiting[0, arm] + state.waiting[1, arm]
-    add_exactly(state.waiting, arm, plays[0, WEIGHT])
+    add_exactly(state.waiting, arm, weight)
     state.outstanding[arm] += 1
     state.round[0] += 1
 
@@ -183,17 +208,26 @@ def commit_play(state: ConcealedState, q: float, arm: int, plays: Floats) -> Non
 @compiled
 def withdraw(state: ConcealedState, play: Floats, arm: int) -> None:
     """Remove a play of an arm from its outstanding plays."""
+    end(state, play, arm)
+
+
+@compiled
+def end(state: ConcealedState, play: Floats, arm: int) -> bool:
+    """Remove a play of an arm from its outstanding plays; returns whether its loss counts."""
     state.outstanding[arm] -= 1
+    if skips(state.skippable):
+        return end_play(state.skippable, state.waiting, arm, int(play[WEIGHT]))
     add_exactly(state.waiting, arm, -play[WEIGHT])
     if state.outstanding[arm] == 0:
         state.waiting[:, arm] = 0.0
+    return True
 
 
 @compiled
 def observe(state: ConcealedState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """Add ltil_s = l / (q_s + epsilon_s) to Lhat^av; there are no corrections (th:concealed)."""
-    withdraw(state, play, arm)
-    state.losses[arm] += loss / play[DIVISOR]
+    if end(state, play, arm):
+        state.losses[arm] += loss / play[DIVISOR]
 
 
 @dataclass(frozen=True)
@@ -205,12 +239,14 @@ class Concealed(PaperLearner):
     eq:censoredgamma: 1/q as the paper writes, or 1/(q + epsilon) as its proof needs. `gamma_bound`
     chooses what bounds the cost of the coming play there: "max_missing", the promise that the paper
     asks for, or "waiting", the largest cost seen so far, with which the repaired variant does
-    without a promise (Proposition 2); max_missing is then only watched.
+    without a promise (Proposition 2); max_missing is then only watched. With `skipping` the
+    repaired variant ignores plays that have cost too much by being outstanding (Theorem 9).
     """
 
     max_missing: int | None = None
     gamma_weight: GammaWeight | None = None
     gamma_bound: GammaBound | None = None
+    skipping: bool = False
 
     name: ClassVar[str] = "concealed"
     setting: ClassVar[Setting] = Setting.CONCEALED
@@ -230,6 +266,13 @@ class Concealed(PaperLearner):
         self._choose("gamma_weight", ("q", "q+eps"), default="q" if paper else "q+eps")
         bounds = ("max_missing", "waiting")
         self._choose("gamma_bound", bounds, default="max_missing" if paper else "waiting")
+        if not isinstance(self.skipping, bool):
+            raise ValueError(f"skipping is {self.skipping!r}; it must be True or False")
+        if self.skipping and (paper or self.rests_on_promise or self.gamma_weight == "q"):
+            raise ValueError(
+                "skipping is True; it must be False unless variant is 'repaired' with its own "
+                "gamma_weight and gamma_bound"
+            )
         most = 0 if self.max_missing is None and self.rests_on_promise else self.max_missing
         if most is not None:
             most = as_count(most, "max_missing", 0, MOST_ROUNDS)
@@ -269,7 +312,13 @@ class Concealed(PaperLearner):
             most_waiting=np.zeros(1),
             last_arm=np.full(1, NO_ARM, dtype=np.int64),
             bound_by_promise=np.full(1, int(self.rests_on_promise), dtype=np.int64),
+            skippable=no_plays(self.arms, room=FIRST_ROOM if self.skipping else 0),
         )
+
+    def reserved(self, state: ConcealedState, rounds: int) -> ConcealedState:
+        if not self.skipping or state.skippable.free[0] >= rounds:
+            return state
+        return state._replace(skippable=with_free_slots(state.skippable, rounds))
 
     def with_arms(self, state: ConcealedState, kept: Sequence[int], added: int) -> ConcealedState:
         entered: ConcealedState = with_entrants(self, state, kept, added)

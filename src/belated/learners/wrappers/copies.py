@@ -17,7 +17,7 @@ import numpy as np
 from belated.arrays import Floats
 from belated.compiled.stacking import copy_of
 from belated.learners.contract import Facts, Learner, Prediction
-from belated.learners.paper.concealed import without_parts_of_version_5
+from belated.learners.paper.concealed import added_in_version_5
 from belated.learners.states import leaves, mapped
 from belated.types import Delivery
 
@@ -109,7 +109,9 @@ class Copied(Learner):
         The stack of that version consisted of the base's parts of that version.
         """
         one, before = self.one(), "copy_"
-        fresh = without_parts_of_version_5(leaves(one.start()))
+        now = leaves(one.start())
+        added = added_in_version_5(now)
+        fresh = {name: array for name, array in now.items() if name not in added}
         old = {name.removeprefix(before): parts[name] for name in parts if name.startswith(before)}
         room = sum(map(len, old.values())) // sum(array.size for array in fresh.values())
         stack: dict[str, list[Any]] = {f"stack.{name}": [] for name in fresh}
