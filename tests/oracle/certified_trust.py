@@ -30,8 +30,12 @@ class CertifiedTrust(Drawn):
         self.out.append(len(self.unknown(t)))
         C, b = self.regret_estimates(t), self.budget(t)
         self.trusted.append(self.is_trusted(C, b))
-        self.q.append(self.given[t - 1])
+        self.q.append(self.propensities(t))
         return {"C": C, "b": b, "trusted": self.trusted[-1]}
+
+    def propensities(self, t: int) -> Vector:
+        """The q that the arm of round t is drawn from; any is allowed, here the case's."""
+        return self.given[t - 1]
 
     def unknown(self, t: int) -> list[int]:
         """The trusted plays that are outstanding at the start of round t."""

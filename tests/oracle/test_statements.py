@@ -18,6 +18,7 @@ from .without_promise import WithoutPromise
 
 SLACK = mp.mpf(10) ** -35  # rounding in fifty digits
 GAMES = range(8)
+WITH_SKIPS = [1, 3, 4, 8, 11]  # of one to four plays
 
 
 @pytest.fixture(autouse=True)
@@ -114,7 +115,7 @@ def test_every_run_of_theorem_6(seed: int) -> None:
 # --- Prop. 2 and Theorem 9 ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", GAMES)
+@pytest.mark.parametrize("seed", WITH_SKIPS)
 @pytest.mark.parametrize("kind", [WithoutPromise, Skipping])
 def test_every_run_without_a_promise(kind: type[WithoutPromise], seed: int) -> None:
     case = random_case("skipping", seed, K=2 + seed % 2)
@@ -144,13 +145,13 @@ def late_news(T: int) -> dict[str, Any]:
     return case | {"losses": [[0.5, 0.5]] * T, "delays": [[None, None], *[[0, 0]] * (T - 1)]}
 
 
-@pytest.mark.parametrize("seed", GAMES)
+@pytest.mark.parametrize("seed", [0, 3, 5, 11])
 def test_how_many_plays_are_skipped(seed: int) -> None:
     """Theorem 9 (i), and (iii) for every set S of plays."""
     case = random_case("skipping", seed, K=2, T=7)
     case = case if seed else late_news(7)
     run = played(Skipping, case)
-    assert run.number_skipped() <= run.most_skipped()
+    assert 1 <= run.number_skipped() <= run.most_skipped()
     root = mp.sqrt(mp.log(2) * run.final_Z())
     for S in subsets(case["T"]):
         assert root <= run.root_bound(S) + SLACK
