@@ -16,8 +16,26 @@ from .transcription import grid_prior
 
 ARMS = 3
 MOST_MISSING = 1  # rho*, and the most plays outstanding (of the repaired learner) from round 2 on
-PHASES = (((0, 0, 0), 2), ((0, 0, 1), 1000), ((0, 1, 1), 10))  # losses, rounds; all told promptly
-HORIZON = 1014  # these rounds, then s and t
+
+
+class Game(NamedTuple):
+    """Two rounds without losses, then these, and then rounds s and t.
+
+    The loss of round 1 comes a round late, so that one loss is missing for a round; all others
+    until s are told at once. d_s = (inf, inf, 0) and arm 3 loses 1; t loses (1, 0, 0).
+    """
+
+    last_loses: int  # rounds with losses (0, 0, 1)
+    two_lose: int  # rounds with losses (0, 1, 1)
+
+    @property
+    def horizon(self) -> int:
+        return self.last_loses + self.two_lose + 4
+
+    @property
+    def losses(self) -> list[tuple[int, int, int]]:
+        """Of the rounds before s that are not without losses."""
+        return [(0, 0, 1)] * self.last_loses + [(0, 1, 1)] * self.two_lose
 
 
 class State(NamedTuple):
@@ -34,6 +52,9 @@ class State(NamedTuple):
         """Learn of a loss of 1 of an arm that was drawn from q."""
         L = [x + 1 / q[i] if i == arm else x for i, x in enumerate(self.L)]
         return State(tuple(L), self.observed + 1)
+
+
+BEGINNING = State((mp.mpf(0),) * ARMS, 0)
 
 
 class Sides(NamedTuple):
@@ -68,45 +89,38 @@ def prediction(state: State, horizon: int) -> Vector:
     return marginal(joint(state, horizon))
 
 
-def history(seed: int) -> State:
-    """What is known at the start of round s = 1013 of the game of 1,014 rounds, on one path.
-
-    The loss of round 1 comes a round late and is 0, so that one loss is missing for a round; all
-    others are told at once.
-    """
+def history(game: Game, seed: int) -> State:
+    """What is known at the start of round s, on one path."""
     draw = random.Random(seed)
-    state = State((mp.mpf(0),) * ARMS, 0)
-    for losses, rounds in PHASES:
-        for _ in range(rounds):
-            q = prediction(state, HORIZON)
-            arm = drawn(q, draw.random())
-            if losses[arm]:
-                state = state.told(arm, q)
+    state = BEGINNING
+    for losses in game.losses:
+        q = prediction(state, game.horizon)
+        arm = drawn(q, draw.random())
+        if losses[arm]:
+            state = state.told(arm, q)
     return state
 
 
-def all_histories(least: Number) -> tuple[dict[State, Number], Number]:
+def all_histories(game: Game, least: Number) -> tuple[dict[State, Number], Number]:
     """The probability of every state at the start of round s, and that of what is left out.
 
     Few draws change the state, so there are few of them. Those less likely than `least` in some
     round are left out from there on.
     """
-    chances: dict[State, Number] = {State((mp.mpf(0),) * ARMS, 0): mp.mpf(1)}
-    for losses, rounds in PHASES:
-        for _ in range(rounds):
-            chances = {
-                state: chance
-                for state, chance in after_a_round(chances, losses).items()
-                if chance >= least
-            }
+    chances: dict[State, Number] = {BEGINNING: mp.mpf(1)}
+    for losses in game.losses:
+        later = after_a_round(chances, losses, game.horizon)
+        chances = {state: chance for state, chance in later.items() if chance >= least}
     return chances, 1 - sum(chances.values())
 
 
-def after_a_round(chances: dict[State, Number], losses: tuple[int, ...]) -> dict[State, Number]:
+def after_a_round(
+    chances: dict[State, Number], losses: tuple[int, ...], horizon: int
+) -> dict[State, Number]:
     """The probabilities of the states after one more round whose losses are told at once."""
     later: dict[State, Number] = {}
     for state, chance in chances.items():
-        q = prediction(state, HORIZON)
+        q = prediction(state, horizon)
         for arm, x in enumerate(q):
             reached = state.told(arm, q) if losses[arm] else state
             later[reached] = later.get(reached, mp.mpf(0)) + chance * x
