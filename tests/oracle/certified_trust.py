@@ -71,6 +71,17 @@ class CertifiedTrust(Drawn):
         return self.K == 1 or max(C) <= b
 
 
+def with_floor(q: Vector, C: Vector, b: Number, t: int, c: Number) -> Vector:
+    """Convention 32: q raised to the exploration that keeps trust, and divided by its sum.
+
+    The floor of arm u is min(1/(2K), c t/(b_t - C_t(u))^2), in a trusted round.
+    """
+    most = mp.mpf(1) / (2 * len(q))
+    floors = [min(most, c * t / (b - x) ** 2) if x != b else most for x in C]
+    raised = [max(x, y) for x, y in zip(q, floors, strict=True)]
+    return [x / sum(raised) for x in raised]
+
+
 class OtherReading(CertifiedTrust):
     """Convention 29: a trusted play counts as outstanding from the moment it is made."""
 

@@ -9,7 +9,8 @@ from mpmath import mp
 
 from .advice_concealed import AdviceConcealed
 from .advice_full import AdviceFull
-from .certified_trust import CertifiedTrust
+from .argmin import Number
+from .certified_trust import CertifiedTrust, with_floor
 from .random_games import random_case
 from .script import Drawn
 from .skipping import Skipping
@@ -89,8 +90,8 @@ def test_one_hot_policies_are_the_repaired_full_information_learner(seed: int) -
     case = one_hot(random_case("advice-full", seed))
     run = AdviceFull(case).finished()
     arms = predictions(case | {"setting": "full", "variant": "repaired"}, digits=50)
-    gaps = [abs(x - y) for rows in zip(run.q, arms.q, strict=True) for x, y in zip(*rows)]  # noqa: B905
-    assert max(gaps) < SLACK
+    for found, expected in zip(run.q, arms.q, strict=True):
+        assert max(abs(x - y) for x, y in zip(found, expected, strict=True)) < SLACK
     assert run.eta == arms.eta
 
 
@@ -101,6 +102,7 @@ def test_one_hot_policies_are_the_repaired_full_information_learner(seed: int) -
 def test_every_run_of_theorem_6(seed: int) -> None:
     case = random_case("advice-concealed", seed)
     run, T, K = played(AdviceConcealed, case), case["T"], case["K"]
+    assert abs(run.gamma[0] - 2 * mp.sqrt(mp.log(case["N"]) / mp.sqrt(K))) < SLACK
     assert never_rises(run.gamma)
     for t in range(1, T + 1):
         assert run.v(t) <= mp.sqrt(K * t) / 4 + SLACK
@@ -136,6 +138,36 @@ def test_contributions_are_the_overlap_of_plays_not_skipped(seed: int) -> None:
     run = played(Skipping, case)
     for t in range(1, case["T"] + 2):
         assert abs(run.Z(t) - run.overlap(t)) < SLACK
+
+
+@pytest.mark.parametrize("seed", WITH_SKIPS)
+def test_only_plays_of_the_arm_played_last_are_skipped(seed: int) -> None:
+    """Convention 23: Z never falls, and only their contributions have grown."""
+    run = played(Skipping, random_case("skipping", seed, K=2 + seed % 2))
+    for t, plays in enumerate(run.skipped, start=1):
+        assert all(run.arm(s) == run.arm(t - 1) for s in plays)
+
+
+class WithPromise(WithoutPromise):
+    """Convention 21: rho* sqrt(K t) in the place of W_t."""
+
+    def __init__(self, case: dict[str, Any]) -> None:
+        super().__init__(case)
+        self.promise = case["rho_star"]
+
+    def most_waiting(self, t: int) -> Number:
+        return self.promise * mp.sqrt(self.K * t)
+
+
+@pytest.mark.parametrize("rho_star", [0, 2])
+@pytest.mark.parametrize("seed", range(2))
+def test_with_a_promise_it_is_the_repaired_learner(rho_star: int, seed: int) -> None:
+    case = random_case("concealed", seed, K=2) | {"rho_star": rho_star}
+    run, expected = played(WithPromise, case), predictions(case, digits=50)
+    assert expected.gamma is not None
+    for t in range(case["T"]):
+        assert run.gamma[t] == expected.gamma[t] or abs(run.gamma[t] - expected.gamma[t]) < SLACK
+        assert max(abs(x - y) for x, y in zip(run.q[t], expected.q[t], strict=True)) < SLACK
 
 
 def late_news(T: int) -> dict[str, Any]:
@@ -194,6 +226,16 @@ def test_the_estimated_regret_stays_within_the_budget(seed: int) -> None:
     for t in range(2, case["T"] + 2):
         assert max(run.regret_estimates(t)) <= run.budget(t - 1) + 1 + SLACK
     assert never_rises([-run.budget(t) for t in range(1, case["T"] + 1)])
+
+
+def test_the_floor_of_exploration() -> None:
+    """Convention 32, with b = 3: floors 1/4 of a tie, 1/100 far below, 1/9 in between."""
+    q = with_floor([mp.mpf(0), mp.mpf(1)], [mp.mpf(3), mp.mpf(-7)], mp.mpf(3), 1, mp.mpf(1))
+    assert q == [mp.mpf(1) / 5, mp.mpf(4) / 5]
+    q = with_floor([mp.mpf(0), mp.mpf(1)], [mp.mpf(0), mp.mpf(-7)], mp.mpf(3), 1, mp.mpf(1))
+    assert abs(q[0] - mp.mpf(1) / 10) < SLACK
+    q = with_floor([mp.mpf(1), mp.mpf(0)], [mp.mpf(0), mp.mpf(-7)], mp.mpf(3), 1, mp.mpf(1))
+    assert abs(q[1] - mp.mpf(1) / 101) < SLACK
 
 
 # --- conventions -------------------------------------------------------------------------------
