@@ -1,4 +1,4 @@
-"""What N policies advise: distributions over the arms, given before each round (section 3b)."""
+"""What N policies advise before each round: distributions over the arms (Theorems 5 and 6)."""
 
 from typing import Any
 

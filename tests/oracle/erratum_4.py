@@ -1,4 +1,4 @@
-"""Section 3d: eq:tricky as an inequality is false for the partially concealed learner, too.
+"""E4 refuted: eq:tricky as an inequality is false for the partially concealed learner, too.
 
 Three arms, of which the last is played hardly ever. A loss of the last arm that is told lowers the
 rate eta, and that lowers q(1); the loss itself does next to nothing to q(1). So q_t(1) is larger

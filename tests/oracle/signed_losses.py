@@ -1,4 +1,4 @@
-"""Section 3c: losses of both signs. Why lem:drift needs losses >= 0, and two ways around it.
+"""Losses of both signs: why lem:drift needs losses >= 0, and two ways around it (Prop. 8, 8').
 
 Numbers may be fractions where only sums and products are taken.
 """

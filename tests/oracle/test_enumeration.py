@@ -95,7 +95,7 @@ def check_path_of_theorem_6(run: AdviceConcealed) -> None:
 
 
 def test_the_waiting_weight_estimates_the_missing_mass() -> None:
-    """Section 3b: without exploration E w_t(n) = rho_t(n) exactly; with it, it is smaller."""
+    """Theorem 6: without exploration E w_t(n) = rho_t(n) exactly; with it, it is smaller."""
     case = random_case("advice-concealed", 3, K=2, N=2, T=4)
     case["advice"] = [[[0.25, 0.75], [0.5, 0.5]], [[1 / 16, 15 / 16], [0.75, 0.25]]] * 2
     case["delays"] = [[2, None], [1, 2], [None, 0], [0, 1]]

@@ -57,14 +57,17 @@ def test_the_inequality_fails_in_expectation() -> None:
     assert sum(chances[state] for state, x in gaps.items() if x <= 0) > 0.01
 
 
-@pytest.mark.check  # a minute
+@pytest.mark.check  # takes long
 def test_the_long_game_in_expectation() -> None:
-    """E weighted - E plain = 3.5512e-6 in 1,014 rounds; in some histories it is negative."""
-    chances, left_out = all_histories(LONG, mp.mpf("1e-8"))
+    """E weighted - E plain = 3.55e-6 in 1,014 rounds; one history in 300 does not violate.
+
+    Over all histories but a share of 5e-4; leaving out less changes no digit of these.
+    """
+    chances, left_out = all_histories(LONG, mp.mpf("1e-6"))
     gaps = {state: gap(state, LONG) for state in chances}
-    assert 0 <= left_out < 1e-5
-    assert abs(sum(chances[state] * x for state, x in gaps.items()) - mp.mpf("3.5512e-6")) < 1e-10
-    assert min(gaps.values()) < 0
+    assert 0 <= left_out < 5e-4
+    assert abs(sum(chances[state] * x for state, x in gaps.items()) - mp.mpf("3.55e-6")) < 5e-9
+    assert 0.002 < sum(chances[state] for state, x in gaps.items() if x <= 0) < 0.004
 
 
 def gap(state: State, game: Game) -> Number:

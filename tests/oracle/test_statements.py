@@ -68,7 +68,7 @@ def test_corrections_pay_for_the_drift(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", GAMES)
 def test_missing_mass_is_at_most_the_missing_losses(seed: int) -> None:
-    """Section 3b: rho_t(n) <= sum_i rho_t(i) and <= t - 1; and no rate ever rises."""
+    """Theorem 5: rho_t(n) <= sum_i rho_t(i) and <= t - 1; and no rate ever rises."""
     run = AdviceFull(random_case("advice-full", seed)).finished()
     for t, row in enumerate(run.rho, start=1):
         assert max(row) <= min(t - 1, len(run.missing(t))) + SLACK
