@@ -25,8 +25,10 @@ def named_options(text: str) -> tuple[str, dict[str, int | float | str]]:
     return name, options
 
 
-def as_value(text: str) -> int | float | str:
-    """The value of an option: a whole number, a number, or the text itself."""
+def as_value(text: str) -> bool | int | float | str:
+    """The value of an option: true or false, a whole number, a number, or the text itself."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
     for kind in (int, float):
         try:
             return kind(text)

@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 from belated.analysis import theorems
-from belated.analysis.bounds import BY_ITS_RUN, FALSE, GAPS, GUARDED, Bound, bound_for, mean_bound
+from belated.analysis.bounds import (
+    BY_ITS_RUN,
+    FALSE,
+    GAPS,
+    GUARDED,
+    Bound,
+    RunMeans,
+    bound_for,
+    mean_bound,
+)
 from belated.analysis.certificates import account_certificate, certificate, mixture_certificate
 from belated.analysis.game_sums import GameSums, sum_up
 from belated.analysis.lower_bounds import (
@@ -221,13 +230,17 @@ def learners_without_a_value() -> list[Any]:
             "arms times horizon is below e^3",
         ),
         (Concealed(arms=3, max_missing=1), game, "2 losses of an arm are missing"),
-        (Concealed(arms=3, max_missing=2), game, "expected_missing is not given"),
+        (Concealed(arms=3, max_missing=2), game, "means over runs are not given"),
         (
             Concealed(arms=3, max_missing=2, gamma_weight="q+eps"),
             game,
             "the theorem is about gamma_weight='q'",
         ),
-        (Concealed(arms=3, max_missing=2, variant="repaired"), game, "overlap is not given"),
+        (
+            Concealed(arms=3, max_missing=2, variant="repaired"),
+            game,
+            "means over runs are not given",
+        ),
         (
             Concealed(arms=3, max_missing=2, variant="repaired", gamma_weight="q"),
             game,
@@ -268,23 +281,28 @@ def test_too_many_arms() -> None:
 def test_what_is_stated_and_what_is_proven() -> None:
     """Bandits: the value is that of the formula, and only the repaired concealed one is proven."""
     game = late_game()
-    means = {"expected_missing": 96.0, "overlap": 200.0, "root_waiting": 4.0}
+    means = RunMeans(96.0, 200.0, 14.0, 4.0)
     partial = PartiallyConcealed(arms=3, horizon=60, max_missing=2)
     u = ComparatorTerms(math.log(3.0), float(game.losses[1]), float(game.missing_losses[1]))
-    stated = bound_for(partial, game, 1, **means)
+    stated = bound_for(partial, game, 1, means)
     assert stated.value == pytest.approx(theorems.partially_concealed(u, 3, 60, 2))
     assert (stated.label, stated.applies, stated.why) == ("th:banditbound", False, GAPS)
 
-    paper = bound_for(Concealed(arms=3, max_missing=5), game, 1, **means)
+    paper = bound_for(Concealed(arms=3, max_missing=5), game, 1, means)
     assert paper == Bound("th:concealed", theorems.concealed(3, 50, 5, 96.0), False, FALSE)
     repaired = Concealed(arms=3, variant="repaired")
-    without = bound_for(repaired, game, 1, **means)
+    without = bound_for(repaired, game, 1, means)
     expected = 8.0 * math.sqrt(150.0) + 3.0 * math.sqrt(200.0 * math.log(3.0))
     assert without.value == pytest.approx(expected + 4.0 * math.sqrt(math.log(3.0)))
     assert without.applies
-    assert bound_for(replace(repaired, max_missing=0), game, 1, **means) == without
+    assert bound_for(replace(repaired, max_missing=0), game, 1, means) == without
+    skipping = bound_for(replace(repaired, skipping=True), game, 1, means)
+    roots = 5.0 * 14.0 + 4.0
+    assert skipping.value == pytest.approx(
+        8.0 * math.sqrt(150.0) + roots * math.sqrt(math.log(3.0))
+    )
     promised = replace(repaired, max_missing=5, gamma_bound="max_missing")
-    bound = bound_for(promised, game, 1, **means)
+    bound = bound_for(promised, game, 1, means)
     assert bound.value == theorems.repaired_concealed(3, 50, 5, 200.0)
     assert bound.applies
 
@@ -415,15 +433,15 @@ def test_the_papers_theorems_are_about_losses_told_when_they_arrive(
     changed: dict[str, Any], variant: Any
 ) -> None:
     """Told later, or made up by a window, there is no number for any of the three."""
-    game, means = late_game(), {"expected_missing": 1.0, "overlap": 1.0, "root_waiting": 1.0}
+    game, means = late_game(), RunMeans(1.0, 1.0, 1.0, 1.0)
     learners = [
         experts(game, variant),
         PartiallyConcealed(arms=3, horizon=50, max_missing=2),
         Concealed(arms=3, variant=variant, max_missing=2),
     ]
     for learner in learners:
-        assert bound_for(learner, game, 0, **means).value is not None
-        bound = bound_for(replace(learner, **changed), game, 0, **means)
+        assert bound_for(learner, game, 0, means).value is not None
+        bound = bound_for(replace(learner, **changed), game, 0, means)
         assert (bound.value, bound.applies) == (None, False)
         assert bound.why == "the theorem is about losses told when they arrive"
 

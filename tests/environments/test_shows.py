@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from belated.analysis.bounds import bound_for, run_means
+from belated.analysis.game_sums import sum_up
 from belated.arrays import Floats
 from belated.environments.environment import Environment
 from belated.environments.scenarios import scenario
@@ -101,3 +103,16 @@ def test_the_repaired_bandit_finds_the_good_arm_of_many_sooner() -> None:
     paper, repaired = (bandit(environment, each) for each in ("paper", "repaired"))
     assert paper.loss > 2.0 * repaired.loss
     assert paper.last[0] < 0.5 < repaired.last[0]
+
+
+def test_skipping_a_few_plays_guards_the_bound() -> None:
+    """unbalanced: the bound of the bandit that skips is half that of the one that waits for all."""
+    game = game_of(scenario("unbalanced"))
+    bounds, sums = [], sum_up(game)
+    for skipping in (False, True):
+        learner = Concealed(arms=sums.arms, variant="repaired", skipping=skipping)
+        trace = played(learner, game)
+        assert trace.skipped <= 2.0 * np.sqrt(np.log(sums.arms) * trace.overlap)
+        assert (trace.skipped > 0) == skipping
+        bounds.append(bound_for(learner, sums, sums.best_arm, run_means([trace])).value or np.inf)
+    assert bounds[1] < 0.5 * bounds[0]

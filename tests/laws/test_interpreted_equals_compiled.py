@@ -19,6 +19,7 @@ from belated.learners.registry import registered
 INTERPRETED, COMPILED = {"BELATED_COMPILE": "never"}, {"BELATED_COMPILE": "wait"}
 VARIANTS = [
     "concealed:variant=repaired",
+    "concealed:variant=repaired,skipping=True",
     "partially-concealed:variant=repaired",
     "full-information:variant=repaired",
     "practical-bandit:forgets=0,levels=0,listens=0",

@@ -51,8 +51,8 @@ FAULTS = [
     Fault(
         "wrong propensity: epsilon of the arrival round (concealed)",
         CONCEALED,
-        "    state.losses[arm] += loss / play[DIVISOR]\n",
-        "    state.losses[arm] += loss / (1.0 / play[WEIGHT] + epsilon_now(state))\n",
+        "        state.losses[arm] += loss / play[DIVISOR]\n",
+        "        state.losses[arm] += loss / (1.0 / play[WEIGHT] + epsilon_now(state))\n",
     ),
     Fault(
         "wrong propensity: no implicit exploration (concealed)",
@@ -168,8 +168,8 @@ FAULTS = [
         "own play counted as outstanding in its own round (concealed)",
         CONCEALED,
         "    state.overlap[0] += state.waiting[0, arm] + state.waiting[1, arm]\n"
-        "    add_exactly(state.waiting, arm, plays[0, WEIGHT])\n",
-        "    add_exactly(state.waiting, arm, plays[0, WEIGHT])\n"
+        "    add_exactly(state.waiting, arm, weight)\n",
+        "    add_exactly(state.waiting, arm, weight)\n"
         "    state.overlap[0] += state.waiting[0, arm] + state.waiting[1, arm]\n",
     ),
     Fault(
@@ -227,6 +227,63 @@ IN_HAND = [
         'stream=_stream_in(content["stream"]),',
         "stream=np.arange(1, 5, dtype=np.uint64),",
         "asktell/test_saving.py::test_saving_and_resuming_leaves_the_learner_and_the_text_as_they_are",
+    ),
+]
+
+
+BEYOND = "replay/test_beyond_the_paper.py"
+SKIPPING = "learners/paper/skipping.py"
+WITHOUT_PROMISE = [
+    Fault(
+        "W counts a play from the moment it is made (Proposition 2)",
+        CONCEALED,
+        "    add_exactly(state.waiting, arm, weight)\n    state.outstanding",
+        "    add_exactly(state.waiting, arm, weight)\n"
+        "    state.most_waiting[0] = most_waiting_now(state)\n    state.outstanding",
+        BEYOND,
+    ),
+    Fault(
+        "W is what waits now, not the most that ever did (Proposition 2)",
+        CONCEALED,
+        "    return float(max(most, state.waiting[0, last] + state.waiting[1, last]))\n",
+        "    return float(state.waiting[0, last] + state.waiting[1, last])\n",
+        BEYOND,
+    ),
+    Fault(
+        "the coming play may cost nothing (Proposition 2)",
+        CONCEALED,
+        "        cost = most_waiting_now(state) + state.overlap[0]\n",
+        "        cost = state.overlap[0]\n",
+        BEYOND,
+    ),
+    Fault(
+        "a play is skipped one play too early (Theorem 9)",
+        SKIPPING,
+        "    plays.number[slot] = plays.played[arm]\n",
+        "    plays.number[slot] = plays.played[arm] - 1\n",
+        BEYOND,
+    ),
+    Fault(
+        "the loss of a skipped play is learned when it comes (Theorem 9)",
+        SKIPPING,
+        "    return bool(counts)\n",
+        "    return True\n",
+        BEYOND,
+    ),
+    Fault(
+        "skipped plays go on waiting (Theorem 9)",
+        SKIPPING,
+        "            add_exactly(left, 0, -plays.weight[slot])\n",
+        "            stays = True\n",
+        BEYOND,
+    ),
+    Fault(
+        "skipping compares with Z of the next round (Theorem 9)",
+        CONCEALED,
+        "            skip_costly_plays(state.skippable, state.waiting, last, state.overlap[0])\n",
+        "            total = state.overlap[0] + state.waiting[0, arm]\n"
+        "            skip_costly_plays(state.skippable, state.waiting, last, total)\n",
+        BEYOND,
     ),
 ]
 
@@ -510,14 +567,18 @@ def test_planted_fault_is_noticed(fault: Fault, tmp_path: Path) -> None:
 
 def test_without_a_fault_the_tests_pass_that_must_fail_with_one(tmp_path: Path) -> None:
     """The control of what follows: on the unchanged copy, run in the same way, all is well."""
-    tests = sorted({fault.noticed_by for fault in IN_HAND + HELD_BACK + PRACTICAL + IN_GAME})
+    tests = sorted(
+        {fault.noticed_by for fault in IN_HAND + WITHOUT_PROMISE + HELD_BACK + PRACTICAL + IN_GAME}
+    )
     run = run_of(copied(tmp_path), tests)
     assert run.returncode == 0, run.stdout[-2000:]
     assert "passed" in run.stdout
 
 
 @pytest.mark.parametrize(
-    "fault", IN_HAND + HELD_BACK + PRACTICAL + IN_GAME, ids=lambda fault: fault.name
+    "fault",
+    IN_HAND + WITHOUT_PROMISE + HELD_BACK + PRACTICAL + IN_GAME,
+    ids=lambda fault: fault.name,
 )
 def test_planted_fault_is_noticed_by_its_test(fault: Fault, tmp_path: Path) -> None:
     """One changed line in what users hold in their hands, or in the game, and its test fails."""

@@ -4,10 +4,10 @@ E1 to E13 are entries of docs/errata.md.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 FALSE = "stated by the paper; false in general, see docs/errata.md"
 GAPS = "stated by the paper; not known to fail, but its proof has gaps, see docs/errata.md"
 BY_ITS_RUN = "what is proven is about the run, not the game, see (2') of docs/theory-practical.md"
+BEYOND = "proven in docs/beyond-the-paper.md"
 GUARDED = "nothing is proven: the guard mends E3 of docs/errata.md, but E4, E6 and E8 remain"
 
 
@@ -59,14 +60,53 @@ def mean_bound(bounds: Sequence[Bound]) -> Bound:
     return weakest.with_value(math.fsum(values) / len(values))
 
 
+class RunMeans(NamedTuple):
+    """Means over runs that the bounds of concealed learners need.
+
+    `expected_missing` is the mean of sum_t <q_t, rho_t>. `overlap` is that of the sum in
+    eq:censoredgamma, which is A_T of E2 and Z_T of Theorem 9, and `root_overlap` that of its root.
+    `root_waiting` is the mean of sqrt(W_T) of Proposition 2.
+    """
+
+    expected_missing: float
+    overlap: float
+    root_overlap: float
+    root_waiting: float
+
+
+class MeasuredRun(Protocol):
+    """What is measured in a run for these means; a `Trace` has it."""
+
+    @property
+    def expected_missing(self) -> float: ...
+
+    @property
+    def overlap(self) -> float: ...
+
+    @property
+    def most_waiting(self) -> float: ...
+
+
+def run_means(runs: Sequence[MeasuredRun]) -> RunMeans:
+    """Return the means over runs of one learner."""
+    return RunMeans(
+        expected_missing=_mean(run.expected_missing for run in runs),
+        overlap=_mean(run.overlap for run in runs),
+        root_overlap=_mean(math.sqrt(run.overlap) for run in runs),
+        root_waiting=_mean(math.sqrt(run.most_waiting) for run in runs),
+    )
+
+
+def _mean(values: Iterable[float]) -> float:
+    return float(np.mean(list(values)))
+
+
 class BoundInputs(NamedTuple):
-    """The inputs of a bound: a game, a comparator, and means over runs that bandits need."""
+    """The inputs of a bound: a game, a comparator, and the means over runs that bandits need."""
 
     sums: "GameSums"
     u: Floats
-    expected_missing: float | None
-    overlap: float | None
-    root_waiting: float | None
+    means: RunMeans | None
 
     def against(self, prior: Floats) -> theorems.ComparatorTerms:
         """Return the terms of the comparator in the theorems, for a learner with this prior."""
@@ -75,25 +115,17 @@ class BoundInputs(NamedTuple):
 
 
 def bound_for(
-    learner: object,
-    sums: "GameSums",
-    u: Comparator,
-    *,
-    expected_missing: float | None = None,
-    overlap: float | None = None,
-    root_waiting: float | None = None,
+    learner: object, sums: "GameSums", u: Comparator, means: RunMeans | None = None
 ) -> Bound:
     """Return the bound on a learner's regret against u, an arm or a distribution, in a game.
 
-    A concealed learner also needs means over runs: expected_missing is that of sum_t <q_t, rho_t>;
-    for the repaired variant, overlap is that of the sum in eq:censoredgamma, which is A_T of E2,
-    and root_waiting that of sqrt(W_T) of Proposition 2.
+    The bound of a concealed learner also depends on means over runs (`run_means`).
     """
     if isinstance(learner, Learner) and learner.arms != sums.losses.size:
         arms = sums.losses.size
         raise ValueError(f"the learner has {learner.arms} arms; it must have the game's {arms}")
     weights = distribution(u, sums.losses.size)
-    return statement(learner, BoundInputs(sums, weights, expected_missing, overlap, root_waiting))
+    return statement(learner, BoundInputs(sums, weights, means))
 
 
 @singledispatch
@@ -194,42 +226,31 @@ def for_partially_concealed(learner: PartiallyConcealed, played: BoundInputs) ->
 
 @statement.register
 def for_concealed(learner: Concealed, played: BoundInputs) -> Bound:
-    """Return the bound th:concealed, or those that E2 and Proposition 2 prove in its place."""
-    if learner.variant == "paper":
-        return _concealed_as_in_the_paper(learner, played)
-    label, promised, most = "th:concealed, repaired", learner.rests_on_promise, learner.max_missing
-    overlap, waiting = played.overlap, played.root_waiting
+    """Return the bound th:concealed, or what E2, Proposition 2 and Theorem 9 prove instead."""
+    paper, promised = learner.variant == "paper", learner.rests_on_promise
+    label, weight = ("th:concealed", "q") if paper else ("th:concealed, repaired", "q+eps")
+    means, most = played.means, learner.max_missing or 0
     broken = _broken(
         _about_delivery(learner),
-        _about_missing(played.sums, most if promised else None),
-        (learner.gamma_weight != "q+eps", "the theorem is about gamma_weight='q+eps'"),
-        (overlap is None, "overlap is not given; the theorem needs it"),
-        (waiting is None and not promised, "root_waiting is not given; the theorem needs it"),
+        _about_missing(played.sums, most) if promised else (False, ""),
+        (learner.gamma_weight != weight, f"the theorem is about gamma_weight={weight!r}"),
+        (paper and not promised, "the theorem is about gamma_bound='max_missing'"),
+        (means is None, "means over runs are not given; the theorem needs them"),
     )
-    arms, rounds = learner.arms, played.sums.rounds
-    if broken or overlap is None:
+    if broken or means is None:
         return Bound(label, None, False, broken)
-    if most is not None and promised:
-        value = theorems.repaired_concealed(arms, rounds, most, overlap)
+    size = learner.arms, played.sums.rounds
+    if paper:
+        value = theorems.concealed(*size, most, means.expected_missing)
+        return Bound(label, value, False, FALSE)
+    if promised:
+        value = theorems.repaired_concealed(*size, most, means.overlap)
         return Bound(label, value, True, "proven in docs/errata.md (E2)")
-    value = theorems.unpromised_concealed(arms, rounds, overlap, waiting or 0.0)
-    return Bound(label, value, True, "proven in docs/beyond-the-paper.md (Proposition 2)")
-
-
-def _concealed_as_in_the_paper(learner: Concealed, played: BoundInputs) -> Bound:
-    """Return the bound th:concealed, for any comparator."""
-    label, expected, most = "th:concealed", played.expected_missing, learner.max_missing
-    broken = _broken(
-        _about_delivery(learner),
-        _about_missing(played.sums, most),
-        (learner.gamma_weight != "q", "the theorem is about gamma_weight='q'"),
-        (not learner.rests_on_promise, "the theorem is about gamma_bound='max_missing'"),
-        (expected is None, "expected_missing is not given; the theorem needs it"),
-    )
-    if broken or expected is None or most is None:
-        return Bound(label, None, False, broken)
-    value = theorems.concealed(learner.arms, played.sums.rounds, most, expected)
-    return Bound(label, value, False, FALSE)
+    if learner.skipping:
+        value = theorems.skipping_concealed(*size, means.root_overlap, means.root_waiting)
+        return Bound(label, value, True, f"{BEYOND} (Theorem 9)")
+    value = theorems.unpromised_concealed(*size, means.overlap, means.root_waiting)
+    return Bound(label, value, True, f"{BEYOND} (Proposition 2)")
 
 
 def _about_time(sums: "GameSums", horizon: int) -> list[tuple[bool, str]]:
@@ -243,12 +264,9 @@ def _about_delivery(learner: Learner) -> tuple[bool, str]:
     return not learner.told_on_arrival, "the theorem is about losses told when they arrive"
 
 
-def _about_missing(sums: "GameSums", promised: int | None) -> tuple[bool, str]:
+def _about_missing(sums: "GameSums", promised: int) -> tuple[bool, str]:
     most = int(sums.most_missing.max())
-    return (
-        promised is not None and most > promised,
-        f"{most} losses of an arm are missing; max_missing is {promised} (E12)",
-    )
+    return most > promised, f"{most} losses of an arm are missing; max_missing is {promised} (E12)"
 
 
 def _broken(*conditions: tuple[bool, str]) -> str:

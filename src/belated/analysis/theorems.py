@@ -63,6 +63,15 @@ def unpromised_concealed(arms: int, rounds: int, overlap: float, root_waiting: f
     return 8.0 * math.sqrt(arms * rounds) + delay
 
 
+def skipping_concealed(arms: int, rounds: int, root_overlap: float, root_waiting: float) -> float:
+    """Return the bound 8 sqrt(KT) + 5 E sqrt(ln K Z_T) + E sqrt(ln K W_T) of Theorem 9.
+
+    root_overlap is the mean of sqrt(Z_T), which includes the last play, root_waiting of sqrt(W_T).
+    """
+    delay = math.sqrt(math.log(arms)) * (5.0 * root_overlap + root_waiting)
+    return 8.0 * math.sqrt(arms * rounds) + delay
+
+
 def repaired_concealed(arms: int, rounds: int, max_missing: int, overlap: float) -> float:
     """Return the bound 9 sqrt(KT) + (1/2) rho* ln K + 3 sqrt(ln K A_T) of E2; overlap is A_T."""
     logs = math.log(arms)

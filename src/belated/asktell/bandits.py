@@ -300,6 +300,8 @@ class ConcealedBandit(BanditSession):
         variant: "paper"; "repaired", whose theorem is true and needs no promise; "practical" for a
             learner that needs no promise, has no proof, and does better where they are slow.
         gamma_weight: "q" or "q+eps", the weights in eq:censoredgamma; None as the variant has it.
+        skipping: whether the repaired learner stops waiting for plays that have cost it too much,
+            which guards its guarantee where some losses never come.
         loss_range: the (low, high) that losses and rewards lie in.
         expire_after: the rounds after which an untold play counts as `default_loss`.
         default_loss: see `expire_after`; in the units of `loss_range`.
@@ -317,6 +319,7 @@ class ConcealedBandit(BanditSession):
         max_missing: int | None = None,
         variant: AnyVariant = "paper",
         gamma_weight: GammaWeight | None = None,
+        skipping: bool = False,
         loss_range: Sequence[float] = (0.0, 1.0),
         expire_after: int | None = None,
         default_loss: float | None = None,
@@ -324,8 +327,15 @@ class ConcealedBandit(BanditSession):
         seed: int | None = None,
         remember: int = 1000,
     ) -> None:
-        practical = is_practical(variant, max_missing=max_missing, gamma_weight=gamma_weight)
+        practical = is_practical(
+            variant,
+            max_missing=max_missing,
+            gamma_weight=gamma_weight,
+            skipping=skipping or None,
+        )
         options: dict[str, Any] = {"variant": variant, "gamma_weight": gamma_weight}
+        if skipping is not False:
+            options["skipping"] = skipping
         if max_missing is not None or Concealed.needs_with(options):
             options["max_missing"] = as_bound(max_missing)
         feedback = FeedbackOptions.checked(loss_range, expire_after, default_loss, strict)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from belated.learners.contract import Learner
     from belated.replay.case import Case
     from belated.replay.logs import Log
+    from belated.replay.replay import Replay
 
 
 @click.command()
@@ -86,7 +87,8 @@ def replayed_case(path: Path, decompose: bool) -> str:
     case = read_case(path)
     learner = learner_for(case)
     with progress_bar(f"Replaying {path.name}", len(case.losses)) as advance:
-        predictions = replay(case, learner, advance).predictions
+        run = replay(case, learner, advance)
+    predictions = run.predictions
     answer: dict[str, Any] = {"q": [prediction.q.tolist() for prediction in predictions]}
     if case.setting is Setting.FULL_INFORMATION:
         answer |= {"eta": [p.eta.tolist() for p in predictions], "gamma": None}
@@ -96,11 +98,31 @@ def replayed_case(path: Path, decompose: bool) -> str:
     else:
         answer |= {"eta": [float(p.eta[0]) for p in predictions]}
         answer |= {"gamma": [float(p.gamma[0]) for p in predictions]}
+        if case.options["max_missing"] is None:
+            answer |= unpromised(run, len(case.losses[0]))
     if decompose:
         answer["decomposition"] = decomposition(case)
     for key in case.ignored:
         click.echo(f"Note: {path.name}: the key {key!r} is ignored in this setting", err=True)
     return json.dumps(without_infinities(answer), allow_nan=False)
+
+
+def unpromised(run: "Replay", arms: int) -> dict[str, Any]:
+    """Return what a concealed learner without a promise adds: gamma, W, and if it skips, Z.
+
+    An infinite gamma is null, and with a single arm, which needs no entropy, gamma is 0. The rounds
+    of the plays that are skipped at the start of each round are counted from 0.
+    """
+    infos = [prediction.info for prediction in run.predictions]
+    rates = [0.0 if arms == 1 else float(each.gamma[0]) for each in run.predictions]
+    answer: dict[str, Any] = {
+        "gamma": [None if math.isinf(rate) else rate for rate in rates],
+        "W": [float(info.most_waiting[0]) for info in infos],
+    }
+    if run.skipped:
+        answer["skipped"] = [[round_ - 1 for round_ in rounds] for rounds in run.skipped]
+        answer["Z"] = [0.0, *(float(info.overlap[0]) for info in infos[:-1])]
+    return answer
 
 
 def decomposition(case: "Case") -> dict[str, Any]:

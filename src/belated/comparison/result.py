@@ -1,7 +1,6 @@
 """A comparison: the runs of several learners on the same games, and tables of their results."""
 
 import functools
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.analysis.bounds import Bound, bound_for, mean_bound
+from belated.analysis.bounds import Bound, bound_for, mean_bound, run_means
 from belated.analysis.game_sums import GameSums
 from belated.analysis.lower_bounds import bandit_with_delay, experts_with_delay
 from belated.analysis.regret import Comparator, balanced_comparator, regret, regrets
@@ -112,18 +111,9 @@ class Comparison:
         It bounds the regret against the best arm.
         """
         traces = self.traces[contender]
-        expected = float(np.mean([trace.expected_missing for trace in traces]))
-        overlap = float(np.mean([trace.overlap for trace in traces]))
-        root_waiting = float(np.mean([math.sqrt(trace.most_waiting) for trace in traces]))
+        means = run_means(traces)
         bounds = [
-            bound_for(
-                trace.learner,
-                sums,
-                sums.best_arm,
-                expected_missing=expected,
-                overlap=overlap,
-                root_waiting=root_waiting,
-            )
+            bound_for(trace.learner, sums, sums.best_arm, means)
             for trace, sums in zip(traces, self.game_sums, strict=True)
         ]
         return mean_bound(bounds)
@@ -243,6 +233,7 @@ class Comparison:
             "balanced_regret": trace.loss - float(self.balanced[r] @ sums.losses),
             "expected_missing": trace.expected_missing,
             "max_missing": sums.max_missing,
+            "skipped": trace.skipped,
             "seconds": trace.seconds,
         }
 

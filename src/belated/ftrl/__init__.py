@@ -10,6 +10,7 @@ compiled learners in `belated.learners.paper` are tested against it round by rou
 - `argmin`: the prediction eq:frameworkprediction for any regularizer
 - `rates`: grids and schedules of learning rates, and the prior over a grid
 - `estimators`: the loss estimates ltil of the three settings
+- `skipping`: which plays the concealed learner no longer waits for (beyond the paper)
 - `corrections`: the corrections a that are added to the estimates
 - `analysis`: the terms of the paper's regret analysis, computed for a finished run
 """

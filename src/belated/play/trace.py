@@ -49,6 +49,11 @@ class Trace:
         return float(self.info.most_waiting[0]) if hasattr(self.info, "most_waiting") else 0.0
 
     @property
+    def skipped(self) -> int:
+        """The number of plays that the learner skipped (Theorem 9)."""
+        return int(self.info.skipped[0]) if hasattr(self.info, "skipped") else 0
+
+    @property
     def loss(self) -> float:
         """The learner's expected loss over all rounds."""
         return float(self.loss_at[-1])

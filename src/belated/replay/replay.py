@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from belated.environments.missing import missing_counts
 from belated.learners.driver import PlayableLearner, driver_for
+from belated.learners.paper.skipping import skipped_rounds
 from belated.play.game import Stretch
 from belated.play.readable import rounds_of
 from belated.replay.case import Case
@@ -17,10 +18,15 @@ from belated.types import Setting
 
 @dataclass(frozen=True)
 class Replay:
-    """The predictions of a learner in every round of a case, and its state after the last round."""
+    """The predictions of a learner in every round of a case, and its state after the last round.
+
+    `skipped` has, for each round, the rounds of the plays that were skipped at its start, if the
+    learner skips plays.
+    """
 
     predictions: list[Any]
     state: Any
+    skipped: list[list[int]]
 
     @property
     def q(self) -> NDArray[np.float64]:
@@ -34,11 +40,15 @@ def replay(
     """Play the learner through the case; `progress` is called after each round."""
     game = Stretch(0, len(case.losses), case.losses, case.delays, missing_counts(case.delays))
     driver = driver_for(learner)
-    predictions = []
+    predictions, skipped, seen = [], list[list[int]](), set[int]()
     for record in rounds_of(driver, [game], lambda t, q: int(_played(case)[t])):
         predictions.append(record.prediction)
+        if getattr(learner, "skipping", False):
+            new = skipped_rounds(driver.state.skippable) - seen
+            skipped.append(sorted(new))
+            seen |= new
         progress()
-    return Replay(predictions, driver.state)
+    return Replay(predictions, driver.state, skipped)
 
 
 def _played(case: Case) -> NDArray[np.int64]:

@@ -1,5 +1,6 @@
 """The section of a report about one comparison: results, figures, arms and bounds."""
 
+import statistics
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -190,6 +191,9 @@ def _bound_sentences(comparison: Comparison, k: int) -> str:
         said = f"At most {number(bound.value)} by {bound.label}. {certain}: {bound.why}."
     if certificate is not None:
         said += f" What its own run proves after the game: at most {number(certificate)}."
+    skipped = statistics.mean(trace.skipped for trace in comparison.traces[k])
+    if skipped > 0.0:
+        said += f" It skipped {number(skipped)} plays in a game, in the mean."
     return said
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from belated.analysis.bounds import bound_for
+from belated.analysis.bounds import bound_for, run_means
 from belated.analysis.game_sums import sum_up
 from belated.analysis.run_certificates import certificate_of
 from belated.arrays import Floats
@@ -93,14 +93,7 @@ class OverBound:
         sums = sum_up(game)
         learner, arm = self.contender.built(sums), sums.best_arm
         traces = played(learner, game, draws)
-        bound = bound_for(
-            learner,
-            sums,
-            arm,
-            expected_missing=float(np.mean([trace.expected_missing for trace in traces])),
-            overlap=float(np.mean([trace.overlap for trace in traces])),
-            root_waiting=float(np.mean([math.sqrt(trace.most_waiting) for trace in traces])),
-        )
+        bound = bound_for(learner, sums, arm, run_means(traces))
         regrets = losses_of(traces) - sums.losses[arm]
         if bound.value is None:
             why = f"{bound.why}; the objective 'regret' needs no bound"

@@ -5,5 +5,6 @@
 - `partially_concealed`: "partially-concealed", a bandit that is told missing counts
   (th:banditbound).
 - `concealed`: "concealed", a bandit that is told nothing but losses (th:concealed).
+- `skipping`: which outstanding plays "concealed" with `skipping` no longer waits for.
 - `many_arms`: faster rounds of "concealed" with hundreds of arms, most of them never played.
 """

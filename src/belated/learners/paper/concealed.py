@@ -197,7 +197,7 @@ def commit_play(state: ConcealedState, q: float, arm: int, plays: Floats) -> Non
         if state.last_arm[0] >= 0:
             last = state.last_arm[0]
             skip_costly_plays(state.skippable, state.waiting, last, state.overlap[0])
-        plays[0, WEIGHT] = put_in(state.skippable, arm, weight)
+        plays[0, WEIGHT] = put_in(state.skippable, arm, state.round[0], weight)
     state.last_arm[0] = arm
     state.overlap[0] += state.waiting[0, arm] + state.waiting[1, arm]
     add_exactly(state.waiting, arm, weight)

@@ -21,13 +21,14 @@ NONE = -1  # no slot
 class SkippablePlays(NamedTuple):
     """The outstanding plays, each in a slot; those of an arm that are not skipped form a list.
 
-    For each slot: the play's weight, how often its arm had been played with it, the slots of the
-    neighbours in the list (older and newer), and whether it was skipped. For each arm: the slot of
-    its newest play in the list, and how often it was played. `free` is the number of free slots,
-    followed by these slots. `skipped` counts the plays skipped so far. Without skipping there are
-    no slots.
+    For each slot: the play's round and weight, how often its arm had been played with it, the slots
+    of the neighbours in the list (older and newer), and whether it was skipped. For each arm: the
+    slot of its newest play in the list, and how often it was played. `free` is the number of free
+    slots, followed by these slots. `skipped` counts the plays skipped so far. Without skipping
+    there are no slots.
     """
 
+    round: Counts
     weight: Floats
     number: Counts
     older: Counts
@@ -42,6 +43,7 @@ class SkippablePlays(NamedTuple):
 def no_plays(arms: int, room: int) -> SkippablePlays:
     """Make the record before the first play, with room for so many outstanding plays."""
     return SkippablePlays(
+        round=np.zeros(room, dtype=np.int64),
         weight=np.zeros(room),
         number=np.zeros(room, dtype=np.int64),
         older=np.zeros(room, dtype=np.int64),
@@ -58,13 +60,18 @@ def with_free_slots(plays: SkippablePlays, least: int) -> SkippablePlays:
     """Return a record of the same plays with at least so many free slots."""
     room, free = plays.weight.size, int(plays.free[0])
     larger = no_plays(plays.newest.size, 2 * room + least)
-    for name in ("weight", "number", "older", "newer", "is_skipped"):
+    for name in ("round", "weight", "number", "older", "newer", "is_skipped"):
         getattr(larger, name)[:room] = getattr(plays, name)
     added = larger.weight.size - room
     larger.free[0] = free + added
     larger.free[1 : 1 + free] = plays.free[1 : 1 + free]
     larger.free[1 + free : 1 + free + added] = np.arange(room, room + added)
     return larger._replace(newest=plays.newest, played=plays.played, skipped=plays.skipped)
+
+
+def skipped_rounds(plays: SkippablePlays) -> set[int]:
+    """Return the rounds of the skipped plays whose slots no later play has taken yet."""
+    return set(plays.round[plays.is_skipped == 1].tolist())
 
 
 @compiled
@@ -108,12 +115,13 @@ def skip_costly_plays(plays: SkippablePlays, waiting: Floats, arm: int, total: f
 
 
 @compiled_apart
-def put_in(plays: SkippablePlays, arm: int, weight: float) -> int:
+def put_in(plays: SkippablePlays, arm: int, round_: int, weight: float) -> int:
     """Give a play of an arm a slot, which is returned, and put it at the end of the arm's list."""
     slot = plays.free[plays.free[0]]
     plays.free[0] -= 1
     plays.played[arm] += 1
-    plays.weight[slot], plays.number[slot] = weight, plays.played[arm]
+    plays.round[slot], plays.weight[slot] = round_, weight
+    plays.number[slot] = plays.played[arm]
     plays.is_skipped[slot] = 0
     plays.older[slot], plays.newer[slot] = plays.newest[arm], NONE
     if plays.newest[arm] != NONE:
