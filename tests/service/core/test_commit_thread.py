@@ -4,7 +4,6 @@ import contextlib
 import os
 import random
 import sqlite3
-import threading
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from belated.service.core.errors import (
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Ask, Cancel, RunOnThread, Tell, TicketReport
 from belated.service.store import Store, StoreUnavailable, open_store
-from tests.service.core.thread_client import ThreadClient, fingerprints_in, thread_client
+from tests.service.core.thread_client import ThreadClient, busy, fingerprints_in, thread_client
 from tests.service.material import whole_journal
 
 LOSSES = {"red": 0.2, "green": 0.5, "blue": 0.8}
@@ -262,14 +261,6 @@ def test_nothing_is_acknowledged_without_a_commit(
             assert thread.tell(ticket, 0.5).counted is True
             assert thread.ask("ads").round == 2
         assert verified_at_rest(store)[0].is_clean
-
-
-def busy(thread: ThreadClient) -> threading.Event:
-    """Keep the commit thread busy until the event is set; what is sent meanwhile is one batch."""
-    begun, go_on = threading.Event(), threading.Event()
-    thread.sent(RunOnThread(lambda store, replicas: begun.set() or go_on.wait(60)))
-    assert begun.wait(60)
-    return go_on
 
 
 def test_requests_of_one_group_see_each_other(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A commit thread without HTTP: requests go in, answers come out."""
 
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -82,6 +83,14 @@ class ThreadClient:
 def fingerprints_in(replicas: Replicas) -> dict[str, str]:
     """Of all replicas."""
     return {name: fingerprint(replica) for name, replica in replicas.by_name.items()}
+
+
+def busy(thread: ThreadClient) -> threading.Event:
+    """Keep the commit thread busy until the event is set; what is sent meanwhile is one batch."""
+    begun, go_on = threading.Event(), threading.Event()
+    thread.sent(RunOnThread(lambda store, replicas: begun.set() or go_on.wait(60)))
+    assert begun.wait(60)
+    return go_on
 
 
 @contextmanager

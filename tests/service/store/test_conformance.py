@@ -91,6 +91,28 @@ def test_numbers_that_are_not_finite_are_refused(store: Store, number: float) ->
     assert len(whole_journal(store)) == 1
 
 
+@pytest.mark.parametrize("bad", ["a\0b", "\ud800"], ids=["NUL", "half a pair"])
+def test_text_that_no_store_can_hold_is_refused(store: Store, bad: str) -> None:
+    """Before a transaction begins, with a sentence; and nothing is found under it."""
+    records = [
+        ([decision("t1"), decision(bad)], [], []),
+        ([decision("t1", key=bad)], [], []),
+        ([experts("t1", bad)], [], []),
+        ([decision("t1")], [told("t1", arm=bad)], []),
+        ([decision("t1")], [], [Note("ads", bad, {}, 1.0)]),
+    ]
+    for given in records:
+        with pytest.raises(ValueError, match="cannot be stored; it must be Unicode without NUL"):
+            store.append(*given)
+    with pytest.raises(ValueError, match="cannot be stored"):
+        store.keys.add("hash", ["admin:*"], bad, 1.0)
+    with pytest.raises(ValueError, match="cannot be stored"):
+        store.create_problem(bad, {}, 1.0)
+    assert store.tickets([bad, "t1"]) == store.decided_under([("ads", bad)]) == {}
+    assert store.problem(bad) is None
+    assert len(whole_journal(store)) == 1
+
+
 def test_a_key_is_answered_by_its_first_decision(store: Store) -> None:
     """A key that was seen writes nothing, within a batch or later, and other requests show."""
     first = decision("t1", key="k", digest="x")

@@ -18,6 +18,7 @@ know of records that do not exist. `CommitThread` therefore throws all of them a
 journal again; no answer that rests on them was ever given.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 
 from belated.numerics.random_stream import draw
 from belated.service.core.errors import (
+    FaultError,
     InvalidRequestError,
     NotFoundError,
     RequestError,
@@ -59,6 +61,8 @@ from belated.service.core.status import ACTIVE, STATUS_AFTER, is_status_change
 from belated.service.core.ticket_ids import new_ticket_id
 from belated.service.core.ticket_lookup import KnownTicket, TicketLookup
 from belated.service.store import Appended, Decision, Note, Outcome, Store, TicketRecord
+
+log = logging.getLogger(__name__)
 
 Finish = Callable[[Appended], Any]  # makes the answer of a request from what was committed
 NOTHING = Appended([], [])
@@ -338,6 +342,9 @@ def finished(prepared: Finish | RequestError, appended: Appended) -> Any:
         return prepared(appended)
     except RequestError as error:
         return error
+    except Exception:  # others of the batch, which is committed, must get their answers
+        log.exception("a committed request could not be answered")
+        return FaultError("the request was carried out, but its answer failed; the log says why")
 
 
 def check_all_written(appended: Appended) -> None:

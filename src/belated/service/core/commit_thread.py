@@ -14,7 +14,12 @@ from typing import Any, NamedTuple
 from belated.compiled.sources import source_hash
 from belated.numerics.random_stream import seeded
 from belated.service.core.batch import CommitBatch
-from belated.service.core.errors import RequestError, StateConflictError, UnavailableError
+from belated.service.core.errors import (
+    FaultError,
+    RequestError,
+    StateConflictError,
+    UnavailableError,
+)
 from belated.service.core.late_reports import LateReports
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import (
@@ -139,10 +144,7 @@ class CommitThread:
         """The answers to all jobs; what cannot share a commit is carried out after the batch."""
         alone = [job for job in jobs if isinstance(job.request, CreateProblem | RunOnThread)]
         batch = [job for job in jobs if not isinstance(job.request, CreateProblem | RunOnThread)]
-        try:
-            results = self._committed([job.request for job in batch])
-        except Exception as error:
-            results = [self._failed(error)] * len(batch)
+        results = self._contained([job.request for job in batch])
         replies = [(job.token, result) for job, result in zip(batch, results, strict=True)]
         for job in alone:
             try:
@@ -153,7 +155,23 @@ class CommitThread:
                 replies.append((job.token, self._failed(error)))
         return replies
 
-    def _failed(self, error: Exception) -> Exception:
+    def _contained(self, requests: list[Request]) -> list[Any]:
+        """The answers to requests that share a commit; a fault is answered to the guilty alone.
+
+        A group in which something fails unexpectedly is carried out again as two halves, and these
+        as halves again, until the requests on which the service fails are by themselves. Nothing
+        was written before, so nothing is written twice.
+        """
+        try:
+            return self._committed(requests)
+        except Exception as error:
+            answer = self._failed(error)
+        if len(requests) <= 1 or isinstance(answer, UnavailableError):
+            return [answer] * len(requests)
+        half = len(requests) // 2
+        return self._contained(requests[:half]) + self._contained(requests[half:])
+
+    def _failed(self, error: Exception) -> RequestError:
         """The answer to requests whose commit failed.
 
         With one owner the replicas were folded before the commit (see `batch`). They now know of
@@ -165,8 +183,10 @@ class CommitThread:
         if isinstance(error, StoreUnavailable):
             log.error("%s", error)
             return UnavailableError(f"{error}; nothing was acknowledged, send it again")
-        log.exception("a group of requests failed")
-        return error
+        log.exception("requests failed", exc_info=error)
+        return FaultError(
+            "the service failed on this request, and nothing was changed by it; its log says why"
+        )
 
     def _loaded_replicas(self) -> Replicas:
         """The replicas, folded again if a failed commit has thrown them away."""

@@ -10,7 +10,13 @@ from sqlalchemy import ColumnElement, Connection, insert
 
 import belated.service.store.queries as queries
 from belated.service.store.append_results import decision_results, outcome_results
-from belated.service.store.checks import check_decisions, check_notes, check_outcomes
+from belated.service.store.checks import (
+    check_decisions,
+    check_notes,
+    check_outcomes,
+    check_text,
+    is_storable,
+)
 from belated.service.store.code_version import DecidingCode
 from belated.service.store.keys import ApiKeys
 from belated.service.store.migrations import schema_version
@@ -79,6 +85,7 @@ class Store(ABC):
 
     def create_problem(self, name: str, spec: Mapping[str, Any], at: float) -> ProblemRecord:
         """Create a problem; ValueError if there is one of this name."""
+        check_text("a problem", name)
         row = {"name": name, "spec": json.dumps(spec), "at": at}
         created = Note(name, CREATED, spec, at)
 
@@ -172,7 +179,9 @@ class Store(ABC):
         return self._transactions.read(queries.problems)
 
     def problem(self, name: str) -> ProblemRecord | None:
-        """The problem of this name."""
+        """The problem of this name; None if there is none."""
+        if not is_storable(name):
+            return None
         found = self._transactions.read(lambda connection: queries.problems(connection, name))
         return found[0] if found else None
 
@@ -211,14 +220,16 @@ class Store(ABC):
 
     def tickets(self, ids: Collection[str]) -> dict[str, TicketRecord]:
         """The decisions and outcomes of many tickets in one query; unknown tickets are left out."""
-        return self._transactions.read(lambda connection: queries.tickets(connection, ids))
+        texts = [id for id in ids if is_storable(id)]
+        return self._transactions.read(lambda connection: queries.tickets(connection, texts))
 
     def decided_under(
         self, keys: Collection[tuple[str, str]]
     ) -> dict[tuple[str, str | None], Decision]:
         """The decisions that were made under these pairs (problem, idempotency key)."""
+        texts = [pair for pair in keys if all(map(is_storable, pair))]
         return self._transactions.read(
-            lambda connection: queries.decisions_by_key(connection, keys)
+            lambda connection: queries.decisions_by_key(connection, texts)
         )
 
     def end(self) -> Position:
