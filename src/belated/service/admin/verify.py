@@ -16,6 +16,7 @@ from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas
 from belated.service.core.snapshots import fingerprint
 from belated.service.store import START, Decision, Event, Outcome, Position, Store
+from belated.service.store.queries import place_of
 
 MOST_COMPLAINTS = 10
 TOO_FAR = 1e-10  # from what the fold predicts, where there is one worker
@@ -72,13 +73,21 @@ class Refold:
             for event in events:
                 if event.position > end:
                     return
-                self._check(event)
+                try:
+                    self._check(event)
+                except (ValueError, TypeError, KeyError) as error:
+                    _, seq = place_of(event.position)
+                    self.result(event.problem).complain(f"row {seq} makes no sense: {error!r}")
                 self.replicas.take(event)
             if not events:
                 return
 
+    def result(self, problem: str) -> ProblemVerification:
+        """What is found about a problem."""
+        return self.results.setdefault(problem, ProblemVerification(problem))
+
     def _check(self, event: Event) -> None:
-        result = self.results.setdefault(event.problem, ProblemVerification(event.problem))
+        result = self.result(event.problem)
         result.events += 1
         body, replica = event.body, self.replicas.by_name.get(event.problem)
         if isinstance(body, Decision):
@@ -97,7 +106,7 @@ class Refold:
             if body.ticket not in self._decided:
                 result.complain(f"{body.ticket!r} was answered before it was decided")
             self._answered.add((body.ticket, body.arm))
-        else:
+        else:  # a note, or a row that cannot be read, for which the problem is given up
             return
         kind = "decided" if isinstance(body, Decision) else body.kind
         self.tallies.setdefault(event.problem, Counter())[body.arm, kind] += 1
@@ -138,7 +147,10 @@ def verified(
         if at_rest and store.end() == end:
             check_tables(store, result, refold.tallies.get(name, Counter()))
     for name, reason in refold.replicas.broken.items():
-        refold.results[name].complain(f"it cannot be served: {reason}")
+        refold.result(name).complain(f"it cannot be served: {reason}")
+    for problem in store.problems():
+        if problem.fault:
+            refold.result(problem.name).complain(problem.fault)
     return list(refold.results.values())
 
 

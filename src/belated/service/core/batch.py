@@ -38,7 +38,7 @@ from belated.service.core.errors import (
 from belated.service.core.expiry import deadlines, expired_outcomes, overdue_tickets
 from belated.service.core.late_reports import LateReports
 from belated.service.core.replica import Replica
-from belated.service.core.replicas import Replicas
+from belated.service.core.replicas import Replicas, in_words
 from belated.service.core.reports import (
     CANCELLED,
     PENDING,
@@ -66,6 +66,14 @@ log = logging.getLogger(__name__)
 
 Finish = Callable[[Appended], Any]  # makes the answer of a request from what was committed
 NOTHING = Appended([], [])
+
+
+class ProblemFault(Exception):
+    """A problem's own work failed in a batch: it must be given up, and the batch tried again."""
+
+    def __init__(self, problem: str, reason: str) -> None:
+        super().__init__(f"{problem!r}: {reason}")
+        self.problem, self.reason = problem, reason
 
 
 class CommitBatch:
@@ -292,11 +300,17 @@ class CommitBatch:
     def _expire_overdue_tickets(self) -> None:
         """Give tickets past their deadline an outcome with the default loss."""
         for replica in self._replicas.by_name.values():
-            for ticket in overdue_tickets(replica, self._now):
-                known = KnownTicket(replica.problem, None, replica.open[ticket].round, None)
-                for outcome in list(expired_outcomes(replica, ticket, self._now)):
-                    if (ticket, outcome.arm) not in self._outcome_places:
-                        self._record_outcome(outcome, known)
+            try:
+                for ticket in overdue_tickets(replica, self._now):
+                    self._expire(replica, ticket)
+            except Exception as error:  # which no request is to blame for
+                raise ProblemFault(replica.problem.name, in_words(error)) from error
+
+    def _expire(self, replica: Replica, ticket: str) -> None:
+        known = KnownTicket(replica.problem, None, replica.open[ticket].round, None)
+        for outcome in list(expired_outcomes(replica, ticket, self._now)):
+            if (ticket, outcome.arm) not in self._outcome_places:
+                self._record_outcome(outcome, known)
 
     def _record_late_reports(self) -> None:
         self.notes += self._late.take()

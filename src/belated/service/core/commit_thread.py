@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from belated.compiled.sources import source_hash
 from belated.numerics.random_stream import seeded
-from belated.service.core.batch import CommitBatch
+from belated.service.core.batch import CommitBatch, ProblemFault
 from belated.service.core.errors import (
     FaultError,
     RequestError,
@@ -78,6 +78,7 @@ class CommitThread:
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._stream = seeded(seed)
         self._late = LateReports()
+        self._faults: dict[str, str] = {}  # problems that were given up, until the next start
         self._last_size, self._patience = 0, 0.0  # of the last batch: requests, seconds to wait
         loaded = Replicas.loaded(store)
         if store.one_owner and store.code.since(source_hash()) is None:
@@ -164,6 +165,10 @@ class CommitThread:
         """
         try:
             return self._committed(requests)
+        except ProblemFault as fault:
+            self._failed(fault)
+            self._faults[fault.problem] = f"its tickets cannot expire: {fault.reason}"
+            return self._contained(requests)
         except Exception as error:
             answer = self._failed(error)
         if len(requests) <= 1 or isinstance(answer, UnavailableError):
@@ -192,6 +197,8 @@ class CommitThread:
         """The replicas, folded again if a failed commit has thrown them away."""
         if self._replicas is None:
             self._replicas = Replicas.loaded(self._store)
+        for name in self._faults.keys() - self._replicas.broken.keys():
+            self._replicas.give_up(name, self._faults[name])
         return self._replicas
 
     def _committed(self, requests: list[Request]) -> list[Any]:

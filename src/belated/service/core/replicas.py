@@ -22,7 +22,9 @@ from belated.service.store import (
     Snapshot,
     Store,
     StoreUnavailable,
+    Unreadable,
 )
+from belated.service.store.queries import place_of
 from belated.service.store.records import CREATED
 
 log = logging.getLogger(__name__)
@@ -52,7 +54,10 @@ class Replicas:
         """Load all replicas: from the latest snapshots, and from the events after them."""
         found = cls(store)
         for problem in store.problems():
-            found._restore(problem)
+            if problem.fault:
+                found.give_up(problem.name, problem.fault)
+            else:
+                found._restore(problem)
         found.position = min((each.position for each in found.by_name.values()), default=START)
         found.catch_up()
         for problem in store.problems():  # those without a snapshot, whose events may be older
@@ -64,9 +69,10 @@ class Replicas:
         """Fold all new events of the journal; returns their number."""
         count = 0
         while True:
-            events, self.position = self._store.tail(self.position)
+            events, _ = self._store.tail(self.position)
             for event in events:
                 self.take(event)
+                self.position = event.position
             count += len(events)
             if len(events) < PAGE:
                 return count
@@ -100,20 +106,39 @@ class Replicas:
         """Start the replica of a problem; None if this code cannot serve it, which is logged."""
         try:
             replica = Replica(served(problem))
-        except (ValueError, KeyError, TypeError) as error:
-            self.broken[problem.name] = str(error)
-            log.error("problem %r cannot be served: %s", problem.name, error)
+        except Exception as error:
+            self.give_up(problem.name, in_words(error))
             return None
         self.by_name[problem.name] = replica
         return replica
 
+    def give_up(self, name: str, reason: str) -> None:
+        """Serve a problem no longer; its replica may be half-way through an event."""
+        self.by_name.pop(name, None)
+        self.broken[name] = reason
+        log.error("problem %r cannot be served: %s", name, reason)
+
     def take(self, event: Event) -> None:
-        """Fold the next event of the journal into its replica."""
-        body, replica = event.body, self.by_name.get(event.problem)
+        """Fold the next event of the journal into its replica.
+
+        A problem with an event that cannot be folded is given up, and all others go on.
+        """
+        name, body = event.problem, event.body
+        if name in self.broken:
+            return
+        if isinstance(body, Unreadable):
+            self.give_up(name, body.reason)
+            return
+        replica = self.by_name.get(name)
         if isinstance(body, Note) and body.kind == CREATED and replica is None:
-            replica = self.add(ProblemRecord(event.problem, body.payload, body.at))
+            replica = self.add(ProblemRecord(name, body.payload, body.at))
         if replica is not None and event.position > replica.position:
-            replica.fold(body)
+            try:
+                replica.fold(body)
+            except Exception as error:
+                _, seq = place_of(event.position)
+                self.give_up(name, f"row {seq} of the journal cannot be folded: {in_words(error)}")
+                return
             replica.move_to(event.position)
             self.unsaved += 1
 
@@ -124,8 +149,8 @@ class Replicas:
             return
         try:
             replica = unpacked(served(problem), snapshot.blob)
-        except ValueError as error:
-            log.warning("%s; the journal is folded again", error)
+        except Exception as error:
+            log.warning("%s; the journal is folded again", in_words(error))
             return
         replica.move_to(snapshot.position)
         self.by_name[problem.name] = replica
@@ -141,7 +166,7 @@ class Replicas:
             for event in events:
                 if event.position <= self.position:
                     self.take(event)
-            if not events:
+            if not events or problem.name in self.broken:
                 return
 
     def holding(self, ticket: str) -> Replica | None:
@@ -157,8 +182,13 @@ class Replicas:
         if replica is not None:
             return replica
         if name in self.broken:
-            raise UnavailableError(f"problem {name!r} cannot be served: {self.broken[name]}")
+            raise self.refusal(name)
         raise NotFoundError(f"there is no problem {name!r}")
+
+    def refusal(self, name: str) -> UnavailableError:
+        """The error for whatever is asked of a problem that has no replica."""
+        reason = self.broken.get(name, "this worker does not know it yet")
+        return UnavailableError(f"problem {name!r} cannot be served: {reason}")
 
     # -- snapshots
 
@@ -193,3 +223,8 @@ class Replicas:
         latest = self._store.snapshots.latest(next(iter(self.by_name)))
         seen, self._saved = self._saved, max(self._saved, latest.position if latest else START)
         return self._saved > seen > START
+
+
+def in_words(error: Exception) -> str:
+    """What an error says; its name, too, if it is none that was meant for people."""
+    return str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"

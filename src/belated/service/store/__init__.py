@@ -41,6 +41,7 @@ from belated.service.store.records import (
     Snapshot,
     Tallies,
     TicketRecord,
+    Unreadable,
 )
 from belated.service.store.sqlite import SqliteStore
 from belated.service.store.sqlite_file import Durability
@@ -66,6 +67,7 @@ __all__ = [
     "StoreUnavailable",
     "Tallies",
     "TicketRecord",
+    "Unreadable",
     "open_store",
 ]
 

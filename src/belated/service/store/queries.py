@@ -18,6 +18,7 @@ from belated.service.store.records import (
     ProblemRecord,
     Tallies,
     TicketRecord,
+    Unreadable,
 )
 from belated.service.store.schema import JOURNAL, OPEN_TICKETS, PROBLEMS, TALLIES
 
@@ -48,22 +49,38 @@ def place_of(position: Position) -> tuple[int, int]:
 
 def event_of(row: Sequence[Any]) -> Event:
     """A row of the journal as an event."""
+    turn, seq, _, problem = row[:4]
+    body: Decision | Outcome | Note | Unreadable
+    try:
+        body = body_of(row)
+    except (ValueError, TypeError) as error:
+        body = Unreadable(f"row {seq} of the journal cannot be read: {error}")
+    return Event(position_of(turn, seq), problem, body)
+
+
+def body_of(row: Sequence[Any]) -> Decision | Outcome | Note:
+    """What a row of the journal says; ValueError or TypeError if it cannot be read."""
     (
-        turn, seq, kind, problem, at, ticket, arm, round_, probability, weights, version, key,
+        _, _, kind, problem, at, ticket, arm, round_, probability, weights, version, key,
         digest, expires_at, expires_round, loss, missing, raw, payload,
     ) = row  # fmt: skip
-    body: Decision | Outcome | Note
     if kind == DECIDED:
-        shares = None if weights is None else json.loads(weights)
-        body = Decision(
+        shares = None if weights is None else object_in(weights)
+        return Decision(
             ticket, problem, round_, arm, probability, shares, version, at, key, digest,
             expires_at, expires_round,
         )  # fmt: skip
-    elif ticket is not None:
-        body = Outcome(ticket, arm, kind, loss, at, missing, raw)
-    else:
-        body = Note(problem, kind, json.loads(payload), at)
-    return Event(position_of(turn, seq), problem, body)
+    if ticket is not None:
+        return Outcome(ticket, arm, kind, loss, at, missing, raw)
+    return Note(problem, kind, object_in(payload), at)
+
+
+def object_in(text: str) -> dict[str, Any]:
+    """The JSON object in a text; ValueError or TypeError if it holds none."""
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise ValueError(f"{text!r} is no JSON object")
+    return found
 
 
 def events(
@@ -127,8 +144,15 @@ def problems(connection: Connection, name: str | None = None) -> list[ProblemRec
     found = select(PROBLEMS).order_by(PROBLEMS.c.at, PROBLEMS.c.name)
     if name is not None:
         found = found.where(PROBLEMS.c.name == name)
-    rows = connection.execute(found)
-    return [ProblemRecord(row.name, json.loads(row.spec), row.at) for row in rows]
+    return [problem_of(*row) for row in connection.execute(found)]
+
+
+def problem_of(name: str, spec: str, at: float) -> ProblemRecord:
+    """A row of the table of problems as a record."""
+    try:
+        return ProblemRecord(name, object_in(spec), at)
+    except (ValueError, TypeError) as error:
+        return ProblemRecord(name, {}, at, f"its specification cannot be read: {error}")
 
 
 def count_notes(connection: Connection, problem: str, kind: str) -> int:

@@ -58,12 +58,18 @@ class Note(NamedTuple):
     at: float
 
 
+class Unreadable(NamedTuple):
+    """A row of the journal that is not an event, and why; it cannot be folded."""
+
+    reason: str
+
+
 class Event(NamedTuple):
     """An event of the journal; the type of its body says what it is."""
 
     position: Position
     problem: str
-    body: Decision | Outcome | Note
+    body: Decision | Outcome | Note | Unreadable
 
 
 class DecisionResult(NamedTuple):
@@ -96,11 +102,15 @@ class TicketRecord(NamedTuple):
 
 
 class ProblemRecord(NamedTuple):
-    """A problem as it was created; later changes are in its notes."""
+    """A problem as it was created; later changes are in its notes.
+
+    `fault` says why its specification cannot be read; it is then empty.
+    """
 
     name: str
     spec: Mapping[str, Any]
     at: float
+    fault: str | None = None
 
 
 class Tallies(NamedTuple):
