@@ -19,8 +19,9 @@ from belated.service.core.requests import (
     Tell,
     TicketReport,
 )
+from belated.service.core.snapshot_rounds import SnapshotRounds
 from belated.service.core.snapshots import fingerprint
-from belated.service.store import Decision, Store
+from belated.service.store import Decision, Position, Store
 
 
 def settle(replies: Replies) -> None:
@@ -78,6 +79,13 @@ class ThreadClient:
     def states(self) -> dict[str, str]:
         """The fingerprints of all problems."""
         return dict(self.do(RunOnThread(lambda store, replicas: fingerprints_in(replicas))))
+
+
+def take_snapshots(store: Store, replicas: Replicas, position: Position) -> None:
+    """Of all replicas that have changed, all being at this position."""
+    rounds = SnapshotRounds(store)
+    rounds.save(replicas, position)
+    rounds.finish(replicas)
 
 
 def fingerprints_in(replicas: Replicas) -> dict[str, str]:

@@ -32,8 +32,7 @@ def change_arms(
     note = Note(name, ARMS, change, now)
     write_change(store, note, history)
     if store.one_owner:
-        replica.fold(note)
-        replicas.unsaved += 1
+        replicas.fold(name, note)
     else:
         replicas.catch_up()
     return history.after(change).arms

@@ -14,13 +14,13 @@ the records later, when it reads them in the journal, in the order that all work
 
 With one owner (SQLite) a replica folds each record in steps 2 and 3, BEFORE the commit of step 4,
 so that the next decision of the batch already knows of it. If the commit then fails, the replicas
-know of records that do not exist. `CommitThread` therefore throws all of them away and folds the
-journal again; no answer that rests on them was ever given.
+know of records that do not exist. `CommitThread` therefore folds their journals again; no answer
+that rests on them was ever given.
 """
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ from belated.service.core.errors import (
     StateConflictError,
     UnavailableError,
 )
-from belated.service.core.expiry import deadlines, expired_outcomes, overdue_tickets
+from belated.service.core.expiry import MOST_AT_ONCE, deadlines, expired_outcomes
 from belated.service.core.late_reports import LateReports
 from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas, in_words
@@ -85,10 +85,12 @@ class CommitBatch:
         replicas: Replicas,
         stream: NDArray[np.uint64],
         now: float,
+        expiry_time: float,
         late: LateReports,
     ) -> None:
         self._store, self._replicas, self._stream, self._now = store, replicas, stream, now
-        self._late = late
+        self._expiry_time, self._late = expiry_time, late
+        self._overdue: Collection[str] = ()
         self._folds_before_commit = store.one_owner
         self._tickets = TicketLookup(store, replicas)
         # the records of this batch, and where in the lists they are
@@ -106,6 +108,13 @@ class CommitBatch:
 
     def commit(self, requests: Sequence[Request]) -> list[Any]:
         """Carry out all requests in one commit; returns an answer or a RequestError for each."""
+        try:
+            return self._commit(requests)
+        except Exception:
+            self._replicas.put_back(self._overdue)  # they have not expired after all
+            raise
+
+    def _commit(self, requests: Sequence[Request]) -> list[Any]:
         self._tickets.read(requests)
         self._read_keys(requests)
         prepared: list[Finish | RequestError] = [UnavailableError("not prepared")] * len(requests)
@@ -207,7 +216,7 @@ class CommitBatch:
         if key is not None:
             self._keyed[problem.name, key] = decision
         if self._folds_before_commit:
-            replica.fold(decision)
+            self._replicas.fold(problem.name, decision)
         return decision
 
     def _tell(self, tell: Tell) -> Finish:
@@ -292,17 +301,20 @@ class CommitBatch:
         place = self._outcome_places[outcome.ticket, outcome.arm] = len(self.outcomes)
         self.outcomes.append(outcome)
         if self._folds_before_commit:
-            self._replicas.by_name[known.problem.name].fold(outcome)
+            self._replicas.fold(known.problem.name, outcome)
         elif known.played is None or outcome.kind == CANCELLED:
             self._to_read_again.add(outcome.ticket)  # other workers may tell its other arms
         return place
 
     def _expire_overdue_tickets(self) -> None:
         """Give tickets past their deadline an outcome with the default loss."""
-        for replica in self._replicas.by_name.values():
+        self._overdue = self._replicas.tickets.take_due(self._expiry_time, MOST_AT_ONCE)
+        for ticket in self._overdue:
+            replica = self._replicas.holding(ticket)
+            if replica is None:  # told or cancelled in this very batch
+                continue
             try:
-                for ticket in overdue_tickets(replica, self._now):
-                    self._expire(replica, ticket)
+                self._expire(replica, ticket)
             except Exception as error:  # which no request is to blame for
                 raise ProblemFault(replica.problem.name, in_words(error)) from error
 
@@ -318,7 +330,7 @@ class CommitBatch:
     def _fold_notes(self) -> None:
         """Fold the notes after all other records: they also come last in the journal."""
         for note in self.notes if self._folds_before_commit else ():
-            self._replicas.named(note.problem).fold(note)
+            self._replicas.fold(note.problem, note)
 
     # -- the state of a ticket
 

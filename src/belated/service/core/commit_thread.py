@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from belated.compiled.sources import source_hash
 from belated.numerics.random_stream import seeded
 from belated.service.core.batch import CommitBatch, ProblemFault
+from belated.service.core.clock import Clock, ServiceClock
 from belated.service.core.errors import (
     FaultError,
     RequestError,
@@ -30,6 +31,7 @@ from belated.service.core.requests import (
     SetStatus,
     records_in,
 )
+from belated.service.core.snapshot_rounds import SnapshotRounds
 from belated.service.store import Note, ProblemRecord, Store, StoreUnavailable
 from belated.service.store.records import CREATED
 
@@ -72,18 +74,20 @@ class CommitThread:
         deliver: Callable[[Replies], None],
         observe: Callable[[CommittedBatch], None] = lambda batch: None,
         seed: int | None = None,
-        clock: Callable[[], float] = time.time,
+        clock: Clock = time.time,
+        monotonic: Clock | None = None,
     ) -> None:
-        self._store, self._deliver, self._observe, self._clock = store, deliver, observe, clock
+        self._store, self._deliver, self._observe = store, deliver, observe
+        self._clock = ServiceClock(clock, monotonic)
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._stream = seeded(seed)
         self._late = LateReports()
-        self._faults: dict[str, str] = {}  # problems that were given up, until the next start
         self._last_size, self._patience = 0, 0.0  # of the last batch: requests, seconds to wait
         loaded = Replicas.loaded(store)
         if store.one_owner and store.code.since(source_hash()) is None:
             store.code.takes_over(source_hash(), loaded.position)
-        self._replicas: Replicas | None = loaded
+        self._replicas = loaded
+        self._snapshots = SnapshotRounds(store)
         self._thread = threading.Thread(target=self._run, name="commit", daemon=True)
         self._thread.start()
 
@@ -167,7 +171,7 @@ class CommitThread:
             return self._committed(requests)
         except ProblemFault as fault:
             self._failed(fault)
-            self._faults[fault.problem] = f"its tickets cannot expire: {fault.reason}"
+            self._replicas.give_up(fault.problem, f"its tickets cannot expire: {fault.reason}")
             return self._contained(requests)
         except Exception as error:
             answer = self._failed(error)
@@ -179,12 +183,10 @@ class CommitThread:
     def _failed(self, error: Exception) -> RequestError:
         """The answer to requests whose commit failed.
 
-        With one owner the replicas were folded before the commit (see `batch`). They now know of
-        records that were never written, so all of them are thrown away; `_loaded_replicas` folds
-        the journal again before the next batch.
+        With one owner replicas were folded before the commit (see `batch`). They now know of
+        records that were never written; `_sound_replicas` folds their journals again before the
+        next batch.
         """
-        if self._store.one_owner:
-            self._replicas = None
         if isinstance(error, StoreUnavailable):
             log.error("%s", error)
             return UnavailableError(f"{error}; nothing was acknowledged, send it again")
@@ -193,34 +195,33 @@ class CommitThread:
             "the service failed on this request, and nothing was changed by it; its log says why"
         )
 
-    def _loaded_replicas(self) -> Replicas:
-        """The replicas, folded again if a failed commit has thrown them away."""
-        if self._replicas is None:
-            self._replicas = Replicas.loaded(self._store)
-        for name in self._faults.keys() - self._replicas.broken.keys():
-            self._replicas.give_up(name, self._faults[name])
+    def _sound_replicas(self) -> Replicas:
+        """The replicas; those of a failed commit are folded again."""
+        self._replicas.roll_back()
         return self._replicas
 
     def _committed(self, requests: list[Request]) -> list[Any]:
         """The answers to requests that share one commit."""
-        replicas, started = self._loaded_replicas(), time.perf_counter()
+        replicas, started = self._sound_replicas(), time.perf_counter()
         if any(isinstance(each, Ask | SetStatus) for each in requests):
             replicas.read_ahead()
-        batch = CommitBatch(self._store, replicas, self._stream, self._clock(), self._late)
+        now, expiry_time = self._clock.now(), self._clock.for_expiry()
+        batch = CommitBatch(self._store, replicas, self._stream, now, expiry_time, self._late)
         answers = batch.commit(requests)
-        if self._store.one_owner:
-            replicas.unsaved += batch.records
+        replicas.committed()
         seconds = time.perf_counter() - started
         self._observe(CommittedBatch(batch.records, seconds, batch.repeated))
         return answers
 
     def _done_alone(self, request: Request) -> Any:
-        replicas = self._loaded_replicas()
+        replicas = self._sound_replicas()
         if isinstance(request, RunOnThread):
             replicas.read_ahead()
-            return request.work(self._store, replicas)
+            answer = request.work(self._store, replicas)
+            replicas.committed()
+            return answer
         assert isinstance(request, CreateProblem)
-        now = self._clock()
+        now = self._clock.now()
         try:
             problem = self._store.create_problem(request.name, request.spec, now)
         except ValueError as error:
@@ -233,20 +234,20 @@ class CommitThread:
         if not self._store.one_owner:
             replicas.catch_up()
             return
-        replica = replicas.add(problem)
-        if replica is not None:
-            replica.fold(Note(problem.name, CREATED, problem.spec, problem.at))
-            replicas.unsaved += 1
+        if replicas.add(problem) is not None:
+            replicas.fold(problem.name, Note(problem.name, CREATED, problem.spec, problem.at))
+            replicas.committed()
 
     def _keep_up(self, ending: bool) -> None:
         """Read what other workers wrote, and take snapshots if they are due or this is the end."""
         try:
-            replicas = self._loaded_replicas()
+            replicas = self._sound_replicas()
             if not self._store.one_owner:
                 replicas.catch_up()
-            if (ending and replicas.unsaved) or replicas.is_snapshot_due():
-                end = self._store.end() if self._store.one_owner else replicas.position
-                replicas.save(end)
+            if ending:
+                self._snapshots.finish(replicas)
+            else:
+                self._snapshots.go_on(replicas)
         except StoreUnavailable as error:
             log.warning("%s", error)
         except Exception as error:

@@ -1,68 +1,71 @@
 """All replicas of a store: loaded from snapshots, and kept up with the journal.
 
-One reader goes through the whole journal and hands each event to the replica of its problem. The
-snapshots of all problems are taken at one position, from which the journal is read after a restart.
+One reader goes through the whole journal and hands each event to the replica of its problem.
 """
 
 import logging
-import time
+from collections.abc import Iterable
 
 from belated.service.core.errors import NotFoundError, UnavailableError
+from belated.service.core.open_tickets import OpenTickets
 from belated.service.core.problems import served
 from belated.service.core.replica import Replica
-from belated.service.core.snapshots import code_version, packed, unpacked
+from belated.service.core.snapshots import code_version, unpacked
 from belated.service.core.status import STATUS_AFTER
 from belated.service.store import (
     PAGE,
     START,
+    Decision,
     Event,
     Note,
+    Outcome,
     Position,
     ProblemRecord,
-    Snapshot,
     Store,
-    StoreUnavailable,
     Unreadable,
 )
 from belated.service.store.queries import place_of
 from belated.service.store.records import CREATED
+from belated.service.store.snapshots import Complete
 
 log = logging.getLogger(__name__)
-
-KEPT = 2  # snapshots of each problem; if the newest is damaged, there is another
-FEWEST_EVENTS = 2_000  # between two snapshots
-PER_OPEN = 1  # more events per open play, since a snapshot writes all open plays
 
 
 class Replicas:
     """The replicas by problem name, and the position up to which the journal was read.
 
-    `broken` has the problems that this code cannot serve, with the reason. `unsaved` counts the
-    events since the last snapshot.
+    `broken` has the problems that cannot be served, with the reason. `changed` names the replicas
+    that have events of which there is no snapshot, and `unsaved` counts such events.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self.by_name: dict[str, Replica] = {}
         self.broken: dict[str, str] = {}
+        self.tickets = OpenTickets()
         self.position: Position = START
+        self.changed: dict[str, None] = {}
         self.unsaved = 0
-        self._saved: Position = START
+        self._uncommitted: set[str] = set()  # replicas that were folded before a commit
+        self._ahead: list[Replica] = []  # whose `status_ahead` is set
 
     @classmethod
     def loaded(cls, store: Store) -> "Replicas":
         """Load all replicas: from the latest snapshots, and from the events after them."""
-        found = cls(store)
-        for problem in store.problems():
-            if problem.fault:
-                found.give_up(problem.name, problem.fault)
-            else:
-                found._restore(problem)
+        found, complete = cls(store), store.snapshots.complete()
+        problems = store.problems()
+        for problem in problems:
+            found._restore(problem, complete)
+        latest = complete.position if complete.code_version == code_version() else START
+        behind = {
+            name: replica for name, replica in found.by_name.items() if replica.position < latest
+        }
+        found.by_name = {name: each for name, each in found.by_name.items() if name not in behind}
         found.position = min((each.position for each in found.by_name.values()), default=START)
         found.catch_up()
-        for problem in store.problems():  # those without a snapshot, whose events may be older
+        for problem in problems:
             if not found._knows(problem.name):
-                found._refold(problem)
+                found._fold_alone(problem, behind.get(problem.name))
         return found
 
     def catch_up(self) -> int:
@@ -85,13 +88,16 @@ class Replicas:
         """
         if self._store.one_owner:
             return
-        for replica in self.by_name.values():
+        for replica in self._ahead:
             replica.status_ahead = None
+        self._ahead.clear()
         for note in self._store.notes_after(self.position):
             if note.kind == CREATED and not self._knows(note.problem):
                 self.add(ProblemRecord(note.problem, note.payload, note.at))
             elif note.kind in STATUS_AFTER and note.problem in self.by_name:
-                self.by_name[note.problem].status_ahead = STATUS_AFTER[note.kind]
+                replica = self.by_name[note.problem]
+                replica.status_ahead = STATUS_AFTER[note.kind]
+                self._ahead.append(replica)
 
     def found(self, name: str) -> Replica | None:
         """The replica of a problem, which another worker may have created just now."""
@@ -109,12 +115,16 @@ class Replicas:
         except Exception as error:
             self.give_up(problem.name, in_words(error))
             return None
+        replica.join(self.tickets)
         self.by_name[problem.name] = replica
         return replica
 
     def give_up(self, name: str, reason: str) -> None:
         """Serve a problem no longer; its replica may be half-way through an event."""
-        self.by_name.pop(name, None)
+        replica = self.by_name.pop(name, None)
+        if replica is not None:
+            replica.let_go()
+        self.changed.pop(name, None)
         self.broken[name] = reason
         log.error("problem %r cannot be served: %s", name, reason)
 
@@ -140,11 +150,40 @@ class Replicas:
                 self.give_up(name, f"row {seq} of the journal cannot be folded: {in_words(error)}")
                 return
             replica.move_to(event.position)
-            self.unsaved += 1
+            self._count(name)
 
-    def _restore(self, problem: ProblemRecord) -> None:
+    def fold(self, name: str, body: Decision | Outcome | Note) -> None:
+        """Fold an event that is about to be committed, where there is one owner."""
+        self._uncommitted.add(name)
+        self.by_name[name].fold(body)
+        self._count(name)
+
+    def _count(self, name: str) -> None:
+        self.changed[name] = None
+        self.unsaved += 1
+
+    def committed(self) -> None:
+        """All that was folded before its commit is committed."""
+        self._uncommitted.clear()
+
+    def roll_back(self) -> None:
+        """Fold again the replicas that were folded before a commit, which then failed."""
+        complete = self._store.snapshots.complete() if self._uncommitted else Complete()
+        for name in sorted(self._uncommitted):
+            stale, problem = self.by_name.pop(name, None), self._store.problem(name)
+            if stale is not None:
+                stale.let_go()
+            if problem is not None and name not in self.broken:
+                self._restore(problem, complete)
+                self._fold_alone(problem, self.by_name.get(name), self._store.end())
+            self._uncommitted.discard(name)
+
+    def _restore(self, problem: ProblemRecord, complete: Complete) -> None:
         """Load a replica from its latest snapshot, if the same code has written that."""
-        snapshot = self._store.snapshots.latest(problem.name)
+        if problem.fault:
+            self.give_up(problem.name, problem.fault)
+            return
+        snapshot = self._store.snapshots.reaching(problem.name, complete)
         if snapshot is None or snapshot.code_version != code_version():
             return
         try:
@@ -152,29 +191,42 @@ class Replicas:
         except Exception as error:
             log.warning("%s; the journal is folded again", in_words(error))
             return
+        replica.join(self.tickets)
         replica.move_to(snapshot.position)
         self.by_name[problem.name] = replica
 
-    def _refold(self, problem: ProblemRecord) -> None:
-        """Fold a problem's events from the beginning up to the present position."""
-        log.info("the journal of %r is folded from its beginning", problem.name)
-        if self.add(problem) is None:
-            return
-        position = START
-        while True:
+    def _fold_alone(
+        self, problem: ProblemRecord, replica: Replica | None, end: Position | None = None
+    ) -> None:
+        """Fold a problem's events up to the present position, from its replica or the beginning."""
+        end = self.position if end is None else end
+        if replica is None:
+            log.info("the journal of %r is folded from its beginning", problem.name)
+            replica = self.add(problem)
+        else:
+            self.by_name[problem.name] = replica
+        position = START if replica is None else replica.position
+        while problem.name not in self.broken:
             events, position = self._store.tail(position, problem=problem.name)
             for event in events:
-                if event.position <= self.position:
+                if event.position <= end:
                     self.take(event)
-            if not events or problem.name in self.broken:
+            if not events:
                 return
 
     def holding(self, ticket: str) -> Replica | None:
         """The replica in which a ticket is open; None if it is open in none."""
-        for replica in self.by_name.values():
-            if ticket in replica.open:
-                return replica
-        return None
+        holder = self.tickets.holder(ticket)
+        assert holder is None or isinstance(holder, Replica)
+        return holder
+
+    def put_back(self, due: Iterable[str]) -> None:
+        """Tickets that were due could not be closed; they are due again."""
+        for ticket in due:
+            replica = self.holding(ticket)
+            if replica is not None:
+                play = replica.open[ticket]
+                self.tickets.add(ticket, replica, play.expires_at, play.expires_round)
 
     def named(self, name: str) -> Replica:
         """The replica of a problem; an error that says why if there is none."""
@@ -189,40 +241,6 @@ class Replicas:
         """The error for whatever is asked of a problem that has no replica."""
         reason = self.broken.get(name, "this worker does not know it yet")
         return UnavailableError(f"problem {name!r} cannot be served: {reason}")
-
-    # -- snapshots
-
-    def is_snapshot_due(self) -> bool:
-        """Whether enough events were folded since the last snapshot."""
-        waiting = sum(len(replica.open) for replica in self.by_name.values())
-        return self.unsaved >= max(FEWEST_EVENTS, PER_OPEN * waiting)
-
-    def save(self, position: Position) -> bool:
-        """Take a snapshot of every replica, all being at this position; returns whether it did."""
-        self.unsaved, started = 0, time.perf_counter()
-        try:
-            if self._has_another_saved():
-                return False
-            for name, replica in self.by_name.items():
-                replica.move_to(position)
-                snapshot = Snapshot(name, position, code_version(), packed(replica))
-                self._store.snapshots.save(snapshot)
-                self._store.snapshots.prune(name, KEPT)
-        except (StoreUnavailable, ValueError) as error:  # or another worker took the very same
-            log.warning("no snapshot was taken: %s", error)
-            return False
-        self._saved = position
-        took = 1000.0 * (time.perf_counter() - started)
-        log.info("a snapshot of %d problems took %.0f ms", len(self.by_name), took)
-        return True
-
-    def _has_another_saved(self) -> bool:
-        """Whether another worker has taken snapshots since this one last took or saw some."""
-        if self._store.one_owner or not self.by_name:
-            return False
-        latest = self._store.snapshots.latest(next(iter(self.by_name)))
-        seen, self._saved = self._saved, max(self._saved, latest.position if latest else START)
-        return self._saved > seen > START
 
 
 def in_words(error: Exception) -> str:
