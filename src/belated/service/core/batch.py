@@ -36,11 +36,12 @@ from belated.service.core.errors import (
     UnavailableError,
 )
 from belated.service.core.expiry import MOST_AT_ONCE, deadlines, expired_outcomes
-from belated.service.core.late_reports import LateReports
+from belated.service.core.late_reports import LateReports, TicketArm, late_note
 from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas, in_words
 from belated.service.core.reports import (
     CANCELLED,
+    EXPIRED,
     PENDING,
     cancelled_again,
     judged,
@@ -60,7 +61,15 @@ from belated.service.core.requests import (
 from belated.service.core.status import ACTIVE, STATUS_AFTER, is_status_change
 from belated.service.core.ticket_ids import new_ticket_id
 from belated.service.core.ticket_lookup import KnownTicket, TicketLookup
-from belated.service.store import Appended, Decision, Note, Outcome, Store, TicketRecord
+from belated.service.store import (
+    Appended,
+    Decision,
+    Note,
+    Outcome,
+    OutcomeResult,
+    Store,
+    TicketRecord,
+)
 
 log = logging.getLogger(__name__)
 
@@ -103,6 +112,10 @@ class CommitBatch:
         self._keyed: dict[tuple[str, str | None], Decision] = {}
         # tickets whose state is read from the store after the commit, and what was read
         self._to_read_again: set[str] = set()
+        # reports that may prove to be late, with their places, and notes about late ones
+        self._reports: list[tuple[Outcome, int, str]] = []
+        self._late_notes: dict[TicketArm, Note] = {}
+        self._overtaken: dict[TicketArm, Note] = {}
         self._read_again: Mapping[str, TicketRecord] = {}
         self.repeated: Counter[str] = Counter()  # by problem: reports of outcomes that stood
 
@@ -123,11 +136,14 @@ class CommitBatch:
                 if isinstance(request, kinds):
                     prepared[place] = self._prepared(request)
         self._expire_overdue_tickets()
-        self._record_late_reports()
+        self.notes += self._late_notes.values()
         self._fold_notes()
         appended = NOTHING
         if self.decisions or self.outcomes or self.notes:
-            appended = self._store.append(self.decisions, self.outcomes, self.notes)
+            appended = self._store.append(
+                self.decisions, self.outcomes, self.notes, self._overtaken_notes
+            )
+        self._late.remember([*self._late_notes, *self._overtaken])
         if self._folds_before_commit:
             check_all_written(appended)
         elif self._to_read_again:
@@ -233,11 +249,15 @@ class CommitBatch:
         new = outcome_of(report, known.problem, known.played, known.arms, known.round, self._now)
         earlier = known.outcome(new.arm)
         if earlier is not None and known.record is not None:
+            pair = new.ticket, new.arm
+            if earlier.kind == EXPIRED and pair not in self._late:
+                self._late_notes.setdefault(pair, late_note(new, known.problem.name))
             result = self._told_before(new, earlier, state_of(known.record), known)
             return lambda appended: result
         place = self._outcome_places.get((new.ticket, new.arm))
         if place is None:
             place = self._record_outcome(new, known)
+        self._reports.append((new, place, known.problem.name))
 
         def finish(appended: Appended) -> ReportResult:
             stands, counted = appended.outcomes[place]
@@ -254,7 +274,6 @@ class CommitBatch:
         self, new: Outcome, stands: Outcome, state: str, known: KnownTicket
     ) -> ReportResult:
         """The result of a report on an arm that has an outcome, which stands."""
-        self._late.collect(new, stands, known.problem.name, self._now)
         result = judged(new, stands, state)
         self.repeated[known.problem.name] += 1
         return result
@@ -324,8 +343,14 @@ class CommitBatch:
             if (ticket, outcome.arm) not in self._outcome_places:
                 self._record_outcome(outcome, known)
 
-    def _record_late_reports(self) -> None:
-        self.notes += self._late.take()
+    def _overtaken_notes(self, results: Sequence[OutcomeResult]) -> Sequence[Note]:
+        """Notes about reports of this batch whose tickets another worker has just expired."""
+        self._overtaken = {}
+        for report, place, problem in self._reports:
+            stands, pair = results[place].outcome, (report.ticket, report.arm)
+            if stands is not None and stands.kind == EXPIRED and pair not in self._late:
+                self._overtaken.setdefault(pair, late_note(report, problem))
+        return list(self._overtaken.values())
 
     def _fold_notes(self) -> None:
         """Fold the notes after all other records: they also come last in the journal."""

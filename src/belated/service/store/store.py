@@ -2,7 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
@@ -28,6 +28,7 @@ from belated.service.store.records import (
     Event,
     Note,
     Outcome,
+    OutcomeResult,
     Position,
     ProblemRecord,
     Tallies,
@@ -123,12 +124,14 @@ class Store(ABC):
         decisions: Sequence[Decision],
         outcomes: Sequence[Outcome],
         notes: Sequence[Note] = (),
+        more_notes: Callable[[Sequence[OutcomeResult]], Sequence[Note]] = lambda results: (),
     ) -> Appended:
         """Append records to the journal in one transaction, which is durable when this returns.
 
         A decision under a key that its problem has used is not written; the earlier one stands.
         An outcome of a ticket's arm that has an outcome is not written; the earlier one stands. In
-        the journal an outcome follows its decision; otherwise the store chooses the order. An error
+        the journal an outcome follows its decision; otherwise the store chooses the order.
+        `more_notes` makes notes of what became of the outcomes, in the same transaction. An error
         means that nothing was written: ValueError if a record is not valid or a ticket is used
         twice, StoreUnavailable (see there) if the store cannot write now.
         """
@@ -140,12 +143,10 @@ class Store(ABC):
         def write(connection: Connection) -> Appended:
             self._check_known(connection, named - self._known)
             placed, counted = self._insert(connection, decisions, outcomes)
-            if notes:
-                self._insert_notes(connection, notes)
-            return Appended(
-                decision_results(connection, decisions, placed),
-                outcome_results(connection, outcomes, counted),
-            )
+            results = outcome_results(connection, outcomes, counted)
+            if all_notes := [*notes, *more_notes(results)]:
+                self._insert_notes(connection, all_notes)
+            return Appended(decision_results(connection, decisions, placed), results)
 
         appended = self._transactions.write(write)
         self._known |= named
