@@ -70,6 +70,7 @@ from belated.service.store import (
     Store,
     TicketRecord,
 )
+from belated.service.store.records import request_key
 
 log = logging.getLogger(__name__)
 
@@ -376,8 +377,9 @@ class CommitBatch:
 
 
 def keys_of(ask: Ask) -> list[str | None]:
-    """A key for each decision of an ask; a header has no line breaks, so they are unique."""
-    return [None if ask.key is None else f"{ask.key}\n{place}" for place in range(ask.number)]
+    """A key for each decision of an ask, if it has one."""
+    places = range(ask.number)
+    return [None if ask.key is None else request_key(ask.key, place) for place in places]
 
 
 def key_used_before(ask: Ask) -> InvalidRequestError:

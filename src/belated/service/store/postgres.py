@@ -84,17 +84,33 @@ def given(record: type[Decision] | type[Outcome], types: Mapping[str, str]) -> s
     )
 
 
+COLUMNS = """
+turn, seq, kind, problem, at, ticket, arm, round, probability, weights, state_version, key, digest,
+expires_at, expires_round"""
+
 # Rows are inserted in the order of their unique keys, so that two workers with the same keys wait
-# for each other in one direction and do not deadlock.
-INSERT_DECISIONS = f"""
-with given as ({given(Decision, DECISION_TYPES)}), written as (
-  insert into journal (turn, seq, kind, problem, at, ticket, arm, round, probability, weights,
-    state_version, key, digest, expires_at, expires_round)
+# for each other in one direction and do not deadlock. Of a request with a key the first decision is
+# inserted first, and the others only if that is new (see `records.request_key`).
+INSERT_DECISIONS = rf"""
+with given as materialized (
+  select *, coalesce(split_part(key, E'\n', 2) in ('', '0'), true) as is_first
+  from ({given(Decision, DECISION_TYPES)}) as numbered
+), firsts as (
+  insert into journal ({COLUMNS})
   select {TURN}, seq, 'decided', problem, at, ticket, arm, round, probability, weights,
-    state_version, key, digest, expires_at, expires_round from given order by problem, key, seq
+    state_version, key, digest, expires_at, expires_round from given where is_first
+  order by problem, key, seq
   on conflict (problem, key) where key is not null do nothing
   returning *
-), opened as (
+), others as (
+  insert into journal ({COLUMNS})
+  select {TURN}, seq, 'decided', problem, at, ticket, arm, round, probability, weights,
+    state_version, key, digest, expires_at, expires_round from given where not is_first
+    and (problem, split_part(key, E'\n', 1) || E'\n0') in (select problem, key from firsts)
+  order by problem, key, seq
+  on conflict (problem, key) where key is not null do nothing
+  returning *
+), written as (select * from firsts union all select * from others), opened as (
   insert into open_tickets
   select ticket, problem, arm, at, expires_at, expires_round, case when arm is not null then 1
     else (select count(*) from json_object_keys(weights::json)) end from written

@@ -19,8 +19,10 @@ class Decision(NamedTuple):
 
     A bandit's decision names its arm and waits for one outcome. An experts' decision names no
     arm and waits for an outcome of every arm in `weights`. `key` is the idempotency key of the
-    request, unique within its problem, and `digest` identifies what was requested under it. Tickets
-    are unique; ids that rise with time make the indexes much cheaper than random ones.
+    request, unique within its problem, and `digest` identifies what was requested under it. A
+    request for several decisions has a key for each (see `request_key`): all of them are written,
+    or none. Tickets are unique; ids that rise with time make the indexes much cheaper than random
+    ones.
     """
 
     ticket: str
@@ -35,6 +37,21 @@ class Decision(NamedTuple):
     digest: str | None = None
     expires_at: float | None = None
     expires_round: int | None = None
+
+
+def request_key(key: str, place: int = 0) -> str:
+    """The key of a decision: that of its request, and its place among the request's decisions.
+
+    The decision at place 0 stands for the request: where it is, all others are, and no other
+    request of this key is. A key has no line break, so these keys are unique.
+    """
+    return f"{key}\n{place}"
+
+
+def first_key(key: str) -> str:
+    """The key of the first decision of the same request."""
+    request, separator, _ = key.partition("\n")
+    return request_key(request) if separator else key
 
 
 class Outcome(NamedTuple):

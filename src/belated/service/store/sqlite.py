@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection
 
 from belated.service.store.errors import StoreUnavailable
 from belated.service.store.file_lock import FileLock
-from belated.service.store.records import Decision, Note, Outcome
+from belated.service.store.records import Decision, Note, Outcome, first_key
 from belated.service.store.schema import JOURNAL
 from belated.service.store.sqlite_file import (
     Durability,
@@ -151,9 +151,28 @@ def place_decisions(
     if not decisions:
         return ()
     rows = [decision_row(first + index, each) for index, each in enumerate(decisions)]
-    complete = all_inserted(driver, INSERT_DECISION, rows)
+    placed: Collection[int] = range(len(rows))
+    if not all_inserted(driver, INSERT_DECISION, rows):
+        placed = without_orphans(driver, decisions, first)
     driver.execute(OPEN_DECIDED, (first,))
-    return range(len(rows)) if complete else inserted_since(driver, first)
+    return placed
+
+
+def without_orphans(
+    driver: sqlite3.Connection, decisions: Sequence[Decision], first: int
+) -> set[int]:
+    """Delete the new decisions of requests whose first one was not new; the indices of the rest."""
+    placed = inserted_since(driver, first)
+    new = {(decisions[index].problem, decisions[index].key) for index in placed}
+    orphans = {
+        index
+        for index in placed
+        if (key := decisions[index].key) is not None
+        and (decisions[index].problem, first_key(key)) not in new
+    }
+    rows = [(first + index,) for index in orphans]
+    driver.executemany("delete from journal where seq = ?", rows)
+    return placed - orphans
 
 
 def count_outcomes(

@@ -128,7 +128,8 @@ class Store(ABC):
     ) -> Appended:
         """Append records to the journal in one transaction, which is durable when this returns.
 
-        A decision under a key that its problem has used is not written; the earlier one stands.
+        A decision under a key that its problem has used is not written; the earlier one stands. Nor
+        are the others of its request, if that has asked for more than the earlier one.
         An outcome of a ticket's arm that has an outcome is not written; the earlier one stands. In
         the journal an outcome follows its decision; otherwise the store chooses the order.
         `more_notes` makes notes of what became of the outcomes, in the same transaction. An error
