@@ -101,6 +101,7 @@ class CommitBatch:
         self._store, self._replicas, self._stream, self._now = store, replicas, stream, now
         self._expiry_time, self._late = expiry_time, late
         self._overdue: Collection[str] = ()
+        self.is_lagging = False  # whether the replicas do not know of all tickets that are due
         self._folds_before_commit = store.one_owner
         self._tickets = TicketLookup(store, replicas)
         # the records of this batch, and where in the lists they are
@@ -328,6 +329,8 @@ class CommitBatch:
 
     def _expire_overdue_tickets(self) -> None:
         """Give tickets past their deadline an outcome with the default loss."""
+        if self.is_lagging:
+            self._expire_from_store()
         self._overdue = self._replicas.tickets.take_due(self._expiry_time, MOST_AT_ONCE)
         for ticket in self._overdue:
             replica = self._replicas.holding(ticket)
@@ -337,6 +340,22 @@ class CommitBatch:
                 self._expire(replica, ticket)
             except Exception as error:  # which no request is to blame for
                 raise ProblemFault(replica.problem.name, in_words(error)) from error
+
+    def _expire_from_store(self) -> None:
+        """Expire also what the replicas do not know of, since they lag behind the journal."""
+        for record in self._store.overdue(self._expiry_time, MOST_AT_ONCE):
+            decision = record.decision
+            replica = self._replicas.found(decision.problem)
+            if replica is None:
+                continue
+            arms = [decision.arm] if decision.arm else [*(decision.weights or ())]
+            known = KnownTicket(replica.problem, decision.arm, decision.round, record, arms)
+            loss = replica.problem.default_loss
+            for arm in arms:
+                told = (decision.ticket, arm) in self._outcome_places
+                if not told and known.outcome(arm) is None:
+                    outcome = Outcome(decision.ticket, arm, EXPIRED, loss, self._now)
+                    self._record_outcome(outcome, known)
 
     def _expire(self, replica: Replica, ticket: str) -> None:
         known = KnownTicket(replica.problem, None, replica.open[ticket].round, None)

@@ -32,7 +32,7 @@ from belated.service.core.requests import (
     records_in,
 )
 from belated.service.core.snapshot_rounds import SnapshotRounds
-from belated.service.store import Note, ProblemRecord, Store, StoreUnavailable
+from belated.service.store import Lag, Note, ProblemRecord, Store, StoreUnavailable
 from belated.service.store.records import CREATED
 
 log = logging.getLogger(__name__)
@@ -40,6 +40,7 @@ log = logging.getLogger(__name__)
 MOST_RECORDS = 500  # in one commit, unless a single request has more
 MOST_WAITING = 20_000  # requests
 TICK = 0.05  # seconds without requests after which the journal is read and tickets expire
+LOOK, LAGS = 5.0, 10.0  # seconds between two looks at the lag, and seconds of a lag that matters
 WAIT = 0.25  # share of the last batch's duration to wait for its callers to ask again
 
 Token = Any
@@ -82,6 +83,8 @@ class CommitThread:
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._stream = seeded(seed)
         self._late = LateReports()
+        self._is_behind = False  # whether there are events to fold at once
+        self._lag, self._look_again = Lag(), 0.0
         self._last_size, self._patience = 0, 0.0  # of the last batch: requests, seconds to wait
         loaded = Replicas.loaded(store)
         if store.one_owner and store.code.since(source_hash()) is None:
@@ -132,7 +135,7 @@ class CommitThread:
         jobs: list[Job] = []
         records = 0
         try:
-            job = self._jobs.get(timeout=TICK)
+            job = self._jobs.get_nowait() if self._is_behind else self._jobs.get(timeout=TICK)
             until = time.perf_counter() + self._patience
             while job is not None:
                 jobs.append(job)
@@ -207,6 +210,7 @@ class CommitThread:
             replicas.read_ahead()
         now, expiry_time = self._clock.now(), self._clock.for_expiry()
         batch = CommitBatch(self._store, replicas, self._stream, now, expiry_time, self._late)
+        batch.is_lagging = self._lag.seconds > LAGS
         answers = batch.commit(requests)
         replicas.committed()
         seconds = time.perf_counter() - started
@@ -232,18 +236,36 @@ class CommitThread:
     def _add_replica(self, replicas: Replicas, problem: ProblemRecord) -> None:
         """Start the replica of a problem that was just created."""
         if not self._store.one_owner:
-            replicas.catch_up()
+            replicas.read_ahead()
             return
         if replicas.add(problem) is not None:
             replicas.fold(problem.name, Note(problem.name, CREATED, problem.spec, problem.at))
             replicas.committed()
 
+    def _watch_lag(self, replicas: Replicas) -> None:
+        """Look from time to time how far the replicas are behind, and say what holds them back."""
+        now = time.monotonic()
+        if now < self._look_again:
+            return
+        self._look_again = now + LOOK
+        self._lag = replicas.lag(self._clock.now())
+        if self._lag.seconds > LAGS:
+            log.warning(
+                "%d rows of the journal cannot be learned from, the oldest for %.0f s; what holds "
+                "them back is %s: learning goes on when that transaction ends",
+                self._lag.rows,
+                self._lag.seconds,
+                self._lag.blocked_by or "not known",
+            )
+
     def _keep_up(self, ending: bool) -> None:
         """Read what other workers wrote, and take snapshots if they are due or this is the end."""
         try:
+            self._is_behind = False
             replicas = self._sound_replicas()
             if not self._store.one_owner:
-                replicas.catch_up()
+                self._is_behind = replicas.fold_some()
+                self._watch_lag(replicas)
             if ending:
                 self._snapshots.finish(replicas)
             else:

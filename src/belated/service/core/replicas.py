@@ -17,6 +17,7 @@ from belated.service.store import (
     START,
     Decision,
     Event,
+    Lag,
     Note,
     Outcome,
     Position,
@@ -29,6 +30,8 @@ from belated.service.store.records import CREATED
 from belated.service.store.snapshots import Complete
 
 log = logging.getLogger(__name__)
+
+SLICE = 200  # events of other workers that are folded before requests are answered again
 
 
 class Replicas:
@@ -67,6 +70,18 @@ class Replicas:
             if not found._knows(problem.name):
                 found._fold_alone(problem, behind.get(problem.name))
         return found
+
+    def lag(self, now: float) -> Lag:
+        """How far the replicas are behind the journal, and which transaction holds them back."""
+        return self._store.lag(self.position, now)
+
+    def fold_some(self) -> bool:
+        """Fold some new events of the journal; returns whether there may be more."""
+        events, _ = self._store.tail(self.position, SLICE)
+        for event in events:
+            self.take(event)
+            self.position = event.position
+        return len(events) == SLICE
 
     def catch_up(self) -> int:
         """Fold all new events of the journal; returns their number."""

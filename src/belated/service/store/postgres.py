@@ -28,7 +28,8 @@ from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.types import BigInteger
 
 from belated.service.store.migrations import migrate
-from belated.service.store.records import Decision, Note, Outcome
+from belated.service.store.queries import place_of
+from belated.service.store.records import Decision, Lag, Note, Outcome, Position
 from belated.service.store.schema import JOURNAL
 from belated.service.store.store import Store
 from belated.service.store.transactions import Transactions, reason
@@ -145,6 +146,23 @@ INSERT_NOTE = f"""
 insert into journal (turn, seq, kind, problem, at, payload)
 values ({TURN}, nextval('journal_seq'), %s, %s, %s, %s)"""
 
+MOST_COUNTED = 100_000  # rows; whoever is so far behind need not know how far exactly
+
+BEHIND = """
+select count(*), min(at)
+from (select at from journal where (turn, seq) > (%s, %s) order by turn, seq limit %s) as behind"""
+
+# The oldest transaction with a number, in any database of the server: it is the horizon.
+HOLDING = """
+select name from (
+  select 'process ' || pid || ' in database ' || datname as name, age(backend_xid) as age
+  from pg_stat_activity
+  where backend_xid is not null and pid <> pg_backend_pid()
+  union all
+  select 'the prepared transaction ' || quote_literal(gid) || ' in database ' || database,
+    age(transaction) from pg_prepared_xacts) as holding
+order by age desc limit 1"""
+
 WAIT_FOR_TURN = f"select pg_advisory_xact_lock(hashtextextended(%s, {LOCK}))"
 
 
@@ -177,6 +195,19 @@ class PostgresStore(Store):
     def _settled_after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
         horizon = literal_column(f"({HORIZON})", BigInteger)
         return [*self._after(turn, seq), JOURNAL.c.turn < horizon]
+
+    def lag(self, position: Position, now: float) -> Lag:
+        """How far a reader at a position is behind, and which transaction holds it back."""
+        turn, seq = place_of(position)
+
+        def read(connection: Connection) -> Lag:
+            rows, oldest = connection.exec_driver_sql(BEHIND, (turn, seq, MOST_COUNTED)).one()
+            if not rows:
+                return Lag()
+            holding = connection.exec_driver_sql(HOLDING).first()
+            return Lag(rows, max(0.0, now - oldest), holding[0] if holding else None)
+
+        return self._transactions.read(read)
 
     def _insert(
         self,

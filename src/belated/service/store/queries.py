@@ -139,6 +139,14 @@ def tickets(connection: Connection, ids: Collection[str]) -> dict[str, TicketRec
     return {record.decision.ticket: record for record in records}
 
 
+def overdue(connection: Connection, now: float, limit: int) -> list[TicketRecord]:
+    """The open tickets whose time has come, the longest overdue first."""
+    until = OPEN_TICKETS.c.expires_at
+    found = select(OPEN_TICKETS.c.ticket).where(until <= now).order_by(until).limit(limit)
+    records = tickets(connection, list(connection.scalars(found)))
+    return sorted(records.values(), key=lambda record: record.decision.expires_at or 0.0)
+
+
 def problems(connection: Connection, name: str | None = None) -> list[ProblemRecord]:
     """All problems in the order of their creation, or only the one of this name."""
     found = select(PROBLEMS).order_by(PROBLEMS.c.at, PROBLEMS.c.name)
@@ -170,9 +178,8 @@ def notes(connection: Connection, problem: str) -> list[Note]:
 
 def notes_after(connection: Connection, after: Sequence[ColumnElement[bool]]) -> list[Note]:
     """The notes of all problems after a place in the journal, in its order, settled or not."""
-    # With "ticket is null" the planner would scan the index of all notes from the beginning.
-    is_note = func.coalesce(COLUMNS.ticket, "") == ""
-    found = events(connection, [*after, is_note], [COLUMNS.turn, COLUMNS.seq])
+    where = [*after, COLUMNS.ticket.is_(None)]
+    found = events(connection, where, [COLUMNS.turn, COLUMNS.seq])
     return [event.body for event in found if isinstance(event.body, Note)]
 
 

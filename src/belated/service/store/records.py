@@ -140,6 +140,18 @@ class Tallies(NamedTuple):
         return sum(kinds.get(kind, 0) for kinds in self.by_arm.values())
 
 
+class Lag(NamedTuple):
+    """How far a reader is behind the journal: rows that it has not read, and the age of the oldest.
+
+    `blocked_by` names the transaction that keeps rows from being read, where one does: other
+    events might still come before them.
+    """
+
+    rows: int = 0
+    seconds: float = 0.0
+    blocked_by: str | None = None
+
+
 class Snapshot(NamedTuple):
     """The fold of a problem's journal up to a position, written by one version of the code."""
 

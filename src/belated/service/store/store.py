@@ -26,6 +26,7 @@ from belated.service.store.records import (
     Appended,
     Decision,
     Event,
+    Lag,
     Note,
     Outcome,
     OutcomeResult,
@@ -215,6 +216,14 @@ class Store(ABC):
             lambda connection: queries.events(connection, conditions, self._order, limit)
         )
         return found, found[-1].position if found else position
+
+    def lag(self, position: Position, now: float) -> Lag:
+        """How far a reader at a position is behind; with one owner nobody else writes."""
+        return Lag()
+
+    def overdue(self, now: float, limit: int) -> list[TicketRecord]:
+        """Open tickets past their time, the longest overdue first, settled or not."""
+        return self._transactions.read(lambda connection: queries.overdue(connection, now, limit))
 
     def ticket(self, id: str) -> TicketRecord | None:
         """A ticket's decision and its outcomes so far; None if the ticket is unknown."""
