@@ -170,6 +170,7 @@ def test_indexes_come_and_go(address: str) -> None:
     def undo(connection: Connection) -> None:
         for name in ("journal_note_place", "open_until"):
             connection.exec_driver_sql(f"drop index if exists {name}")
+        connection.exec_driver_sql("alter table journal drop column checksum")
         for statement in STEPS[0]:
             if statement.startswith("create index open_"):
                 connection.exec_driver_sql(statement)

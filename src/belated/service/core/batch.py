@@ -58,6 +58,7 @@ from belated.service.core.requests import (
     Tell,
     TicketReport,
 )
+from belated.service.core.snapshots import shared_version
 from belated.service.core.status import ACTIVE, STATUS_AFTER, is_status_change
 from belated.service.core.ticket_ids import new_ticket_id
 from belated.service.core.ticket_lookup import KnownTicket, TicketLookup
@@ -222,7 +223,7 @@ class CommitBatch:
             arm=None if arm is None else problem.arms[arm],
             probability=None if arm is None else float(weights[arm]),
             weights=dict(zip(problem.arms, weights.tolist(), strict=True)) if arm is None else None,
-            state_version=replica.version,
+            state_version=self._version_of(replica),
             at=self._now,
             key=key,
             digest=digest if key is not None else None,
@@ -236,6 +237,9 @@ class CommitBatch:
         if self._folds_before_commit:
             self._replicas.fold(problem.name, decision)
         return decision
+
+    def _version_of(self, replica: Replica) -> str:
+        return replica.version if self._store.one_owner else shared_version(replica)
 
     def _tell(self, tell: Tell) -> Finish:
         prepared: list[Finish | RequestError] = []

@@ -21,6 +21,7 @@ from belated.service.core.arms import ArmHistory
 from belated.service.core.problems import ServedProblem, with_arms
 from belated.service.core.replica import OpenPlay, Replica
 from belated.service.core.stats import ProblemStats
+from belated.service.store import Decision, Position
 
 FORMAT = 4
 META = "meta"
@@ -35,6 +36,25 @@ def code_version() -> str:
     """
     parts = (str(FORMAT), source_hash(), np.__version__, platform.machine())
     return hashlib.sha256("/".join(parts).encode()).hexdigest()[:16]
+
+
+def short_code_version() -> str:
+    """The beginning of `code_version`, which tells versions apart in a decision."""
+    return code_version()[:8]
+
+
+def shared_version(replica: Replica) -> str:
+    """The state of a replica for a decision that others judge: its version, and that of the code.
+
+    Several workers may decide from different states, and run different versions of the code.
+    """
+    return f"{replica.version}@{short_code_version()}"
+
+
+def made_from(decision: Decision) -> tuple[Position, str]:
+    """The position of the state that a decision was made from, and the code that held it."""
+    position, _, code = decision.state_version.partition("@")
+    return position, code
 
 
 def packed(replica: Replica) -> bytes:

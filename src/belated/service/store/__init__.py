@@ -11,6 +11,7 @@ decisions and outcomes become rows of the journal.
 - `postgres`: a store in a PostgreSQL database, which any number of processes share
 - `records`: what is written and read, as tuples (`Decision`, `Outcome`, `Note`, `Event`, ...)
 - `checks`: refuses bad records before a transaction begins
+- `checksums`: a checksum for each row of the journal
 - `append_results`: what became of each record of an append
 - `queries`: all reading queries
 - `schema`, `migrations`: the tables, and the numbered steps that make them

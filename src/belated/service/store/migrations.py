@@ -64,6 +64,7 @@ STEPS: Sequence[Step] = (
         "drop index open_rounds",
     ),
     (  # the notes among the rows that are not settled, and what expires while a replica lags
+        "alter table journal add column checksum bigint",
         "create index journal_note_place on journal ({place}) where ticket is null",
         "{open_until}",
     ),

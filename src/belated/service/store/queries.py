@@ -55,14 +55,14 @@ def event_of(row: Sequence[Any]) -> Event:
         body = body_of(row)
     except (ValueError, TypeError) as error:
         body = Unreadable(f"row {seq} of the journal cannot be read: {error}")
-    return Event(position_of(turn, seq), problem, body)
+    return Event(position_of(turn, seq), problem, body, row[-1])
 
 
 def body_of(row: Sequence[Any]) -> Decision | Outcome | Note:
     """What a row of the journal says; ValueError or TypeError if it cannot be read."""
     (
         _, _, kind, problem, at, ticket, arm, round_, probability, weights, version, key,
-        digest, expires_at, expires_round, loss, missing, raw, payload,
+        digest, expires_at, expires_round, loss, missing, raw, payload, _,
     ) = row  # fmt: skip
     if kind == DECIDED:
         shares = None if weights is None else object_in(weights)

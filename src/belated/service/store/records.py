@@ -82,11 +82,15 @@ class Unreadable(NamedTuple):
 
 
 class Event(NamedTuple):
-    """An event of the journal; the type of its body says what it is."""
+    """An event of the journal; the type of its body says what it is.
+
+    `checksum` is that with which it was written; rows from before there were any have None.
+    """
 
     position: Position
     problem: str
     body: Decision | Outcome | Note | Unreadable
+    checksum: int | None = None
 
 
 class DecisionResult(NamedTuple):

@@ -48,6 +48,7 @@ JOURNAL = Table(
     Column("missing", BigInteger),
     Column("raw", Double),
     Column("payload", Text),
+    Column("checksum", BigInteger),
 )
 
 OPEN_TICKETS = Table(
