@@ -412,6 +412,19 @@ def test_partially_concealed_reports_tell_what_was_missing(tmp_path: Path) -> No
         assert thread.states() == refold(store)
 
 
+def test_more_weights_than_can_be_written_at_once_are_refused(tmp_path: Path) -> None:
+    """The weights of all decisions of a request are counted before any is made."""
+    many = [f"arm {place}" for place in range(1000)]
+    with open_store(tmp_path / "belated.db") as store, thread_client(store) as thread:
+        thread.create("wide", **{**EXPERTS, "arms": many})
+        thread.create("narrow", arms=many)
+        with pytest.raises(RequestError, match="has 1000 weights; it must be from 1 to 100"):
+            thread.do(Ask("wide", 101))
+        assert len(thread.do(Ask("wide", 2))) == 2
+        assert len(thread.do(Ask("narrow", 101))) == 101
+        assert store.counts("wide").of("decided") == 2
+
+
 def test_strangers_cannot_touch_a_ticket(tmp_path: Path) -> None:
     """To those who may not tell of a problem, its tickets do not exist."""
     with open_store(tmp_path / "belated.db") as store, thread_client(store) as thread:

@@ -9,7 +9,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import event, make_url, text
 
 from belated.service.store import (
     START,
@@ -358,6 +358,19 @@ def test_a_server_that_restarts_is_found_again(own_server: OwnServer) -> None:
         own_server.start_again()
         assert store.append([decision("t2")], [told("t1")]).outcomes[0].counted
         assert len(whole_journal(store)) == 4
+
+
+def test_another_encoding_is_refused(postgres: str) -> None:
+    """A database that cannot hold every name is refused when it is opened, in one sentence."""
+    name = f"latin_{os.getpid()}"
+    with psycopg.connect(postgres, autocommit=True) as server:
+        server.execute(f"create database {name} encoding 'LATIN1' locale 'C' template template0")
+        try:
+            address = make_url(postgres).set(database=name).render_as_string(hide_password=False)
+            with pytest.raises(ValueError, match="has the encoding LATIN1; it must be UTF8"):
+                open_store(address)
+        finally:
+            server.execute(f"drop database {name} with (force)")
 
 
 def test_passwords_stay_out_of_messages(tmp_path: Path) -> None:

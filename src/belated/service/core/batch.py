@@ -77,6 +77,7 @@ log = logging.getLogger(__name__)
 
 Finish = Callable[[Appended], Any]  # makes the answer of a request from what was committed
 NOTHING = Appended([], [])
+MOST_WEIGHTS = 100_000  # of all decisions of a request together
 
 
 class ProblemFault(Exception):
@@ -193,6 +194,7 @@ class CommitBatch:
                 raise StateConflictError(
                     f"problem {ask.problem!r} is {status}; it hands out no decisions"
                 )
+            check_size(ask, replica)
             made = [self._decide(replica, key, ask.digest) for key in keys]
         elif len(made) < ask.number or any(each.digest != ask.digest for each in made):
             raise key_used_before(ask)
@@ -403,6 +405,16 @@ def keys_of(ask: Ask) -> list[str | None]:
     """A key for each decision of an ask, if it has one."""
     places = range(ask.number)
     return [None if ask.key is None else request_key(ask.key, place) for place in places]
+
+
+def check_size(ask: Ask, replica: Replica) -> None:
+    """Refuse more weights than should be written at once; a bandit's decision has only one."""
+    arms = 1 if replica.problem.is_bandit else len(replica.problem.arms)
+    if arms * ask.number > MOST_WEIGHTS:
+        raise InvalidRequestError(
+            f"count is {ask.number}, and each decision of {ask.problem!r} has {arms} weights; it "
+            f"must be from 1 to {MOST_WEIGHTS // arms}"
+        )
 
 
 def key_used_before(ask: Ask) -> InvalidRequestError:

@@ -296,6 +296,12 @@ def prepare(connection: Connection) -> str:
         raise ValueError(
             f"the server is PostgreSQL {version}; it must be {OLDEST_VERSION} or newer"
         )
+    encoding = connection.exec_driver_sql("show server_encoding").scalar_one()
+    if encoding != "UTF8":
+        raise ValueError(
+            f"the database has the encoding {encoding}; it must be UTF8, to hold every arm's name "
+            "(create it with: createdb --encoding=UTF8 --template=template0)"
+        )
     connection.exec_driver_sql("select pg_advisory_xact_lock(%s)", (LOCK,))
     if migrate(connection) == 0:
         connection.exec_driver_sql("insert into facts values ('turn_base', '0')")
