@@ -9,6 +9,7 @@ import logging
 import queue
 import threading
 import time
+from collections.abc import Iterable
 
 from belated.service.core.replicas import Replicas
 from belated.service.core.snapshots import code_version, packed
@@ -74,14 +75,18 @@ class SnapshotRounds:
     def _begin(self, replicas: Replicas, position: Position) -> None:
         replicas.unsaved = 0
         due = dict.fromkeys([*self._due, *replicas.changed])
-        if not self._store.one_owner:  # another worker may have saved some of them
-            complete = self._store.snapshots.complete()
-            saved = complete.position if complete.code_version == code_version() else ""
-            for name in [name for name in due if name in replicas.by_name]:
-                if replicas.by_name[name].position <= saved:
-                    del due[name]
+        for name in self._saved_by_others(replicas, due):
+            del due[name]
         replicas.changed.clear()
         self._due, self._began = list(due), position
+
+    def _saved_by_others(self, replicas: Replicas, due: Iterable[str]) -> list[str]:
+        """The replicas of which another worker has saved all that they have."""
+        complete = Complete() if self._store.one_owner else self._store.snapshots.complete()
+        if complete.code_version != code_version():
+            return []
+        there = [name for name in due if name in replicas.by_name and name not in complete.but]
+        return [name for name in there if replicas.by_name[name].position <= complete.position]
 
     def _take(self, replicas: Replicas, position: Position, seconds: float) -> None:
         until, taken = time.perf_counter() + seconds, list[Snapshot]()
