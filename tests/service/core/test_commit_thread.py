@@ -349,6 +349,38 @@ def test_nothing_is_acknowledged_without_a_commit(
         assert verified_at_rest(store)[0].is_clean
 
 
+@pytest.mark.parametrize("method", ["create_problem", "record_in_turn", "append"])
+def test_a_commit_in_doubt_may_have_been_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """The answer to a commit is lost, whatever it was about: the replicas know what was written."""
+    with open_store(tmp_path / "belated.db") as store:
+        with thread_client(store) as thread:
+            thread.create("ads", arms=ARMS)
+            thread.ask("ads")
+            write, lost = getattr(store, method), [True]
+
+            def written(*given: Any) -> Any:
+                answer = write(*given)
+                if lost and lost.pop():
+                    raise StoreUnavailable("the answer is lost", in_doubt=True)
+                return answer
+
+            monkeypatch.setattr(store, method, written)
+            calls: dict[str, Any] = {
+                "create_problem": lambda: thread.create("new", arms=ARMS),
+                "record_in_turn": lambda: thread.change_arms("ads", ["pink"]),
+                "append": lambda: thread.ask("ads"),
+            }
+            with pytest.raises(UnavailableError):
+                calls[method]()
+            assert thread.states() == refold(store)
+            assert len(thread.states()) == 1 + (method == "create_problem")
+            thread.ask("ads")
+            assert thread.states() == refold(store)
+        assert all(each.is_clean for each in verified_at_rest(store))
+
+
 def test_requests_of_one_group_see_each_other(tmp_path: Path) -> None:
     """Two asks with one key, two reports of one ticket, two cancels, in the same commit."""
     with open_store(tmp_path / "belated.db") as store, thread_client(store) as thread:

@@ -30,6 +30,7 @@ def change_arms(
     if change is None:
         return history.arms
     note = Note(name, ARMS, change, now)
+    replicas.expect(name)
     write_change(store, note, history)
     if store.one_owner:
         replicas.fold(name, note)

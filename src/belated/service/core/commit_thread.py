@@ -226,9 +226,11 @@ class CommitThread:
             return answer
         assert isinstance(request, CreateProblem)
         now = self._clock.now()
+        replicas.expect(request.name)
         try:
             problem = self._store.create_problem(request.name, request.spec, now)
         except ValueError as error:
+            replicas.committed()  # nothing was written
             raise StateConflictError(str(error)) from None
         self._add_replica(replicas, problem)
         return problem

@@ -49,7 +49,7 @@ class Replicas:
         self.position: Position = START
         self.changed: dict[str, None] = {}
         self.unsaved = 0
-        self._uncommitted: set[str] = set()  # replicas that were folded before a commit
+        self._uncommitted: set[str] = set()  # may know of more than is written, or of less
         self._ahead: list[Replica] = []  # whose `status_ahead` is set
 
     @classmethod
@@ -64,7 +64,7 @@ class Replicas:
             name: replica for name, replica in found.by_name.items() if replica.position < latest
         }
         found.by_name = {name: each for name, each in found.by_name.items() if name not in behind}
-        found.position = min((each.position for each in found.by_name.values()), default=START)
+        found.position = min((each.position for each in found.by_name.values()), default=latest)
         found.catch_up()
         for problem in problems:
             if not found._knows(problem.name):
@@ -169,9 +169,14 @@ class Replicas:
 
     def fold(self, name: str, body: Decision | Outcome | Note) -> None:
         """Fold an event that is about to be committed, where there is one owner."""
-        self._uncommitted.add(name)
+        self.expect(name)
         self.by_name[name].fold(body)
         self._count(name)
+
+    def expect(self, name: str) -> None:
+        """An event of a problem is about to be written: without `committed` it is in doubt."""
+        if self._store.one_owner:
+            self._uncommitted.add(name)
 
     def _count(self, name: str) -> None:
         self.changed[name] = None
@@ -182,7 +187,7 @@ class Replicas:
         self._uncommitted.clear()
 
     def roll_back(self) -> None:
-        """Fold again the replicas that were folded before a commit, which then failed."""
+        """Fold again the replicas of a failed commit, which may have been written all the same."""
         complete = self._store.snapshots.complete() if self._uncommitted else Complete()
         for name in sorted(self._uncommitted):
             stale, problem = self.by_name.pop(name, None), self._store.problem(name)
