@@ -30,6 +30,7 @@ class Unwritten(SqliteStore):
         decisions: Sequence[Decision],
         outcomes: Sequence[Outcome],
         notes: Sequence[Note] = (),
+        more_notes: object = None,
     ) -> Appended:
         """Accept all events as new without writing them."""
         return Appended(

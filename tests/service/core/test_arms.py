@@ -28,7 +28,12 @@ from tests.service.core.named_learners import (
     NamedPractical,
     NamedUcb1,
 )
-from tests.service.core.thread_client import ThreadClient, fingerprints_in, thread_client
+from tests.service.core.thread_client import (
+    ThreadClient,
+    fingerprints_in,
+    take_snapshots,
+    thread_client,
+)
 from tests.service.material import whole_journal
 
 ARMS = ["red", "green", "blue"]
@@ -163,7 +168,7 @@ def test_the_live_state_is_the_fold(learner: str) -> None:
             first = Replicas(store)
             for event in events[: cut + 1]:
                 first.take(event)
-            first.save(events[cut].position)
+            take_snapshots(store, first, events[cut].position)
             assert fingerprints_in(Replicas.loaded(store)) == live
 
 

@@ -1,10 +1,11 @@
 """The commit thread: each record once, in one order, nothing acknowledged before its commit."""
 
 import contextlib
+import itertools
 import os
 import random
 import sqlite3
-import threading
+import time
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 from belated.service.admin.verify import verified_at_rest
-from belated.service.core import replicas as replicas_module
+from belated.service.core import snapshot_rounds
 from belated.service.core.errors import (
     NotFoundError,
     RequestError,
@@ -24,7 +25,14 @@ from belated.service.core.errors import (
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Ask, Cancel, RunOnThread, Tell, TicketReport
 from belated.service.store import Store, StoreUnavailable, open_store
-from tests.service.core.thread_client import ThreadClient, fingerprints_in, thread_client
+from belated.service.store.snapshots import SnapshotGroup
+from tests.service.core.thread_client import (
+    ThreadClient,
+    busy,
+    fingerprints_in,
+    take_snapshots,
+    thread_client,
+)
 from tests.service.material import whole_journal
 
 LOSSES = {"red": 0.2, "green": 0.5, "blue": 0.8}
@@ -97,7 +105,7 @@ def test_snapshot_and_tail_are_the_whole_fold(tmp_path: Path, learner: str) -> N
         for place, event in enumerate(events):
             first.take(event)
             for _ in range(places.count(place)):
-                assert first.save(event.position)
+                take_snapshots(store, first, event.position)
                 second = Replicas.loaded(store)
                 assert second.unsaved == len(events) - place - 1  # so much was left to fold
                 assert fingerprints_in(second) == live
@@ -150,30 +158,107 @@ def test_a_snapshot_that_rots_is_rebuilt(
         assert verified_at_rest(store)[0].is_clean
 
 
-def turn_a_bit(path: Path, place: int) -> None:
-    """Change a byte of all snapshots in a file that nobody uses."""
+def turn_a_bit(path: Path, place: int, which: str = "") -> None:
+    """Change a byte of snapshots in a file that nobody uses."""
     with contextlib.closing(sqlite3.connect(path)) as file, file:
-        for row, blob in file.execute("select rowid, blob from snapshots").fetchall():
+        for row, blob in file.execute(f"select rowid, blob from snapshots {which}").fetchall():
             other = bytearray(blob)
             other[place] ^= 1
             file.execute("update snapshots set blob = ? where rowid = ?", (bytes(other), row))
 
 
 def test_snapshots_are_taken_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After so many events, of all problems at one position, of which few are kept."""
-    monkeypatch.setattr(replicas_module, "FEWEST_EVENTS", 50)
-    monkeypatch.setattr(replicas_module, "PER_OPEN", 0)
+    """After so many events, of the problems that have changed; an idle one is saved once."""
+    monkeypatch.setattr(snapshot_rounds, "FEWEST_EVENTS", 50)
+    monkeypatch.setattr(snapshot_rounds, "PER_OPEN", 0)
+    saved: list[set[str]] = []
     with open_store(tmp_path / "belated.db") as store:
+        save_all = store.snapshots.save_all
+
+        def saving(group: SnapshotGroup) -> None:
+            saved.append({snapshot.problem for snapshot in group.snapshots})
+            save_all(group)
+
+        monkeypatch.setattr(store.snapshots, "save_all", saving)
         with thread_client(store) as thread:
             thread.create("busy", arms=ARMS)
             thread.create("idle", arms=ARMS)
-            play(thread, "busy", 100, random.Random(1))
-            thread.do(RunOnThread(lambda store, replicas: None))
-            latest = [store.snapshots.latest(name) for name in ("busy", "idle")]
-            assert latest[0] is not None
-            assert latest[1] is not None
-            assert latest[0].position == latest[1].position
+            before = ""
+            for _ in range(3):
+                play(thread, "busy", 100, random.Random(1))
+                before = later_than(before, store)
+        assert sum("busy" in names for names in saved) >= 3
+        assert sum("idle" in names for names in saved) == 1
+        loaded = Replicas.loaded(store)
+        assert fingerprints_in(loaded) == refold(store)
+        assert loaded.unsaved == 0
+
+
+def later_than(position: str, store: Store) -> str:
+    """Wait until snapshots are complete up to a later position; that."""
+    until = time.monotonic() + 60
+    while (found := store.snapshots.complete().position) <= position:
+        assert time.monotonic() < until, "no snapshots are taken"
+        time.sleep(0.01)
+    return found
+
+
+def test_snapshots_that_cannot_be_written_are_not_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A round whose second part fails is not complete; the next one takes what is lacking."""
+    monkeypatch.setattr(snapshot_rounds, "FEWEST_EVENTS", 10)
+    monkeypatch.setattr(snapshot_rounds, "PER_OPEN", 0)
+    monkeypatch.setattr(snapshot_rounds, "AT_ONCE", 0.0)  # one snapshot in each part
+    with open_store(tmp_path / "belated.db") as store:
+        save_all, parts = store.snapshots.save_all, itertools.count()
+
+        def failing(group: SnapshotGroup) -> None:
+            if next(parts) == 1:
+                raise StoreUnavailable("the store cannot be used now: disk full")
+            save_all(group)
+
+        monkeypatch.setattr(store.snapshots, "save_all", failing)
+        with thread_client(store) as thread:
+            for name in ("first", "second", "third"):
+                thread.create(name, arms=ARMS)
+                for _ in range(4):
+                    thread.ask(name)
+            until = time.monotonic() + 60
+            while "no snapshot was taken" not in caplog.text and time.monotonic() < until:
+                thread.states()
+            assert store.snapshots.complete().position == ""
+            play(thread, "first", 20, random.Random(1))
+            later_than("", store)
+            assert all(store.snapshots.latest(name) for name in ("first", "second", "third"))
         assert fingerprints_in(Replicas.loaded(store)) == refold(store)
+
+
+def test_a_damaged_snapshot_of_an_idle_problem(tmp_path: Path) -> None:
+    """The one before it is good for less than those of all others; nothing is left out."""
+    with open_store(tmp_path / "belated.db") as store:
+        for rounds in (5, 7, 0):
+            with thread_client(store) as thread:
+                if not store.problems():
+                    thread.create("idle", arms=ARMS)
+                    thread.create("busy", arms=ARMS)
+                play(thread, "idle", rounds, random.Random(rounds))
+                play(thread, "busy", 9, random.Random(rounds))
+                live = thread.states()
+        assert len(snapshots_of(tmp_path / "belated.db")) == 4
+    turn_a_bit(
+        tmp_path / "belated.db", 100, "where problem = 'idle' order by position desc limit 1"
+    )
+    with open_store(tmp_path / "belated.db") as store:
+        loaded = Replicas.loaded(store)
+        assert 7 <= loaded.unsaved <= 21
+        assert fingerprints_in(loaded) == live == refold(store)
+
+
+def snapshots_of(path: Path) -> list[str]:
+    """The problems of all snapshots."""
+    with contextlib.closing(sqlite3.connect(path)) as file:
+        return [problem for (problem,) in file.execute("select problem from snapshots")]
 
 
 def test_duplicates_and_order_change_nothing(tmp_path: Path) -> None:
@@ -264,12 +349,36 @@ def test_nothing_is_acknowledged_without_a_commit(
         assert verified_at_rest(store)[0].is_clean
 
 
-def busy(thread: ThreadClient) -> threading.Event:
-    """Keep the commit thread busy until the event is set; what is sent meanwhile is one batch."""
-    begun, go_on = threading.Event(), threading.Event()
-    thread.sent(RunOnThread(lambda store, replicas: begun.set() or go_on.wait(60)))
-    assert begun.wait(60)
-    return go_on
+@pytest.mark.parametrize("method", ["create_problem", "record_in_turn", "append"])
+def test_a_commit_in_doubt_may_have_been_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """The answer to a commit is lost, whatever it was about: the replicas know what was written."""
+    with open_store(tmp_path / "belated.db") as store:
+        with thread_client(store) as thread:
+            thread.create("ads", arms=ARMS)
+            thread.ask("ads")
+            write, lost = getattr(store, method), [True]
+
+            def written(*given: Any) -> Any:
+                answer = write(*given)
+                if lost and lost.pop():
+                    raise StoreUnavailable("the answer is lost", in_doubt=True)
+                return answer
+
+            monkeypatch.setattr(store, method, written)
+            calls: dict[str, Any] = {
+                "create_problem": lambda: thread.create("new", arms=ARMS),
+                "record_in_turn": lambda: thread.change_arms("ads", ["pink"]),
+                "append": lambda: thread.ask("ads"),
+            }
+            with pytest.raises(UnavailableError):
+                calls[method]()
+            assert thread.states() == refold(store)
+            assert len(thread.states()) == 1 + (method == "create_problem")
+            thread.ask("ads")
+            assert thread.states() == refold(store)
+        assert all(each.is_clean for each in verified_at_rest(store))
 
 
 def test_requests_of_one_group_see_each_other(tmp_path: Path) -> None:
@@ -333,6 +442,19 @@ def test_partially_concealed_reports_tell_what_was_missing(tmp_path: Path) -> No
         with pytest.raises(TicketExpiredError):
             thread.tell(first.ticket, 0.5, missing=0)
         assert thread.states() == refold(store)
+
+
+def test_more_weights_than_can_be_written_at_once_are_refused(tmp_path: Path) -> None:
+    """The weights of all decisions of a request are counted before any is made."""
+    many = [f"arm {place}" for place in range(1000)]
+    with open_store(tmp_path / "belated.db") as store, thread_client(store) as thread:
+        thread.create("wide", **{**EXPERTS, "arms": many})
+        thread.create("narrow", arms=many)
+        with pytest.raises(RequestError, match="has 1000 weights; it must be from 1 to 100"):
+            thread.do(Ask("wide", 101))
+        assert len(thread.do(Ask("wide", 2))) == 2
+        assert len(thread.do(Ask("narrow", 101))) == 101
+        assert store.counts("wide").of("decided") == 2
 
 
 def test_strangers_cannot_touch_a_ticket(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A commit thread without HTTP: requests go in, answers come out."""
 
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -18,8 +19,9 @@ from belated.service.core.requests import (
     Tell,
     TicketReport,
 )
+from belated.service.core.snapshot_rounds import SnapshotRounds
 from belated.service.core.snapshots import fingerprint
-from belated.service.store import Decision, Store
+from belated.service.store import Decision, Position, Store
 
 
 def settle(replies: Replies) -> None:
@@ -79,9 +81,24 @@ class ThreadClient:
         return dict(self.do(RunOnThread(lambda store, replicas: fingerprints_in(replicas))))
 
 
+def take_snapshots(store: Store, replicas: Replicas, position: Position) -> None:
+    """Of all replicas that have changed, all being at this position."""
+    rounds = SnapshotRounds(store)
+    rounds.save(replicas, position)
+    rounds.finish(replicas)
+
+
 def fingerprints_in(replicas: Replicas) -> dict[str, str]:
     """Of all replicas."""
     return {name: fingerprint(replica) for name, replica in replicas.by_name.items()}
+
+
+def busy(thread: ThreadClient) -> threading.Event:
+    """Keep the commit thread busy until the event is set; what is sent meanwhile is one batch."""
+    begun, go_on = threading.Event(), threading.Event()
+    thread.sent(RunOnThread(lambda store, replicas: begun.set() or go_on.wait(60)))
+    assert begun.wait(60)
+    return go_on
 
 
 @contextmanager

@@ -6,9 +6,10 @@ import shutil
 import time
 from pathlib import Path
 
-from belated.service.core.replicas import FEWEST_EVENTS, PER_OPEN, Replicas
+from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Ask, Tell, TicketReport
-from belated.service.store import open_store
+from belated.service.core.snapshot_rounds import FEWEST_EVENTS, PER_OPEN
+from belated.service.store import Store, open_store
 from tests.service.core.thread_client import ThreadClient, fingerprints_in, thread_client
 from tests.service.run.crowd import PROBLEM
 from tests.service.run.killing import seconds_to_answer
@@ -35,8 +36,17 @@ def killed_file(folder: Path) -> Path:
     with open_store(folder / "live.db", durability="off") as store, thread_client(store) as thread:
         thread.create(PROBLEM, arms=["red", "green"], learner=LEARNER)
         fill(thread, ROWS)
-        thread.states()
+        until = time.monotonic() + 60
+        while len(store.tail(store.snapshots.complete().position, ROWS)[0]) > most_after(store):
+            assert time.monotonic() < until, "no snapshot is taken"
+            thread.states()
         return copied(folder / "live.db", folder / "killed.db")
+
+
+def most_after(store: Store) -> int:
+    """How many events there may be after the last round of snapshots."""
+    waiting = sum(map(sum, store.ages(PROBLEM, []).values()))
+    return max(FEWEST_EVENTS, PER_OPEN * waiting) + 2 * AT_ONCE
 
 
 def copied(file: Path, to: Path) -> Path:
@@ -53,8 +63,7 @@ def test_a_restart_folds_little(tmp_path: Path) -> None:
         loaded = Replicas.loaded(store)
         replica = loaded.by_name[PROBLEM]
         assert replica.round >= ROWS / (1 + TOLD) - AT_ONCE
-        most = max(FEWEST_EVENTS, PER_OPEN * len(replica.open)) + 2 * AT_ONCE
-        assert loaded.unsaved <= most < ROWS
+        assert loaded.unsaved <= most_after(store) < ROWS
         whole = Replicas(store)
         whole.catch_up()
         assert fingerprints_in(loaded) == fingerprints_in(whole)

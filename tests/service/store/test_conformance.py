@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import update
 
 from belated.service.store import START, ApiKey, Decision, Note, Outcome, Snapshot, Store
+from belated.service.store.records import request_key
 from belated.service.store.schema import SNAPSHOTS
 from tests.service.material import decision, experts, expired, open_tickets, told, whole_journal
 
@@ -91,6 +92,28 @@ def test_numbers_that_are_not_finite_are_refused(store: Store, number: float) ->
     assert len(whole_journal(store)) == 1
 
 
+@pytest.mark.parametrize("bad", ["a\0b", "\ud800"], ids=["NUL", "half a pair"])
+def test_text_that_no_store_can_hold_is_refused(store: Store, bad: str) -> None:
+    """Before a transaction begins, with a sentence; and nothing is found under it."""
+    records = [
+        ([decision("t1"), decision(bad)], [], []),
+        ([decision("t1", key=bad)], [], []),
+        ([experts("t1", bad)], [], []),
+        ([decision("t1")], [told("t1", arm=bad)], []),
+        ([decision("t1")], [], [Note("ads", bad, {}, 1.0)]),
+    ]
+    for given in records:
+        with pytest.raises(ValueError, match="cannot be stored; it must be Unicode without NUL"):
+            store.append(*given)
+    with pytest.raises(ValueError, match="cannot be stored"):
+        store.keys.add("hash", ["admin:*"], bad, 1.0)
+    with pytest.raises(ValueError, match="cannot be stored"):
+        store.create_problem(bad, {}, 1.0)
+    assert store.tickets([bad, "t1"]) == store.decided_under([("ads", bad)]) == {}
+    assert store.problem(bad) is None
+    assert len(whole_journal(store)) == 1
+
+
 def test_a_key_is_answered_by_its_first_decision(store: Store) -> None:
     """A key that was seen writes nothing, within a batch or later, and other requests show."""
     first = decision("t1", key="k", digest="x")
@@ -111,6 +134,28 @@ def test_a_key_is_answered_by_its_first_decision(store: Store) -> None:
     assert store.append([decision("t7"), decision("t8")], []).decisions[1].new
     decided = [event.body for event in whole_journal(store) if isinstance(event.body, Decision)]
     assert [each.ticket for each in decided] == ["t1", "t4", "t5", "t6", "t7", "t8"]
+
+
+def test_a_key_is_one_request(store: Store) -> None:
+    """Of a request that asks for more under a used key, nothing is written; of others all is."""
+
+    def batch(key: str, number: int, name: str) -> list[Decision]:
+        return [
+            decision(f"{name}{place}", key=request_key(key, place), digest=f"{number}")
+            for place in range(number)
+        ]
+
+    two = batch("k", 2, "a")
+    assert all(each.new for each in store.append(two, []).decisions)
+    mixed = [*batch("k", 4, "b"), *batch("new", 3, "c"), decision("d")]
+    results = store.append(mixed, []).decisions
+    assert [each.new for each in results] == [False] * 4 + [True] * 4
+    assert [each.same_request for each in results[:4]] == [False] * 4
+    assert [each.decision for each in results[:2]] == two
+    again = store.append([each._replace(ticket="e" + each.ticket) for each in two], [])
+    assert again.decisions == [(each, False, True) for each in two]
+    assert store.counts("ads").of("decided") == len(open_tickets(store)) == 6
+    assert len(whole_journal(store)) == 7
 
 
 def test_an_outcome_counts_once(store: Store) -> None:

@@ -161,13 +161,16 @@ def test_a_store_with_snapshots_goes_on_with_the_same_numbers(tmp_path: Path) ->
         assert all(result.is_clean for result in verified_at_rest(store))
 
 
-def test_indexes_that_nothing_reads_are_dropped(address: str) -> None:
-    """Schema version 2 drops the indexes on deadlines, in both databases; the rows stay."""
+def test_indexes_come_and_go(address: str) -> None:
+    """Schema version 2 drops the indexes on deadlines, 3 makes the one of PostgreSQL again."""
 
     def indexes(connection: Connection) -> set[str | None]:
         return {each["name"] for each in inspect(connection).get_indexes("open_tickets")}
 
     def undo(connection: Connection) -> None:
+        for name in ("journal_note_place", "open_until"):
+            connection.exec_driver_sql(f"drop index if exists {name}")
+        connection.exec_driver_sql("alter table journal drop column checksum")
         for statement in STEPS[0]:
             if statement.startswith("create index open_"):
                 connection.exec_driver_sql(statement)
@@ -181,5 +184,6 @@ def test_indexes_that_nothing_reads_are_dropped(address: str) -> None:
         assert store._transactions.read(indexes) == {"open_until", "open_rounds"}
     with open_store(address) as store:
         assert store.schema_version == len(STEPS)
-        assert store._transactions.read(indexes) == set()
+        kept = set() if address.endswith(".db") else {"open_until"}
+        assert store._transactions.read(indexes) == kept
         assert [(each.expires_at, each.expires_round) for each in open_tickets(store)] == [(5.0, 3)]

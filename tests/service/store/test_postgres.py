@@ -9,7 +9,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import event, make_url, text
 
 from belated.service.store import (
     START,
@@ -21,6 +21,7 @@ from belated.service.store import (
     StoreUnavailable,
     open_store,
 )
+from belated.service.store.records import request_key
 from tests.service.material import decision, experts, open_tickets, told, whole_journal
 from tests.service.postgres_server import OwnServer, empty_database
 
@@ -209,6 +210,38 @@ def test_concurrent_keys_are_answered_by_one_decision(database: str) -> None:
         assert store.counts("ads").of("decided") == 30
 
 
+def test_a_key_that_is_raced_by_batches_is_one_request(database: str) -> None:
+    """Workers ask for 1, 2, 3 and 4 decisions under the same keys at once: one of them gets all."""
+    with opened(database) as store:
+        at_once = threading.Barrier(WRITERS)
+
+        def ask(name: int) -> list[tuple[bool, int]]:
+            found = []
+            with open_store(database) as own:
+                for number in range(20):
+                    given = [
+                        decision(
+                            f"w{name}-{number}-{place}",
+                            key=request_key(f"k{number}", place),
+                            digest=f"batch {name}",
+                        )
+                        for place in range(name + 1)
+                    ]
+                    at_once.wait(60)
+                    results = own.append(given, []).decisions
+                    won = all(each.new for each in results)
+                    assert won or not any(each.new or each.same_request for each in results)
+                    found.append((won, len(results)))
+            return found
+
+        with ThreadPoolExecutor(WRITERS) as pool:
+            by_worker = list(pool.map(ask, range(WRITERS)))
+        for answers in zip(*by_worker, strict=True):
+            assert sum(won for won, _ in answers) == 1
+        handed_out = sum(number for answers in by_worker for won, number in answers if won)
+        assert store.counts("ads").of("decided") == len(open_tickets(store)) == handed_out
+
+
 def test_experts_told_by_many_are_closed(database: str) -> None:
     """When workers tell different arms of one ticket at once, the ticket is closed at the end."""
     with opened(database) as store:
@@ -325,6 +358,19 @@ def test_a_server_that_restarts_is_found_again(own_server: OwnServer) -> None:
         own_server.start_again()
         assert store.append([decision("t2")], [told("t1")]).outcomes[0].counted
         assert len(whole_journal(store)) == 4
+
+
+def test_another_encoding_is_refused(postgres: str) -> None:
+    """A database that cannot hold every name is refused when it is opened, in one sentence."""
+    name = f"latin_{os.getpid()}"
+    with psycopg.connect(postgres, autocommit=True) as server:
+        server.execute(f"create database {name} encoding 'LATIN1' locale 'C' template template0")
+        try:
+            address = make_url(postgres).set(database=name).render_as_string(hide_password=False)
+            with pytest.raises(ValueError, match="has the encoding LATIN1; it must be UTF8"):
+                open_store(address)
+        finally:
+            server.execute(f"drop database {name} with (force)")
 
 
 def test_passwords_stay_out_of_messages(tmp_path: Path) -> None:

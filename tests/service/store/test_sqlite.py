@@ -71,6 +71,37 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
         assert store.append([decision("t1")], []).decisions[0].new
 
 
+@pytest.mark.parametrize("other_name", [False, True])
+def test_the_lock_is_on_the_file_itself(tmp_path: Path, other_name: bool) -> None:
+    """Whoever deletes the lock file, or links the database to another name, is refused as well."""
+    path, second = tmp_path / "belated.db", tmp_path / "second.db"
+    command = [sys.executable, "-c", HOLD, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"open\n"
+        path.with_name("belated.db.lock").unlink()
+        if other_name:
+            second.hardlink_to(path)
+        with pytest.raises(StoreInUse, match="is in use by process unknown;"):
+            open_store(second if other_name else path)
+        holder.send_signal(signal.SIGKILL)
+        holder.wait(60)
+    with opened(path) as store:
+        path.with_name("belated.db.lock").unlink()
+        with pytest.raises(StoreInUse):
+            open_store(path)
+        assert store.append([decision("t1")], []).decisions[0].new
+    open_store(path).close()
+
+
+def test_nobody_else_can_read_the_files(tmp_path: Path) -> None:
+    """The database, its log and the lock are made for their owner alone."""
+    with opened(tmp_path / "belated.db"):
+        modes = {each.name: each.stat().st_mode & 0o777 for each in tmp_path.iterdir()}
+    assert set(modes) == {f"belated.db{end}" for end in ("", "-wal", "-shm", ".lock")}
+    assert set(modes.values()) == {0o600}
+
+
 def test_a_link_leads_to_the_same_owner(tmp_path: Path) -> None:
     """A file that is open under one name is in use under another."""
     (tmp_path / "link.db").symlink_to(tmp_path / "belated.db")

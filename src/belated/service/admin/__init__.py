@@ -4,5 +4,6 @@
 - `change_arms`: add and remove arms of a problem, in a running service or offline
 - `keys`: make, check, show and revoke API keys
 - `export`: the journal of a problem as a log that `belated replay` reads
+- `past_weights`: the weights that decisions of several workers were made from
 - `verify`: fold the journal again, and compare it with the state in use
 """

@@ -30,10 +30,10 @@ def change_arms(
     if change is None:
         return history.arms
     note = Note(name, ARMS, change, now)
+    replicas.expect(name)
     write_change(store, note, history)
     if store.one_owner:
-        replica.fold(note)
-        replicas.unsaved += 1
+        replicas.fold(name, note)
     else:
         replicas.catch_up()
     return history.after(change).arms

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from belated.service.core.arms import ARMS
-from belated.service.store import START, Decision, Event, Outcome, Store
+from belated.service.core.errors import UnavailableError
+from belated.service.store import START, Decision, Event, Outcome, Store, Unreadable
 from belated.table_files import write_parquet
 
 FORMATS = (".csv", ".parquet")
@@ -55,6 +56,8 @@ def rows_of(store: Store, problem: str) -> list[ExportRow]:
                 told_at=body.at,
                 event=number,
             )
+        elif isinstance(body, Unreadable):
+            raise UnavailableError(f"the log of {problem!r} cannot be written: {body.reason}")
         elif body.kind == ARMS:
             for arm, became in [(arm, "removed") for arm in body.payload["remove"]] + [
                 (arm, "added") for arm in body.payload["add"]

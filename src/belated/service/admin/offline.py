@@ -27,6 +27,9 @@ def outline(store: Store, problem: ProblemRecord) -> dict[str, Any]:
     tallies = store.counts(problem.name)
     numbers = {kind: tallies.of(kind) for kind in ("decided", "told", "expired", "cancelled")}
     notes = store.notes(problem.name)
+    if problem.fault:
+        unknown = {"learner": "", "arms": [], "fault": problem.fault, "created": problem.at}
+        return {"name": problem.name, "status": "broken", **unknown} | numbers
     spec = {**problem.spec, "arms": list(ArmHistory.of(problem.spec["arms"], notes).arms)}
     status = status_after(notes)
     return {"name": problem.name, "status": status, **spec, "created": problem.at} | numbers

@@ -1,9 +1,10 @@
 """Verification of a store: its journal is folded again and compared with the state in use.
 
 The fold must give the state that is in use, bit for bit. Each probability in the journal must be
-the one that the fold predicts; with several workers it may be that of a moment before, and another
-version of belated may have computed other digits. No ticket may be decided or answered twice. The
-tallies and open tickets in the store must be those of the journal.
+the one that the fold predicts, with several workers that of the state which the decision names;
+another version of belated may have computed other digits. No ticket may be decided or answered
+twice. The tallies and open tickets in the store must be those of the journal. Each row must be as
+it was written, by its checksum.
 """
 
 from collections import Counter
@@ -12,13 +13,16 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from belated.compiled.sources import source_hash
+from belated.service.admin.past_weights import NamedWeights, PastWeights
 from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas
 from belated.service.core.snapshots import fingerprint
-from belated.service.store import START, Decision, Event, Outcome, Position, Store
+from belated.service.store import START, Decision, Event, Outcome, Position, Store, Unreadable
+from belated.service.store.checksums import checksum_of
+from belated.service.store.queries import place_of
 
 MOST_COMPLAINTS = 10
-TOO_FAR = 1e-10  # from what the fold predicts, where there is one worker
+TOO_FAR = 1e-10  # from what the fold predicts
 
 
 @dataclass
@@ -26,6 +30,7 @@ class ProblemVerification:
     """The result for one problem; `gap` is the largest |q in the journal - q of the fold|.
 
     `judged` counts the decisions of this version of belated, and `off` is the gap of those.
+    `sealed` counts the events whose row has a checksum.
     """
 
     problem: str
@@ -35,6 +40,7 @@ class ProblemVerification:
     gap: float = 0.0
     judged: int = 0
     off: float = 0.0
+    sealed: int = 0
     state: str = ""
     complaints: list[str] = field(default_factory=list)
 
@@ -59,6 +65,7 @@ class Refold:
     def __init__(self, store: Store) -> None:
         self._store, self.replicas = store, Replicas(store)
         self._ours_after = store.code.since(source_hash()) if store.one_owner else None
+        self._past: dict[str, PastWeights] = {}
         self.results: dict[str, ProblemVerification] = {}
         self._decided: set[str] = set()
         self._answered: set[tuple[str, str]] = set()
@@ -72,40 +79,69 @@ class Refold:
             for event in events:
                 if event.position > end:
                     return
-                self._check(event)
+                try:
+                    self._check(event)
+                except (ValueError, TypeError, KeyError) as error:
+                    _, seq = place_of(event.position)
+                    self.result(event.problem).complain(f"row {seq} makes no sense: {error!r}")
                 self.replicas.take(event)
+                replica = self.replicas.by_name.get(event.problem)
+                if replica is not None and not self._store.one_owner:
+                    past = self._past.setdefault(event.problem, PastWeights())
+                    past.add(event.position, replica)
             if not events:
                 return
 
+    def _judge(
+        self, position: Position, decision: Decision, replica: Replica, result: ProblemVerification
+    ) -> None:
+        """Compare the probabilities of a decision with those of the state it was made from."""
+        now: NamedWeights = (replica.problem.places, replica.weights())
+        then: NamedWeights | None
+        result.gap = max(result.gap, gap(now, decision))
+        if self._store.one_owner:
+            ours = self._ours_after is not None and position > self._ours_after
+            then = now if ours else None
+        else:
+            then = self._past[decision.problem].of(decision)
+        if then is not None:
+            result.judged += 1
+            result.off = max(result.off, gap(then, decision))
+
+    def result(self, problem: str) -> ProblemVerification:
+        """What is found about a problem."""
+        return self.results.setdefault(problem, ProblemVerification(problem))
+
     def _check(self, event: Event) -> None:
-        result = self.results.setdefault(event.problem, ProblemVerification(event.problem))
+        result = self.result(event.problem)
         result.events += 1
+        if event.checksum is not None and not isinstance(event.body, Unreadable):
+            result.sealed += 1
+            if checksum_of(event.body) != event.checksum:
+                _, seq = place_of(event.position)
+                result.complain(f"row {seq} of the journal is not as it was written")
         body, replica = event.body, self.replicas.by_name.get(event.problem)
         if isinstance(body, Decision):
             if body.ticket in self._decided:
                 result.complain(f"ticket {body.ticket!r} was decided twice")
             self._decided.add(body.ticket)
             if replica is not None:
-                here = gap(replica, body)
-                result.gap = max(result.gap, here)
-                if self._ours_after is not None and event.position > self._ours_after:
-                    result.judged += 1
-                    result.off = max(result.off, here)
+                self._judge(event.position, body, replica, result)
         elif isinstance(body, Outcome):
             if (body.ticket, body.arm) in self._answered:
                 result.complain(f"arm {body.arm!r} of {body.ticket!r} was answered twice")
             if body.ticket not in self._decided:
                 result.complain(f"{body.ticket!r} was answered before it was decided")
             self._answered.add((body.ticket, body.arm))
-        else:
+        else:  # a note, or a row that cannot be read, for which the problem is given up
             return
         kind = "decided" if isinstance(body, Decision) else body.kind
         self.tallies.setdefault(event.problem, Counter())[body.arm, kind] += 1
 
 
-def gap(replica: Replica, decision: Decision) -> float:
+def gap(fold: NamedWeights, decision: Decision) -> float:
     """The largest difference between a decision's probabilities and those of the fold."""
-    weights, places = replica.weights(), replica.problem.places
+    places, weights = fold
     written = decision.weights or {str(decision.arm): float(decision.probability or 0.0)}
     # A worker may have decided before it knew that an arm was added or removed.
     return max(
@@ -138,7 +174,10 @@ def verified(
         if at_rest and store.end() == end:
             check_tables(store, result, refold.tallies.get(name, Counter()))
     for name, reason in refold.replicas.broken.items():
-        refold.results[name].complain(f"it cannot be served: {reason}")
+        refold.result(name).complain(f"it cannot be served: {reason}")
+    for problem in store.problems():
+        if problem.fault:
+            refold.result(problem.name).complain(problem.fault)
     return list(refold.results.values())
 
 

@@ -9,10 +9,12 @@ commits the records, and then answers:
 - `ticket_lookup`: what is known of the tickets in a batch before it is committed
 - `reports`: reports as records of the journal, by the rules of `belated.asktell.ticket_rules`
 - `late_reports`: reports of expired tickets, noted once each
-- `expiry`: when a ticket expires, and with which outcome
+- `open_tickets`: the open tickets of all replicas, by id and by deadline
+- `expiry`, `clock`: when a ticket expires, by which clock, and with which outcome
 - `replica`: `Replica`, a problem's learner as the fold of its journal
-- `replicas`: all replicas: loaded from snapshots, kept up with the journal, saved
+- `replicas`: all replicas: loaded from snapshots, kept up with the journal
 - `snapshots`: a replica as bytes, and its fingerprint
+- `snapshot_rounds`: when snapshots are taken, and the thread that writes them
 - `problems`: the specification of a problem, checked, and `ServedProblem`
 - `status`: active, paused, archived, and which changes are allowed
 - `arms`: `ArmHistory`, the present and former arms of a problem

@@ -14,12 +14,13 @@ the records later, when it reads them in the journal, in the order that all work
 
 With one owner (SQLite) a replica folds each record in steps 2 and 3, BEFORE the commit of step 4,
 so that the next decision of the batch already knows of it. If the commit then fails, the replicas
-know of records that do not exist. `CommitThread` therefore throws all of them away and folds the
-journal again; no answer that rests on them was ever given.
+know of records that do not exist. `CommitThread` therefore folds their journals again; no answer
+that rests on them was ever given.
 """
 
+import logging
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,18 +28,20 @@ from numpy.typing import NDArray
 
 from belated.numerics.random_stream import draw
 from belated.service.core.errors import (
+    FaultError,
     InvalidRequestError,
     NotFoundError,
     RequestError,
     StateConflictError,
     UnavailableError,
 )
-from belated.service.core.expiry import deadlines, expired_outcomes, overdue_tickets
-from belated.service.core.late_reports import LateReports
+from belated.service.core.expiry import MOST_AT_ONCE, deadlines, expired_outcomes
+from belated.service.core.late_reports import LateReports, TicketArm, late_note
 from belated.service.core.replica import Replica
-from belated.service.core.replicas import Replicas
+from belated.service.core.replicas import Replicas, in_words
 from belated.service.core.reports import (
     CANCELLED,
+    EXPIRED,
     PENDING,
     cancelled_again,
     judged,
@@ -55,13 +58,34 @@ from belated.service.core.requests import (
     Tell,
     TicketReport,
 )
+from belated.service.core.snapshots import shared_version
 from belated.service.core.status import ACTIVE, STATUS_AFTER, is_status_change
 from belated.service.core.ticket_ids import new_ticket_id
 from belated.service.core.ticket_lookup import KnownTicket, TicketLookup
-from belated.service.store import Appended, Decision, Note, Outcome, Store, TicketRecord
+from belated.service.store import (
+    Appended,
+    Decision,
+    Note,
+    Outcome,
+    OutcomeResult,
+    Store,
+    TicketRecord,
+)
+from belated.service.store.records import request_key
+
+log = logging.getLogger(__name__)
 
 Finish = Callable[[Appended], Any]  # makes the answer of a request from what was committed
 NOTHING = Appended([], [])
+MOST_WEIGHTS = 100_000  # of all decisions of a request together
+
+
+class ProblemFault(Exception):
+    """A problem's own work failed in a batch: it must be given up, and the batch tried again."""
+
+    def __init__(self, problem: str, reason: str) -> None:
+        super().__init__(f"{problem!r}: {reason}")
+        self.problem, self.reason = problem, reason
 
 
 class CommitBatch:
@@ -73,10 +97,13 @@ class CommitBatch:
         replicas: Replicas,
         stream: NDArray[np.uint64],
         now: float,
+        expiry_time: float,
         late: LateReports,
     ) -> None:
         self._store, self._replicas, self._stream, self._now = store, replicas, stream, now
-        self._late = late
+        self._expiry_time, self._late = expiry_time, late
+        self._overdue: Collection[str] = ()
+        self.is_lagging = False  # whether the replicas do not know of all tickets that are due
         self._folds_before_commit = store.one_owner
         self._tickets = TicketLookup(store, replicas)
         # the records of this batch, and where in the lists they are
@@ -89,11 +116,22 @@ class CommitBatch:
         self._keyed: dict[tuple[str, str | None], Decision] = {}
         # tickets whose state is read from the store after the commit, and what was read
         self._to_read_again: set[str] = set()
+        # reports that may prove to be late, with their places, and notes about late ones
+        self._reports: list[tuple[Outcome, int, str]] = []
+        self._late_notes: dict[TicketArm, Note] = {}
+        self._overtaken: dict[TicketArm, Note] = {}
         self._read_again: Mapping[str, TicketRecord] = {}
         self.repeated: Counter[str] = Counter()  # by problem: reports of outcomes that stood
 
     def commit(self, requests: Sequence[Request]) -> list[Any]:
         """Carry out all requests in one commit; returns an answer or a RequestError for each."""
+        try:
+            return self._commit(requests)
+        except Exception:
+            self._replicas.put_back(self._overdue)  # they have not expired after all
+            raise
+
+    def _commit(self, requests: Sequence[Request]) -> list[Any]:
         self._tickets.read(requests)
         self._read_keys(requests)
         prepared: list[Finish | RequestError] = [UnavailableError("not prepared")] * len(requests)
@@ -102,11 +140,14 @@ class CommitBatch:
                 if isinstance(request, kinds):
                     prepared[place] = self._prepared(request)
         self._expire_overdue_tickets()
-        self._record_late_reports()
+        self.notes += self._late_notes.values()
         self._fold_notes()
         appended = NOTHING
         if self.decisions or self.outcomes or self.notes:
-            appended = self._store.append(self.decisions, self.outcomes, self.notes)
+            appended = self._store.append(
+                self.decisions, self.outcomes, self.notes, self._overtaken_notes
+            )
+        self._late.remember([*self._late_notes, *self._overtaken])
         if self._folds_before_commit:
             check_all_written(appended)
         elif self._to_read_again:
@@ -153,6 +194,7 @@ class CommitBatch:
                 raise StateConflictError(
                     f"problem {ask.problem!r} is {status}; it hands out no decisions"
                 )
+            check_size(ask, replica)
             made = [self._decide(replica, key, ask.digest) for key in keys]
         elif len(made) < ask.number or any(each.digest != ask.digest for each in made):
             raise key_used_before(ask)
@@ -183,7 +225,7 @@ class CommitBatch:
             arm=None if arm is None else problem.arms[arm],
             probability=None if arm is None else float(weights[arm]),
             weights=dict(zip(problem.arms, weights.tolist(), strict=True)) if arm is None else None,
-            state_version=replica.version,
+            state_version=self._version_of(replica),
             at=self._now,
             key=key,
             digest=digest if key is not None else None,
@@ -195,8 +237,11 @@ class CommitBatch:
         if key is not None:
             self._keyed[problem.name, key] = decision
         if self._folds_before_commit:
-            replica.fold(decision)
+            self._replicas.fold(problem.name, decision)
         return decision
+
+    def _version_of(self, replica: Replica) -> str:
+        return replica.version if self._store.one_owner else shared_version(replica)
 
     def _tell(self, tell: Tell) -> Finish:
         prepared: list[Finish | RequestError] = []
@@ -212,11 +257,15 @@ class CommitBatch:
         new = outcome_of(report, known.problem, known.played, known.arms, known.round, self._now)
         earlier = known.outcome(new.arm)
         if earlier is not None and known.record is not None:
+            pair = new.ticket, new.arm
+            if earlier.kind == EXPIRED and pair not in self._late:
+                self._late_notes.setdefault(pair, late_note(new, known.problem.name))
             result = self._told_before(new, earlier, state_of(known.record), known)
             return lambda appended: result
         place = self._outcome_places.get((new.ticket, new.arm))
         if place is None:
             place = self._record_outcome(new, known)
+        self._reports.append((new, place, known.problem.name))
 
         def finish(appended: Appended) -> ReportResult:
             stands, counted = appended.outcomes[place]
@@ -233,7 +282,6 @@ class CommitBatch:
         self, new: Outcome, stands: Outcome, state: str, known: KnownTicket
     ) -> ReportResult:
         """The result of a report on an arm that has an outcome, which stands."""
-        self._late.collect(new, stands, known.problem.name, self._now)
         result = judged(new, stands, state)
         self.repeated[known.problem.name] += 1
         return result
@@ -280,27 +328,60 @@ class CommitBatch:
         place = self._outcome_places[outcome.ticket, outcome.arm] = len(self.outcomes)
         self.outcomes.append(outcome)
         if self._folds_before_commit:
-            self._replicas.by_name[known.problem.name].fold(outcome)
+            self._replicas.fold(known.problem.name, outcome)
         elif known.played is None or outcome.kind == CANCELLED:
             self._to_read_again.add(outcome.ticket)  # other workers may tell its other arms
         return place
 
     def _expire_overdue_tickets(self) -> None:
         """Give tickets past their deadline an outcome with the default loss."""
-        for replica in self._replicas.by_name.values():
-            for ticket in overdue_tickets(replica, self._now):
-                known = KnownTicket(replica.problem, None, replica.open[ticket].round, None)
-                for outcome in list(expired_outcomes(replica, ticket, self._now)):
-                    if (ticket, outcome.arm) not in self._outcome_places:
-                        self._record_outcome(outcome, known)
+        if self.is_lagging:
+            self._expire_from_store()
+        self._overdue = self._replicas.tickets.take_due(self._expiry_time, MOST_AT_ONCE)
+        for ticket in self._overdue:
+            replica = self._replicas.holding(ticket)
+            if replica is None:  # told or cancelled in this very batch
+                continue
+            try:
+                self._expire(replica, ticket)
+            except Exception as error:  # which no request is to blame for
+                raise ProblemFault(replica.problem.name, in_words(error)) from error
 
-    def _record_late_reports(self) -> None:
-        self.notes += self._late.take()
+    def _expire_from_store(self) -> None:
+        """Expire also what the replicas do not know of, since they lag behind the journal."""
+        for record in self._store.overdue(self._expiry_time, MOST_AT_ONCE):
+            decision = record.decision
+            replica = self._replicas.found(decision.problem)
+            if replica is None:
+                continue
+            arms = [decision.arm] if decision.arm else [*(decision.weights or ())]
+            known = KnownTicket(replica.problem, decision.arm, decision.round, record, arms)
+            loss = replica.problem.default_loss
+            for arm in arms:
+                told = (decision.ticket, arm) in self._outcome_places
+                if not told and known.outcome(arm) is None:
+                    outcome = Outcome(decision.ticket, arm, EXPIRED, loss, self._now)
+                    self._record_outcome(outcome, known)
+
+    def _expire(self, replica: Replica, ticket: str) -> None:
+        known = KnownTicket(replica.problem, None, replica.open[ticket].round, None)
+        for outcome in list(expired_outcomes(replica, ticket, self._now)):
+            if (ticket, outcome.arm) not in self._outcome_places:
+                self._record_outcome(outcome, known)
+
+    def _overtaken_notes(self, results: Sequence[OutcomeResult]) -> Sequence[Note]:
+        """Notes about reports of this batch whose tickets another worker has just expired."""
+        self._overtaken = {}
+        for report, place, problem in self._reports:
+            stands, pair = results[place].outcome, (report.ticket, report.arm)
+            if stands is not None and stands.kind == EXPIRED and pair not in self._late:
+                self._overtaken.setdefault(pair, late_note(report, problem))
+        return list(self._overtaken.values())
 
     def _fold_notes(self) -> None:
         """Fold the notes after all other records: they also come last in the journal."""
         for note in self.notes if self._folds_before_commit else ():
-            self._replicas.named(note.problem).fold(note)
+            self._replicas.fold(note.problem, note)
 
     # -- the state of a ticket
 
@@ -321,8 +402,19 @@ class CommitBatch:
 
 
 def keys_of(ask: Ask) -> list[str | None]:
-    """A key for each decision of an ask; a header has no line breaks, so they are unique."""
-    return [None if ask.key is None else f"{ask.key}\n{place}" for place in range(ask.number)]
+    """A key for each decision of an ask, if it has one."""
+    places = range(ask.number)
+    return [None if ask.key is None else request_key(ask.key, place) for place in places]
+
+
+def check_size(ask: Ask, replica: Replica) -> None:
+    """Refuse more weights than should be written at once; a bandit's decision has only one."""
+    arms = 1 if replica.problem.is_bandit else len(replica.problem.arms)
+    if arms * ask.number > MOST_WEIGHTS:
+        raise InvalidRequestError(
+            f"count is {ask.number}, and each decision of {ask.problem!r} has {arms} weights; it "
+            f"must be from 1 to {MOST_WEIGHTS // arms}"
+        )
 
 
 def key_used_before(ask: Ask) -> InvalidRequestError:
@@ -338,6 +430,9 @@ def finished(prepared: Finish | RequestError, appended: Appended) -> Any:
         return prepared(appended)
     except RequestError as error:
         return error
+    except Exception:  # others of the batch, which is committed, must get their answers
+        log.exception("a committed request could not be answered")
+        return FaultError("the request was carried out, but its answer failed; the log says why")
 
 
 def check_all_written(appended: Appended) -> None:

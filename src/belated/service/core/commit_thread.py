@@ -13,8 +13,14 @@ from typing import Any, NamedTuple
 
 from belated.compiled.sources import source_hash
 from belated.numerics.random_stream import seeded
-from belated.service.core.batch import CommitBatch
-from belated.service.core.errors import RequestError, StateConflictError, UnavailableError
+from belated.service.core.batch import CommitBatch, ProblemFault
+from belated.service.core.clock import Clock, ServiceClock
+from belated.service.core.errors import (
+    FaultError,
+    RequestError,
+    StateConflictError,
+    UnavailableError,
+)
 from belated.service.core.late_reports import LateReports
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import (
@@ -25,7 +31,8 @@ from belated.service.core.requests import (
     SetStatus,
     records_in,
 )
-from belated.service.store import Note, ProblemRecord, Store, StoreUnavailable
+from belated.service.core.snapshot_rounds import SnapshotRounds
+from belated.service.store import Lag, Note, ProblemRecord, Store, StoreUnavailable
 from belated.service.store.records import CREATED
 
 log = logging.getLogger(__name__)
@@ -33,6 +40,7 @@ log = logging.getLogger(__name__)
 MOST_RECORDS = 500  # in one commit, unless a single request has more
 MOST_WAITING = 20_000  # requests
 TICK = 0.05  # seconds without requests after which the journal is read and tickets expire
+LOOK, LAGS = 5.0, 10.0  # seconds between two looks at the lag, and seconds of a lag that matters
 WAIT = 0.25  # share of the last batch's duration to wait for its callers to ask again
 
 Token = Any
@@ -67,17 +75,22 @@ class CommitThread:
         deliver: Callable[[Replies], None],
         observe: Callable[[CommittedBatch], None] = lambda batch: None,
         seed: int | None = None,
-        clock: Callable[[], float] = time.time,
+        clock: Clock = time.time,
+        monotonic: Clock | None = None,
     ) -> None:
-        self._store, self._deliver, self._observe, self._clock = store, deliver, observe, clock
+        self._store, self._deliver, self._observe = store, deliver, observe
+        self._clock = ServiceClock(clock, monotonic)
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._stream = seeded(seed)
         self._late = LateReports()
+        self._is_behind = False  # whether there are events to fold at once
+        self._lag, self._look_again = Lag(), 0.0
         self._last_size, self._patience = 0, 0.0  # of the last batch: requests, seconds to wait
         loaded = Replicas.loaded(store)
         if store.one_owner and store.code.since(source_hash()) is None:
             store.code.takes_over(source_hash(), loaded.position)
-        self._replicas: Replicas | None = loaded
+        self._replicas = loaded
+        self._snapshots = SnapshotRounds(store)
         self._thread = threading.Thread(target=self._run, name="commit", daemon=True)
         self._thread.start()
 
@@ -122,7 +135,7 @@ class CommitThread:
         jobs: list[Job] = []
         records = 0
         try:
-            job = self._jobs.get(timeout=TICK)
+            job = self._jobs.get_nowait() if self._is_behind else self._jobs.get(timeout=TICK)
             until = time.perf_counter() + self._patience
             while job is not None:
                 jobs.append(job)
@@ -139,10 +152,7 @@ class CommitThread:
         """The answers to all jobs; what cannot share a commit is carried out after the batch."""
         alone = [job for job in jobs if isinstance(job.request, CreateProblem | RunOnThread)]
         batch = [job for job in jobs if not isinstance(job.request, CreateProblem | RunOnThread)]
-        try:
-            results = self._committed([job.request for job in batch])
-        except Exception as error:
-            results = [self._failed(error)] * len(batch)
+        results = self._contained([job.request for job in batch])
         replies = [(job.token, result) for job, result in zip(batch, results, strict=True)]
         for job in alone:
             try:
@@ -153,50 +163,74 @@ class CommitThread:
                 replies.append((job.token, self._failed(error)))
         return replies
 
-    def _failed(self, error: Exception) -> Exception:
+    def _contained(self, requests: list[Request]) -> list[Any]:
+        """The answers to requests that share a commit; a fault is answered to the guilty alone.
+
+        A group in which something fails unexpectedly is carried out again as two halves, and these
+        as halves again, until the requests on which the service fails are by themselves. Nothing
+        was written before, so nothing is written twice.
+        """
+        try:
+            return self._committed(requests)
+        except ProblemFault as fault:
+            self._failed(fault)
+            self._replicas.give_up(fault.problem, f"its tickets cannot expire: {fault.reason}")
+            return self._contained(requests)
+        except Exception as error:
+            answer = self._failed(error)
+        if len(requests) <= 1 or isinstance(answer, UnavailableError):
+            return [answer] * len(requests)
+        half = len(requests) // 2
+        return self._contained(requests[:half]) + self._contained(requests[half:])
+
+    def _failed(self, error: Exception) -> RequestError:
         """The answer to requests whose commit failed.
 
-        With one owner the replicas were folded before the commit (see `batch`). They now know of
-        records that were never written, so all of them are thrown away; `_loaded_replicas` folds
-        the journal again before the next batch.
+        With one owner replicas were folded before the commit (see `batch`). They now know of
+        records that were never written; `_sound_replicas` folds their journals again before the
+        next batch.
         """
-        if self._store.one_owner:
-            self._replicas = None
         if isinstance(error, StoreUnavailable):
             log.error("%s", error)
             return UnavailableError(f"{error}; nothing was acknowledged, send it again")
-        log.exception("a group of requests failed")
-        return error
+        log.exception("requests failed", exc_info=error)
+        return FaultError(
+            "the service failed on this request, and nothing was changed by it; its log says why"
+        )
 
-    def _loaded_replicas(self) -> Replicas:
-        """The replicas, folded again if a failed commit has thrown them away."""
-        if self._replicas is None:
-            self._replicas = Replicas.loaded(self._store)
+    def _sound_replicas(self) -> Replicas:
+        """The replicas; those of a failed commit are folded again."""
+        self._replicas.roll_back()
         return self._replicas
 
     def _committed(self, requests: list[Request]) -> list[Any]:
         """The answers to requests that share one commit."""
-        replicas, started = self._loaded_replicas(), time.perf_counter()
+        replicas, started = self._sound_replicas(), time.perf_counter()
         if any(isinstance(each, Ask | SetStatus) for each in requests):
             replicas.read_ahead()
-        batch = CommitBatch(self._store, replicas, self._stream, self._clock(), self._late)
+        now, expiry_time = self._clock.now(), self._clock.for_expiry()
+        batch = CommitBatch(self._store, replicas, self._stream, now, expiry_time, self._late)
+        batch.is_lagging = self._lag.seconds > LAGS
         answers = batch.commit(requests)
-        if self._store.one_owner:
-            replicas.unsaved += batch.records
+        replicas.committed()
         seconds = time.perf_counter() - started
         self._observe(CommittedBatch(batch.records, seconds, batch.repeated))
         return answers
 
     def _done_alone(self, request: Request) -> Any:
-        replicas = self._loaded_replicas()
+        replicas = self._sound_replicas()
         if isinstance(request, RunOnThread):
             replicas.read_ahead()
-            return request.work(self._store, replicas)
+            answer = request.work(self._store, replicas)
+            replicas.committed()
+            return answer
         assert isinstance(request, CreateProblem)
-        now = self._clock()
+        now = self._clock.now()
+        replicas.expect(request.name)
         try:
             problem = self._store.create_problem(request.name, request.spec, now)
         except ValueError as error:
+            replicas.committed()  # nothing was written
             raise StateConflictError(str(error)) from None
         self._add_replica(replicas, problem)
         return problem
@@ -204,22 +238,40 @@ class CommitThread:
     def _add_replica(self, replicas: Replicas, problem: ProblemRecord) -> None:
         """Start the replica of a problem that was just created."""
         if not self._store.one_owner:
-            replicas.catch_up()
+            replicas.read_ahead()
             return
-        replica = replicas.add(problem)
-        if replica is not None:
-            replica.fold(Note(problem.name, CREATED, problem.spec, problem.at))
-            replicas.unsaved += 1
+        if replicas.add(problem) is not None:
+            replicas.fold(problem.name, Note(problem.name, CREATED, problem.spec, problem.at))
+            replicas.committed()
+
+    def _watch_lag(self, replicas: Replicas) -> None:
+        """Look from time to time how far the replicas are behind, and say what holds them back."""
+        now = time.monotonic()
+        if now < self._look_again:
+            return
+        self._look_again = now + LOOK
+        self._lag = replicas.lag(self._clock.now())
+        if self._lag.seconds > LAGS:
+            log.warning(
+                "%d rows of the journal cannot be learned from, the oldest for %.0f s; what holds "
+                "them back is %s: learning goes on when that transaction ends",
+                self._lag.rows,
+                self._lag.seconds,
+                self._lag.blocked_by or "not known",
+            )
 
     def _keep_up(self, ending: bool) -> None:
         """Read what other workers wrote, and take snapshots if they are due or this is the end."""
         try:
-            replicas = self._loaded_replicas()
+            self._is_behind = False
+            replicas = self._sound_replicas()
             if not self._store.one_owner:
-                replicas.catch_up()
-            if (ending and replicas.unsaved) or replicas.is_snapshot_due():
-                end = self._store.end() if self._store.one_owner else replicas.position
-                replicas.save(end)
+                self._is_behind = replicas.fold_some()
+                self._watch_lag(replicas)
+            if ending:
+                self._snapshots.finish(replicas)
+            else:
+                self._snapshots.go_on(replicas)
         except StoreUnavailable as error:
             log.warning("%s", error)
         except Exception as error:

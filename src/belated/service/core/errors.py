@@ -65,6 +65,12 @@ class RateLimitError(RequestError):
     status, kind, title = 429, "too-many-requests", "Too many requests"
 
 
+class FaultError(RequestError):
+    """The service failed on the request, which is not the caller's fault as far as it knows."""
+
+    status, kind, title = 500, "fault", "A fault of the service"
+
+
 class UnavailableError(RequestError):
     """The request could not be committed now; it may be sent again."""
 

@@ -1,10 +1,11 @@
 """Expiry: when a ticket expires, and with which outcome.
 
 A problem may set `expire_after` (rounds) and `expire_seconds`. The deadlines of a ticket are fixed
-when it is decided, and written into the journal with its decision. The commit thread looks for
-overdue tickets with every batch, and at least every `commit_thread.TICK` seconds; it gives each
-an outcome of the kind "expired" with the problem's `default_loss`, from which the learner learns as
-from any other loss. A report that comes later is noted (`late_reports`) and changes nothing.
+when it is decided, and written into the journal with its decision. The commit thread takes the
+tickets that are due (`open_tickets`) with every batch, and at least every `commit_thread.TICK`
+seconds, by a clock that mistrusts jumps (`clock`). It gives each an outcome of the kind "expired"
+with the problem's `default_loss`, from which the learner learns as from any other loss. A report
+that comes later is noted (`late_reports`) and changes nothing.
 """
 
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from belated.service.core.replica import Replica
 from belated.service.core.reports import EXPIRED
 from belated.service.store import Outcome
 
-MOST_AT_ONCE = 500  # tickets of one problem that expire in one batch
+MOST_AT_ONCE = 500  # tickets that expire in one batch
 
 
 def deadlines(problem: ServedProblem, round_: int, now: float) -> tuple[float | None, int | None]:
@@ -25,19 +26,6 @@ def deadlines(problem: ServedProblem, round_: int, now: float) -> tuple[float | 
         None if seconds is None else now + seconds,
         None if rounds is None else expiry_round(round_, rounds),
     )
-
-
-def overdue_tickets(replica: Replica, now: float) -> list[str]:
-    """The open tickets of a problem that are past a deadline, the oldest first."""
-    found: list[str] = []
-    if not replica.problem.expires:
-        return found
-    for ticket, play in replica.open.items():  # in the order of their rounds, so of their deadlines
-        in_time = play.expires_at > now and play.expires_round > replica.round
-        if in_time or len(found) == MOST_AT_ONCE:
-            break
-        found.append(ticket)
-    return found
 
 
 def expired_outcomes(replica: Replica, ticket: str, now: float) -> Iterator[Outcome]:

@@ -1,31 +1,36 @@
-"""Reports of tickets that had expired: they are noted in the journal, once each."""
+"""Reports of tickets that had expired: they are noted in the journal, once each.
+
+A note belongs to the commit of the batch in which its report is answered, so that whoever is told
+that a report is recorded can rely on it.
+"""
+
+from collections.abc import Iterable
 
 from belated.service.core.replica import LATE
 from belated.service.store import Note, Outcome
 
 MOST_REMEMBERED = 10_000  # tickets and arms; an older one that is reported again is noted again
 
+TicketArm = tuple[str, str]
+
+
+def late_note(report: Outcome, problem: str) -> Note:
+    """The note about a report whose ticket has expired."""
+    told = {"ticket": report.ticket, "arm": report.arm, "loss": report.loss, "raw": report.raw}
+    return Note(problem, LATE, told, report.at)
+
 
 class LateReports:
-    """Collects notes about late reports until the next batch writes them."""
+    """The late reports that were committed lately, by ticket and arm."""
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[str, str], None] = {}
-        self._waiting: list[Note] = []
+        self._seen: dict[TicketArm, None] = {}
 
-    def collect(self, report: Outcome, stands: Outcome, problem: str, now: float) -> None:
-        """Note a report whose ticket has expired, if it is the first such report of its arm."""
-        if stands.kind != "expired" or (report.ticket, report.arm) in self._seen:
-            return
-        told = {
-            "ticket": report.ticket, "arm": report.arm, "loss": report.loss, "raw": report.raw,
-        }  # fmt: skip
-        self._waiting.append(Note(problem, LATE, told, now))
-        self._seen[report.ticket, report.arm] = None
-        if len(self._seen) > MOST_REMEMBERED:
+    def __contains__(self, pair: TicketArm) -> bool:
+        return pair in self._seen
+
+    def remember(self, pairs: Iterable[TicketArm]) -> None:
+        """Remember reports that are committed."""
+        self._seen |= dict.fromkeys(pairs)
+        while len(self._seen) > MOST_REMEMBERED:
             del self._seen[next(iter(self._seen))]
-
-    def take(self) -> list[Note]:
-        """Return the collected notes and forget them; the caller writes them."""
-        waiting, self._waiting = self._waiting, []
-        return waiting

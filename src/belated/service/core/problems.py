@@ -66,8 +66,11 @@ class ServedProblem:
 
 
 def served(problem: ProblemRecord) -> ServedProblem:
-    """The problem in use that a record of the store describes."""
+    """The problem in use that a record of the store describes; ValueError if it cannot be used."""
     spec = problem.spec
+    lacking = [field for field in FIELDS[1:] if field not in spec]
+    if lacking or problem.fault:
+        raise ValueError(problem.fault or f"its specification lacks {', '.join(lacking)}")
     bounds = as_range(spec["loss_range"])
     default = spec["default_loss"]
     return ServedProblem(

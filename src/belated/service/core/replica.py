@@ -19,6 +19,7 @@ from belated.compiled.dispatch import NO_ARM
 from belated.learners.contract import Learner
 from belated.learners.driver import Driver
 from belated.service.core.arms import ARMS, ArmHistory, describe_change
+from belated.service.core.open_tickets import OpenTickets
 from belated.service.core.problems import ServedProblem, with_arms
 from belated.service.core.stats import ProblemStats
 from belated.service.core.status import ACTIVE, STATUS_AFTER
@@ -61,6 +62,7 @@ class Replica:
 
     def __init__(self, problem: ServedProblem) -> None:
         self.problem = problem
+        self._tickets = OpenTickets()  # those of all replicas, once it has joined them
         self.driver = Driver(problem.learner, room=ROUNDS_AT_ONCE)
         self.round = 0
         self.status = ACTIVE
@@ -134,7 +136,7 @@ class Replica:
             rows = np.zeros((1, self.learner.play_width))
         else:
             rows = self.driver.play(arm, probability=decision.probability)
-        self.open[decision.ticket] = OpenPlay(
+        play = OpenPlay(
             self.round,
             decision.at,
             arm,
@@ -144,9 +146,25 @@ class Replica:
             waits,
             gone,
         )
+        self.hold(decision.ticket, play)
         self.stats.add_event(
             decision.at, "decided", decision.ticket, decision.arm, decision.probability
         )
+
+    def hold(self, ticket: str, play: OpenPlay) -> None:
+        """Take in an open play."""
+        self.open[ticket] = play
+        self._tickets.add(ticket, self, play.expires_at, play.expires_round)
+
+    def join(self, tickets: OpenTickets) -> None:
+        """Keep the open plays in the list of all replicas from now on."""
+        self._tickets = tickets
+        for ticket, play in self.open.items():
+            tickets.add(ticket, self, play.expires_at, play.expires_round)
+
+    def let_go(self) -> None:
+        """Forget the open plays in the list of all replicas: this one is not used any more."""
+        self._tickets.forget(self, self.open)
 
     def _weighed(self, weights: Mapping[str, float]) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
         """The present experts that a decision weighs, and those it weighs that were removed."""
@@ -190,6 +208,7 @@ class Replica:
             if gone or waits.any():
                 return
         del self.open[outcome.ticket]
+        self._tickets.remove(outcome.ticket)
 
     def _change_arms(self, after: ArmHistory) -> None:
         """Continue with other arms; from open plays of removed arms nothing more is learned."""

@@ -1,72 +1,96 @@
 """All replicas of a store: loaded from snapshots, and kept up with the journal.
 
-One reader goes through the whole journal and hands each event to the replica of its problem. The
-snapshots of all problems are taken at one position, from which the journal is read after a restart.
+One reader goes through the whole journal and hands each event to the replica of its problem.
 """
 
 import logging
-import time
+from collections.abc import Iterable
 
 from belated.service.core.errors import NotFoundError, UnavailableError
+from belated.service.core.open_tickets import OpenTickets
 from belated.service.core.problems import served
 from belated.service.core.replica import Replica
-from belated.service.core.snapshots import code_version, packed, unpacked
+from belated.service.core.snapshots import code_version, unpacked
 from belated.service.core.status import STATUS_AFTER
 from belated.service.store import (
     PAGE,
     START,
+    Decision,
     Event,
+    Lag,
     Note,
+    Outcome,
     Position,
     ProblemRecord,
-    Snapshot,
     Store,
-    StoreUnavailable,
+    Unreadable,
 )
+from belated.service.store.queries import place_of
 from belated.service.store.records import CREATED
+from belated.service.store.snapshots import Complete
 
 log = logging.getLogger(__name__)
 
-KEPT = 2  # snapshots of each problem; if the newest is damaged, there is another
-FEWEST_EVENTS = 2_000  # between two snapshots
-PER_OPEN = 1  # more events per open play, since a snapshot writes all open plays
+SLICE = 200  # events of other workers that are folded before requests are answered again
 
 
 class Replicas:
     """The replicas by problem name, and the position up to which the journal was read.
 
-    `broken` has the problems that this code cannot serve, with the reason. `unsaved` counts the
-    events since the last snapshot.
+    `broken` has the problems that cannot be served, with the reason. `changed` names the replicas
+    that have events of which there is no snapshot, and `unsaved` counts such events.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self.by_name: dict[str, Replica] = {}
         self.broken: dict[str, str] = {}
+        self.tickets = OpenTickets()
         self.position: Position = START
+        self.changed: dict[str, None] = {}
         self.unsaved = 0
-        self._saved: Position = START
+        self._uncommitted: set[str] = set()  # may know of more than is written, or of less
+        self._ahead: list[Replica] = []  # whose `status_ahead` is set
 
     @classmethod
     def loaded(cls, store: Store) -> "Replicas":
         """Load all replicas: from the latest snapshots, and from the events after them."""
-        found = cls(store)
-        for problem in store.problems():
-            found._restore(problem)
-        found.position = min((each.position for each in found.by_name.values()), default=START)
+        found, complete = cls(store), store.snapshots.complete()
+        problems = store.problems()
+        for problem in problems:
+            found._restore(problem, complete)
+        latest = complete.position if complete.code_version == code_version() else START
+        behind = {
+            name: replica for name, replica in found.by_name.items() if replica.position < latest
+        }
+        found.by_name = {name: each for name, each in found.by_name.items() if name not in behind}
+        found.position = min((each.position for each in found.by_name.values()), default=latest)
         found.catch_up()
-        for problem in store.problems():  # those without a snapshot, whose events may be older
+        for problem in problems:
             if not found._knows(problem.name):
-                found._refold(problem)
+                found._fold_alone(problem, behind.get(problem.name))
         return found
+
+    def lag(self, now: float) -> Lag:
+        """How far the replicas are behind the journal, and which transaction holds them back."""
+        return self._store.lag(self.position, now)
+
+    def fold_some(self) -> bool:
+        """Fold some new events of the journal; returns whether there may be more."""
+        events, _ = self._store.tail(self.position, SLICE)
+        for event in events:
+            self.take(event)
+            self.position = event.position
+        return len(events) == SLICE
 
     def catch_up(self) -> int:
         """Fold all new events of the journal; returns their number."""
         count = 0
         while True:
-            events, self.position = self._store.tail(self.position)
+            events, _ = self._store.tail(self.position)
             for event in events:
                 self.take(event)
+                self.position = event.position
             count += len(events)
             if len(events) < PAGE:
                 return count
@@ -79,13 +103,16 @@ class Replicas:
         """
         if self._store.one_owner:
             return
-        for replica in self.by_name.values():
+        for replica in self._ahead:
             replica.status_ahead = None
+        self._ahead.clear()
         for note in self._store.notes_after(self.position):
             if note.kind == CREATED and not self._knows(note.problem):
                 self.add(ProblemRecord(note.problem, note.payload, note.at))
             elif note.kind in STATUS_AFTER and note.problem in self.by_name:
-                self.by_name[note.problem].status_ahead = STATUS_AFTER[note.kind]
+                replica = self.by_name[note.problem]
+                replica.status_ahead = STATUS_AFTER[note.kind]
+                self._ahead.append(replica)
 
     def found(self, name: str) -> Replica | None:
         """The replica of a problem, which another worker may have created just now."""
@@ -100,56 +127,126 @@ class Replicas:
         """Start the replica of a problem; None if this code cannot serve it, which is logged."""
         try:
             replica = Replica(served(problem))
-        except (ValueError, KeyError, TypeError) as error:
-            self.broken[problem.name] = str(error)
-            log.error("problem %r cannot be served: %s", problem.name, error)
+        except Exception as error:
+            self.give_up(problem.name, in_words(error))
             return None
+        replica.join(self.tickets)
         self.by_name[problem.name] = replica
         return replica
 
-    def take(self, event: Event) -> None:
-        """Fold the next event of the journal into its replica."""
-        body, replica = event.body, self.by_name.get(event.problem)
-        if isinstance(body, Note) and body.kind == CREATED and replica is None:
-            replica = self.add(ProblemRecord(event.problem, body.payload, body.at))
-        if replica is not None and event.position > replica.position:
-            replica.fold(body)
-            replica.move_to(event.position)
-            self.unsaved += 1
+    def give_up(self, name: str, reason: str) -> None:
+        """Serve a problem no longer; its replica may be half-way through an event."""
+        replica = self.by_name.pop(name, None)
+        if replica is not None:
+            replica.let_go()
+        self.changed.pop(name, None)
+        self.broken[name] = reason
+        log.error("problem %r cannot be served: %s", name, reason)
 
-    def _restore(self, problem: ProblemRecord) -> None:
+    def take(self, event: Event) -> None:
+        """Fold the next event of the journal into its replica.
+
+        A problem with an event that cannot be folded is given up, and all others go on.
+        """
+        name, body = event.problem, event.body
+        if name in self.broken:
+            return
+        if isinstance(body, Unreadable):
+            self.give_up(name, body.reason)
+            return
+        replica = self.by_name.get(name)
+        if isinstance(body, Note) and body.kind == CREATED and replica is None:
+            replica = self.add(ProblemRecord(name, body.payload, body.at))
+        if replica is not None and event.position > replica.position:
+            try:
+                replica.fold(body)
+            except Exception as error:
+                _, seq = place_of(event.position)
+                self.give_up(name, f"row {seq} of the journal cannot be folded: {in_words(error)}")
+                return
+            replica.move_to(event.position)
+            self._count(name)
+
+    def fold(self, name: str, body: Decision | Outcome | Note) -> None:
+        """Fold an event that is about to be committed, where there is one owner."""
+        self.expect(name)
+        self.by_name[name].fold(body)
+        self._count(name)
+
+    def expect(self, name: str) -> None:
+        """An event of a problem is about to be written: without `committed` it is in doubt."""
+        if self._store.one_owner:
+            self._uncommitted.add(name)
+
+    def _count(self, name: str) -> None:
+        self.changed[name] = None
+        self.unsaved += 1
+
+    def committed(self) -> None:
+        """All that was folded before its commit is committed."""
+        self._uncommitted.clear()
+
+    def roll_back(self) -> None:
+        """Fold again the replicas of a failed commit, which may have been written all the same."""
+        complete = self._store.snapshots.complete() if self._uncommitted else Complete()
+        for name in sorted(self._uncommitted):
+            stale, problem = self.by_name.pop(name, None), self._store.problem(name)
+            if stale is not None:
+                stale.let_go()
+            if problem is not None and name not in self.broken:
+                self._restore(problem, complete)
+                self._fold_alone(problem, self.by_name.get(name), self._store.end())
+            self._uncommitted.discard(name)
+
+    def _restore(self, problem: ProblemRecord, complete: Complete) -> None:
         """Load a replica from its latest snapshot, if the same code has written that."""
-        snapshot = self._store.snapshots.latest(problem.name)
+        if problem.fault:
+            self.give_up(problem.name, problem.fault)
+            return
+        snapshot = self._store.snapshots.reaching(problem.name, complete)
         if snapshot is None or snapshot.code_version != code_version():
             return
         try:
             replica = unpacked(served(problem), snapshot.blob)
-        except ValueError as error:
-            log.warning("%s; the journal is folded again", error)
+        except Exception as error:
+            log.warning("%s; the journal is folded again", in_words(error))
             return
+        replica.join(self.tickets)
         replica.move_to(snapshot.position)
         self.by_name[problem.name] = replica
 
-    def _refold(self, problem: ProblemRecord) -> None:
-        """Fold a problem's events from the beginning up to the present position."""
-        log.info("the journal of %r is folded from its beginning", problem.name)
-        if self.add(problem) is None:
-            return
-        position = START
-        while True:
+    def _fold_alone(
+        self, problem: ProblemRecord, replica: Replica | None, end: Position | None = None
+    ) -> None:
+        """Fold a problem's events up to the present position, from its replica or the beginning."""
+        end = self.position if end is None else end
+        if replica is None:
+            log.info("the journal of %r is folded from its beginning", problem.name)
+            replica = self.add(problem)
+        else:
+            self.by_name[problem.name] = replica
+        position = START if replica is None else replica.position
+        while problem.name not in self.broken:
             events, position = self._store.tail(position, problem=problem.name)
             for event in events:
-                if event.position <= self.position:
+                if event.position <= end:
                     self.take(event)
             if not events:
                 return
 
     def holding(self, ticket: str) -> Replica | None:
         """The replica in which a ticket is open; None if it is open in none."""
-        for replica in self.by_name.values():
-            if ticket in replica.open:
-                return replica
-        return None
+        holder = self.tickets.holder(ticket)
+        assert holder is None or isinstance(holder, Replica)
+        return holder
+
+    def put_back(self, due: Iterable[str]) -> None:
+        """Tickets that were due could not be closed; they are due again."""
+        for ticket in due:
+            replica = self.holding(ticket)
+            if replica is not None:
+                play = replica.open[ticket]
+                self.tickets.add(ticket, replica, play.expires_at, play.expires_round)
 
     def named(self, name: str) -> Replica:
         """The replica of a problem; an error that says why if there is none."""
@@ -157,39 +254,15 @@ class Replicas:
         if replica is not None:
             return replica
         if name in self.broken:
-            raise UnavailableError(f"problem {name!r} cannot be served: {self.broken[name]}")
+            raise self.refusal(name)
         raise NotFoundError(f"there is no problem {name!r}")
 
-    # -- snapshots
+    def refusal(self, name: str) -> UnavailableError:
+        """The error for whatever is asked of a problem that has no replica."""
+        reason = self.broken.get(name, "this worker does not know it yet")
+        return UnavailableError(f"problem {name!r} cannot be served: {reason}")
 
-    def is_snapshot_due(self) -> bool:
-        """Whether enough events were folded since the last snapshot."""
-        waiting = sum(len(replica.open) for replica in self.by_name.values())
-        return self.unsaved >= max(FEWEST_EVENTS, PER_OPEN * waiting)
 
-    def save(self, position: Position) -> bool:
-        """Take a snapshot of every replica, all being at this position; returns whether it did."""
-        self.unsaved, started = 0, time.perf_counter()
-        try:
-            if self._has_another_saved():
-                return False
-            for name, replica in self.by_name.items():
-                replica.move_to(position)
-                snapshot = Snapshot(name, position, code_version(), packed(replica))
-                self._store.snapshots.save(snapshot)
-                self._store.snapshots.prune(name, KEPT)
-        except (StoreUnavailable, ValueError) as error:  # or another worker took the very same
-            log.warning("no snapshot was taken: %s", error)
-            return False
-        self._saved = position
-        took = 1000.0 * (time.perf_counter() - started)
-        log.info("a snapshot of %d problems took %.0f ms", len(self.by_name), took)
-        return True
-
-    def _has_another_saved(self) -> bool:
-        """Whether another worker has taken snapshots since this one last took or saw some."""
-        if self._store.one_owner or not self.by_name:
-            return False
-        latest = self._store.snapshots.latest(next(iter(self.by_name)))
-        seen, self._saved = self._saved, max(self._saved, latest.position if latest else START)
-        return self._saved > seen > START
+def in_words(error: Exception) -> str:
+    """What an error says; its name, too, if it is none that was meant for people."""
+    return str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"

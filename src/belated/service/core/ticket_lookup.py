@@ -7,7 +7,7 @@ from the store, all of a batch in one query.
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from belated.service.core.errors import NotFoundError, UnavailableError
+from belated.service.core.errors import NotFoundError
 from belated.service.core.problems import ServedProblem
 from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas
@@ -64,7 +64,7 @@ class TicketLookup:
         """A ticket that was found; NotFoundError also if the caller may not know of it."""
         known = self._known.get(ticket)
         if ticket in self._not_served and allowed(self._not_served[ticket]):
-            raise UnavailableError(f"problem {self._not_served[ticket]!r} cannot be served now")
+            raise self._replicas.refusal(self._not_served[ticket])
         if known is None or not allowed(known.problem.name):
             raise NotFoundError(f"there is no ticket {ticket!r}")
         return known

@@ -11,6 +11,7 @@ decisions and outcomes become rows of the journal.
 - `postgres`: a store in a PostgreSQL database, which any number of processes share
 - `records`: what is written and read, as tuples (`Decision`, `Outcome`, `Note`, `Event`, ...)
 - `checks`: refuses bad records before a transaction begins
+- `checksums`: a checksum for each row of the journal
 - `append_results`: what became of each record of an append
 - `queries`: all reading queries
 - `schema`, `migrations`: the tables, and the numbered steps that make them
@@ -33,6 +34,7 @@ from belated.service.store.records import (
     Decision,
     DecisionResult,
     Event,
+    Lag,
     Note,
     Outcome,
     OutcomeResult,
@@ -41,6 +43,7 @@ from belated.service.store.records import (
     Snapshot,
     Tallies,
     TicketRecord,
+    Unreadable,
 )
 from belated.service.store.sqlite import SqliteStore
 from belated.service.store.sqlite_file import Durability
@@ -55,6 +58,7 @@ __all__ = [
     "DecisionResult",
     "Durability",
     "Event",
+    "Lag",
     "Note",
     "Outcome",
     "OutcomeResult",
@@ -66,6 +70,7 @@ __all__ = [
     "StoreUnavailable",
     "Tallies",
     "TicketRecord",
+    "Unreadable",
     "open_store",
 ]
 

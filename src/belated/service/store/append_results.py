@@ -25,8 +25,10 @@ def decision_results(
         if index in written:
             results.append(DecisionResult(decision, True))
         else:
-            stands = earlier[decision.problem, decision.key]
-            results.append(DecisionResult(stands, False, stands.digest == decision.digest))
+            # Of another request of this key, which may have asked for fewer decisions.
+            stands = earlier.get((decision.problem, decision.key))
+            same = stands is not None and stands.digest == decision.digest
+            results.append(DecisionResult(stands or decision, False, same))
     return results
 
 

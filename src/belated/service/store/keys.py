@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, insert, select, update
 
+from belated.service.store.checks import check_text
 from belated.service.store.records import ApiKey
 from belated.service.store.schema import API_KEYS
 from belated.service.store.transactions import Transactions
@@ -17,7 +18,8 @@ class ApiKeys:
         self._transactions = transactions
 
     def add(self, hash: str, scopes: Sequence[str], label: str, at: float) -> None:
-        """Store the hash of a new key."""
+        """Store the hash of a new key; ValueError for a label or scope that cannot be stored."""
+        check_text("a key", hash, label, *scopes)
         row = {"hash": hash, "scopes": json.dumps(list(scopes)), "label": label, "at": at}
         self._transactions.write(lambda connection: connection.execute(insert(API_KEYS), row))
 

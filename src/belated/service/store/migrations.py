@@ -18,12 +18,17 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "sequence": "",
         "blob": "blob",
         "clustered": "without rowid",
+        "place": "seq",
+        "open_until": "",
     },
     "postgresql": {
         "order": "turn bigint, seq bigint, primary key (turn, seq)",
         "sequence": "create sequence journal_seq",
         "blob": "bytea",
         "clustered": "",
+        "place": "turn, seq",
+        "open_until": "create index open_until on open_tickets (expires_at)"
+        " where expires_at is not null",
     },
 }
 
@@ -57,6 +62,11 @@ STEPS: Sequence[Step] = (
     (  # nothing reads open tickets by their deadline any more: expiry works on the replicas
         "drop index open_until",
         "drop index open_rounds",
+    ),
+    (  # the notes among the rows that are not settled, and what expires while a replica lags
+        "alter table journal add column checksum bigint",
+        "create index journal_note_place on journal ({place}) where ticket is null",
+        "{open_until}",
     ),
 )
 

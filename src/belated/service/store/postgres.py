@@ -10,7 +10,7 @@ is lower, `turn_base` is raised, so that new events still come after all earlier
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -27,8 +27,10 @@ from sqlalchemy import (
 from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.types import BigInteger
 
+from belated.service.store.checksums import checksum_of
 from belated.service.store.migrations import migrate
-from belated.service.store.records import Decision, Note, Outcome
+from belated.service.store.queries import place_of
+from belated.service.store.records import Decision, Lag, Note, Outcome, Position
 from belated.service.store.schema import JOURNAL
 from belated.service.store.store import Store
 from belated.service.store.transactions import Transactions, reason
@@ -65,8 +67,15 @@ DECISION_TYPES = {
     "at": "float8",
     "expires_at": "float8",
     "expires_round": "bigint",
+    "checksum": "bigint",
 }
-OUTCOME_TYPES = {"loss": "float8", "at": "float8", "missing": "bigint", "raw": "float8"}
+OUTCOME_TYPES = {
+    "loss": "float8",
+    "at": "float8",
+    "missing": "bigint",
+    "raw": "float8",
+    "checksum": "bigint",
+}
 
 
 def given(record: type[Decision] | type[Outcome], types: Mapping[str, str]) -> str:
@@ -76,7 +85,7 @@ def given(record: type[Decision] | type[Outcome], types: Mapping[str, str]) -> s
     """
     fields = [
         f"(item->>{place})::{types.get(name, 'text')} as {name}"
-        for place, name in enumerate(record._fields)
+        for place, name in enumerate((*record._fields, "checksum"))
     ]
     return (
         f"select nextval('journal_seq') as seq, {', '.join(fields)}"
@@ -84,17 +93,33 @@ def given(record: type[Decision] | type[Outcome], types: Mapping[str, str]) -> s
     )
 
 
+COLUMNS = """
+turn, seq, kind, problem, at, ticket, arm, round, probability, weights, state_version, key, digest,
+expires_at, expires_round, checksum"""
+
 # Rows are inserted in the order of their unique keys, so that two workers with the same keys wait
-# for each other in one direction and do not deadlock.
-INSERT_DECISIONS = f"""
-with given as ({given(Decision, DECISION_TYPES)}), written as (
-  insert into journal (turn, seq, kind, problem, at, ticket, arm, round, probability, weights,
-    state_version, key, digest, expires_at, expires_round)
+# for each other in one direction and do not deadlock. Of a request with a key the first decision is
+# inserted first, and the others only if that is new (see `records.request_key`).
+INSERT_DECISIONS = rf"""
+with given as materialized (
+  select *, coalesce(split_part(key, E'\n', 2) in ('', '0'), true) as is_first
+  from ({given(Decision, DECISION_TYPES)}) as numbered
+), firsts as (
+  insert into journal ({COLUMNS})
   select {TURN}, seq, 'decided', problem, at, ticket, arm, round, probability, weights,
-    state_version, key, digest, expires_at, expires_round from given order by problem, key, seq
+    state_version, key, digest, expires_at, expires_round, checksum from given where is_first
+  order by problem, key, seq
   on conflict (problem, key) where key is not null do nothing
   returning *
-), opened as (
+), others as (
+  insert into journal ({COLUMNS})
+  select {TURN}, seq, 'decided', problem, at, ticket, arm, round, probability, weights,
+    state_version, key, digest, expires_at, expires_round, checksum from given where not is_first
+    and (problem, split_part(key, E'\n', 1) || E'\n0') in (select problem, key from firsts)
+  order by problem, key, seq
+  on conflict (problem, key) where key is not null do nothing
+  returning *
+), written as (select * from firsts union all select * from others), opened as (
   insert into open_tickets
   select ticket, problem, arm, at, expires_at, expires_round, case when arm is not null then 1
     else (select count(*) from json_object_keys(weights::json)) end from written
@@ -103,8 +128,9 @@ select ticket from written"""
 
 INSERT_OUTCOMES = f"""
 with given as ({given(Outcome, OUTCOME_TYPES)}), written as (
-  insert into journal (turn, seq, kind, problem, at, ticket, arm, loss, missing, raw)
-  select {TURN}, seq, kind, waiting.problem, given.at, given.ticket, given.arm, loss, missing, raw
+  insert into journal (turn, seq, kind, problem, at, ticket, arm, loss, missing, raw, checksum)
+  select {TURN}, seq, kind, waiting.problem, given.at, given.ticket, given.arm, loss, missing, raw,
+    checksum
   from given cross join lateral (  -- offset 0: one look into the index for each of them
     select problem, arm from open_tickets where ticket = given.ticket offset 0) as waiting
   where coalesce(waiting.arm = given.arm, (select jsonb_exists(decision.weights::jsonb, given.arm)
@@ -126,8 +152,25 @@ where ticket = any(%s) and arm is null"""
 CLOSE_ANSWERED = "delete from open_tickets where ticket = any(%s) and awaiting <= 0"
 
 INSERT_NOTE = f"""
-insert into journal (turn, seq, kind, problem, at, payload)
-values ({TURN}, nextval('journal_seq'), %s, %s, %s, %s)"""
+insert into journal (turn, seq, kind, problem, at, payload, checksum)
+values ({TURN}, nextval('journal_seq'), %s, %s, %s, %s, %s)"""
+
+MOST_COUNTED = 100_000  # rows; whoever is so far behind need not know how far exactly
+
+BEHIND = """
+select count(*), min(at)
+from (select at from journal where (turn, seq) > (%s, %s) order by turn, seq limit %s) as behind"""
+
+# The oldest transaction with a number, in any database of the server: it is the horizon.
+HOLDING = """
+select name from (
+  select 'process ' || pid || ' in database ' || datname as name, age(backend_xid) as age
+  from pg_stat_activity
+  where backend_xid is not null and pid <> pg_backend_pid()
+  union all
+  select 'the prepared transaction ' || quote_literal(gid) || ' in database ' || database,
+    age(transaction) from pg_prepared_xacts) as holding
+order by age desc limit 1"""
 
 WAIT_FOR_TURN = f"select pg_advisory_xact_lock(hashtextextended(%s, {LOCK}))"
 
@@ -162,6 +205,19 @@ class PostgresStore(Store):
         horizon = literal_column(f"({HORIZON})", BigInteger)
         return [*self._after(turn, seq), JOURNAL.c.turn < horizon]
 
+    def lag(self, position: Position, now: float) -> Lag:
+        """How far a reader at a position is behind, and which transaction holds it back."""
+        turn, seq = place_of(position)
+
+        def read(connection: Connection) -> Lag:
+            rows, oldest = connection.exec_driver_sql(BEHIND, (turn, seq, MOST_COUNTED)).one()
+            if not rows:
+                return Lag()
+            holding = connection.exec_driver_sql(HOLDING).first()
+            return Lag(rows, max(0.0, now - oldest), holding[0] if holding else None)
+
+        return self._transactions.read(read)
+
     def _insert(
         self,
         connection: Connection,
@@ -179,7 +235,8 @@ class PostgresStore(Store):
 
     def _insert_notes(self, connection: Connection, notes: Sequence[Note]) -> None:
         for note in notes:
-            row = (note.kind, note.problem, note.at, json.dumps(note.payload))
+            payload = json.dumps(note.payload)
+            row = (note.kind, note.problem, note.at, payload, checksum_of(note))
             connection.exec_driver_sql(INSERT_NOTE, row)
 
     def _wait_for_turn(self, connection: Connection, problem: str) -> None:
@@ -187,11 +244,16 @@ class PostgresStore(Store):
         connection.exec_driver_sql(WAIT_FOR_TURN, (problem,))
 
 
+def as_json(records: Iterable[Decision | Outcome]) -> str:
+    """Records with their checksums, as `given` reads them."""
+    return json.dumps([(*record, checksum_of(record)) for record in records])
+
+
 def place_decisions(connection: Connection, decisions: Sequence[Decision]) -> set[int]:
     """Insert the decisions with new keys; returns their indices."""
     if not decisions:
         return set()
-    rows = connection.exec_driver_sql(INSERT_DECISIONS, (json.dumps(decisions),))
+    rows = connection.exec_driver_sql(INSERT_DECISIONS, (as_json(decisions),))
     placed = set(rows.scalars())
     first = {each.ticket: index for index, each in reversed(list(enumerate(decisions)))}
     return {first[ticket] for ticket in placed}
@@ -201,8 +263,7 @@ def count_outcomes(connection: Connection, outcomes: Mapping[int, Outcome]) -> s
     """Insert the outcomes that are the first of an open ticket's arm; returns their indices."""
     if not outcomes:
         return set()
-    text = json.dumps(list(outcomes.values()))
-    rows = connection.exec_driver_sql(INSERT_OUTCOMES, (text,)).all()
+    rows = connection.exec_driver_sql(INSERT_OUTCOMES, (as_json(outcomes.values()),)).all()
     closed = {ticket for ticket, arm in rows if arm is None}
     if experts := [ticket for ticket, _ in rows if ticket not in closed]:
         connection.exec_driver_sql(ANSWER_EXPERTS, (experts, experts))
@@ -234,6 +295,12 @@ def prepare(connection: Connection) -> str:
     if int(version.partition(".")[0]) < OLDEST_VERSION:
         raise ValueError(
             f"the server is PostgreSQL {version}; it must be {OLDEST_VERSION} or newer"
+        )
+    encoding = connection.exec_driver_sql("show server_encoding").scalar_one()
+    if encoding != "UTF8":
+        raise ValueError(
+            f"the database has the encoding {encoding}; it must be UTF8, to hold every arm's name "
+            "(create it with: createdb --encoding=UTF8 --template=template0)"
         )
     connection.exec_driver_sql("select pg_advisory_xact_lock(%s)", (LOCK,))
     if migrate(connection) == 0:

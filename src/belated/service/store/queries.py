@@ -18,6 +18,7 @@ from belated.service.store.records import (
     ProblemRecord,
     Tallies,
     TicketRecord,
+    Unreadable,
 )
 from belated.service.store.schema import JOURNAL, OPEN_TICKETS, PROBLEMS, TALLIES
 
@@ -48,22 +49,38 @@ def place_of(position: Position) -> tuple[int, int]:
 
 def event_of(row: Sequence[Any]) -> Event:
     """A row of the journal as an event."""
+    turn, seq, _, problem = row[:4]
+    body: Decision | Outcome | Note | Unreadable
+    try:
+        body = body_of(row)
+    except (ValueError, TypeError) as error:
+        body = Unreadable(f"row {seq} of the journal cannot be read: {error}")
+    return Event(position_of(turn, seq), problem, body, row[-1])
+
+
+def body_of(row: Sequence[Any]) -> Decision | Outcome | Note:
+    """What a row of the journal says; ValueError or TypeError if it cannot be read."""
     (
-        turn, seq, kind, problem, at, ticket, arm, round_, probability, weights, version, key,
-        digest, expires_at, expires_round, loss, missing, raw, payload,
+        _, _, kind, problem, at, ticket, arm, round_, probability, weights, version, key,
+        digest, expires_at, expires_round, loss, missing, raw, payload, _,
     ) = row  # fmt: skip
-    body: Decision | Outcome | Note
     if kind == DECIDED:
-        shares = None if weights is None else json.loads(weights)
-        body = Decision(
+        shares = None if weights is None else object_in(weights)
+        return Decision(
             ticket, problem, round_, arm, probability, shares, version, at, key, digest,
             expires_at, expires_round,
         )  # fmt: skip
-    elif ticket is not None:
-        body = Outcome(ticket, arm, kind, loss, at, missing, raw)
-    else:
-        body = Note(problem, kind, json.loads(payload), at)
-    return Event(position_of(turn, seq), problem, body)
+    if ticket is not None:
+        return Outcome(ticket, arm, kind, loss, at, missing, raw)
+    return Note(problem, kind, object_in(payload), at)
+
+
+def object_in(text: str) -> dict[str, Any]:
+    """The JSON object in a text; ValueError or TypeError if it holds none."""
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise ValueError(f"{text!r} is no JSON object")
+    return found
 
 
 def events(
@@ -122,13 +139,28 @@ def tickets(connection: Connection, ids: Collection[str]) -> dict[str, TicketRec
     return {record.decision.ticket: record for record in records}
 
 
+def overdue(connection: Connection, now: float, limit: int) -> list[TicketRecord]:
+    """The open tickets whose time has come, the longest overdue first."""
+    until = OPEN_TICKETS.c.expires_at
+    found = select(OPEN_TICKETS.c.ticket).where(until <= now).order_by(until).limit(limit)
+    records = tickets(connection, list(connection.scalars(found)))
+    return sorted(records.values(), key=lambda record: record.decision.expires_at or 0.0)
+
+
 def problems(connection: Connection, name: str | None = None) -> list[ProblemRecord]:
     """All problems in the order of their creation, or only the one of this name."""
     found = select(PROBLEMS).order_by(PROBLEMS.c.at, PROBLEMS.c.name)
     if name is not None:
         found = found.where(PROBLEMS.c.name == name)
-    rows = connection.execute(found)
-    return [ProblemRecord(row.name, json.loads(row.spec), row.at) for row in rows]
+    return [problem_of(*row) for row in connection.execute(found)]
+
+
+def problem_of(name: str, spec: str, at: float) -> ProblemRecord:
+    """A row of the table of problems as a record."""
+    try:
+        return ProblemRecord(name, object_in(spec), at)
+    except (ValueError, TypeError) as error:
+        return ProblemRecord(name, {}, at, f"its specification cannot be read: {error}")
 
 
 def count_notes(connection: Connection, problem: str, kind: str) -> int:
@@ -146,9 +178,8 @@ def notes(connection: Connection, problem: str) -> list[Note]:
 
 def notes_after(connection: Connection, after: Sequence[ColumnElement[bool]]) -> list[Note]:
     """The notes of all problems after a place in the journal, in its order, settled or not."""
-    # With "ticket is null" the planner would scan the index of all notes from the beginning.
-    is_note = func.coalesce(COLUMNS.ticket, "") == ""
-    found = events(connection, [*after, is_note], [COLUMNS.turn, COLUMNS.seq])
+    where = [*after, COLUMNS.ticket.is_(None)]
+    found = events(connection, where, [COLUMNS.turn, COLUMNS.seq])
     return [event.body for event in found if isinstance(event.body, Note)]
 
 

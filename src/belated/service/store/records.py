@@ -19,8 +19,10 @@ class Decision(NamedTuple):
 
     A bandit's decision names its arm and waits for one outcome. An experts' decision names no
     arm and waits for an outcome of every arm in `weights`. `key` is the idempotency key of the
-    request, unique within its problem, and `digest` identifies what was requested under it. Tickets
-    are unique; ids that rise with time make the indexes much cheaper than random ones.
+    request, unique within its problem, and `digest` identifies what was requested under it. A
+    request for several decisions has a key for each (see `request_key`): all of them are written,
+    or none. Tickets are unique; ids that rise with time make the indexes much cheaper than random
+    ones.
     """
 
     ticket: str
@@ -35,6 +37,21 @@ class Decision(NamedTuple):
     digest: str | None = None
     expires_at: float | None = None
     expires_round: int | None = None
+
+
+def request_key(key: str, place: int = 0) -> str:
+    """The key of a decision: that of its request, and its place among the request's decisions.
+
+    The decision at place 0 stands for the request: where it is, all others are, and no other
+    request of this key is. A key has no line break, so these keys are unique.
+    """
+    return f"{key}\n{place}"
+
+
+def first_key(key: str) -> str:
+    """The key of the first decision of the same request."""
+    request, separator, _ = key.partition("\n")
+    return request_key(request) if separator else key
 
 
 class Outcome(NamedTuple):
@@ -58,12 +75,22 @@ class Note(NamedTuple):
     at: float
 
 
+class Unreadable(NamedTuple):
+    """A row of the journal that is not an event, and why; it cannot be folded."""
+
+    reason: str
+
+
 class Event(NamedTuple):
-    """An event of the journal; the type of its body says what it is."""
+    """An event of the journal; the type of its body says what it is.
+
+    `checksum` is that with which it was written; rows from before there were any have None.
+    """
 
     position: Position
     problem: str
-    body: Decision | Outcome | Note
+    body: Decision | Outcome | Note | Unreadable
+    checksum: int | None = None
 
 
 class DecisionResult(NamedTuple):
@@ -96,11 +123,15 @@ class TicketRecord(NamedTuple):
 
 
 class ProblemRecord(NamedTuple):
-    """A problem as it was created; later changes are in its notes."""
+    """A problem as it was created; later changes are in its notes.
+
+    `fault` says why its specification cannot be read; it is then empty.
+    """
 
     name: str
     spec: Mapping[str, Any]
     at: float
+    fault: str | None = None
 
 
 class Tallies(NamedTuple):
@@ -111,6 +142,18 @@ class Tallies(NamedTuple):
     def of(self, kind: str) -> int:
         """The number of records of a kind over all arms."""
         return sum(kinds.get(kind, 0) for kinds in self.by_arm.values())
+
+
+class Lag(NamedTuple):
+    """How far a reader is behind the journal: rows that it has not read, and the age of the oldest.
+
+    `blocked_by` names the transaction that keeps rows from being read, where one does: other
+    events might still come before them.
+    """
+
+    rows: int = 0
+    seconds: float = 0.0
+    blocked_by: str | None = None
 
 
 class Snapshot(NamedTuple):

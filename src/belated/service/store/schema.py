@@ -1,7 +1,7 @@
 """The tables as queries see them; `migrations` creates them.
 
-The deadlines in `open_tickets` are for people who look into the database: the service itself takes
-them from its replicas (see `core.expiry`).
+The service takes the deadlines of tickets from its replicas (see `core.expiry`), and from
+`open_tickets` only where a replica lags behind the journal.
 """
 
 from sqlalchemy import (
@@ -48,6 +48,7 @@ JOURNAL = Table(
     Column("missing", BigInteger),
     Column("raw", Double),
     Column("payload", Text),
+    Column("checksum", BigInteger),
 )
 
 OPEN_TICKETS = Table(

@@ -8,9 +8,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection
 
+from belated.service.store.checksums import checksum_of
 from belated.service.store.errors import StoreUnavailable
 from belated.service.store.file_lock import FileLock
-from belated.service.store.records import Decision, Note, Outcome
+from belated.service.store.records import Decision, Note, Outcome, first_key
 from belated.service.store.schema import JOURNAL
 from belated.service.store.sqlite_file import (
     Durability,
@@ -25,8 +26,8 @@ from belated.service.store.transactions import Transactions
 
 INSERT_DECISION = """
 insert into journal (seq, kind, problem, at, ticket, arm, round, probability, weights,
-  state_version, key, digest, expires_at, expires_round)
-values (?, 'decided', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  state_version, key, digest, expires_at, expires_round, checksum)
+values (?, 'decided', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (problem, key) where key is not null do nothing"""
 
 OPEN_DECIDED = """
@@ -36,8 +37,9 @@ select ticket, problem, arm, at, expires_at, expires_round,
 from journal where seq >= ?"""
 
 INSERT_OUTCOME = """
-insert into journal (seq, kind, problem, at, ticket, arm, loss, missing, raw)
-select ?, ?, problem, ?, ticket, ?, ?, ?, ? from open_tickets as waiting where ticket = ? and {arm}
+insert into journal (seq, kind, problem, at, ticket, arm, loss, missing, raw, checksum)
+select ?, ?, problem, ?, ticket, ?, ?, ?, ?, ? from open_tickets as waiting
+where ticket = ? and {arm}
 on conflict (ticket, arm) where kind <> 'decided' do nothing"""
 
 OF_A_BANDIT = INSERT_OUTCOME.format(arm="arm = ?")
@@ -62,8 +64,8 @@ select problem, coalesce(arm, ''), kind, 0, count(*) from journal where seq >= ?
 on conflict do update set count = count + excluded.count"""
 
 INSERT_NOTE = """
-insert into journal (seq, kind, problem, at, payload)
-values ((select coalesce(max(seq), 0) + 1 from journal), ?, ?, ?, ?)"""
+insert into journal (seq, kind, problem, at, payload, checksum)
+values ((select coalesce(max(seq), 0) + 1 from journal), ?, ?, ?, ?, ?)"""
 
 
 class SqliteStore(Store):
@@ -130,7 +132,10 @@ class SqliteStore(Store):
         return placed, counted
 
     def _insert_notes(self, connection: Connection, notes: Sequence[Note]) -> None:
-        rows = [(note.kind, note.problem, note.at, json.dumps(note.payload)) for note in notes]
+        rows = [
+            (note.kind, note.problem, note.at, json.dumps(note.payload), checksum_of(note))
+            for note in notes
+        ]
         driver_of(connection).executemany(INSERT_NOTE, rows)
 
     def _wait_for_turn(self, connection: Connection, problem: str) -> None:
@@ -151,9 +156,28 @@ def place_decisions(
     if not decisions:
         return ()
     rows = [decision_row(first + index, each) for index, each in enumerate(decisions)]
-    complete = all_inserted(driver, INSERT_DECISION, rows)
+    placed: Collection[int] = range(len(rows))
+    if not all_inserted(driver, INSERT_DECISION, rows):
+        placed = without_orphans(driver, decisions, first)
     driver.execute(OPEN_DECIDED, (first,))
-    return range(len(rows)) if complete else inserted_since(driver, first)
+    return placed
+
+
+def without_orphans(
+    driver: sqlite3.Connection, decisions: Sequence[Decision], first: int
+) -> set[int]:
+    """Delete the new decisions of requests whose first one was not new; the indices of the rest."""
+    placed = inserted_since(driver, first)
+    new = {(decisions[index].problem, decisions[index].key) for index in placed}
+    orphans = {
+        index
+        for index in placed
+        if (key := decisions[index].key) is not None
+        and (decisions[index].problem, first_key(key)) not in new
+    }
+    rows = [(first + index,) for index in orphans]
+    driver.executemany("delete from journal where seq = ?", rows)
+    return placed - orphans
 
 
 def count_outcomes(
@@ -183,14 +207,14 @@ def decision_row(seq: int, decision: Decision) -> tuple[Any, ...]:
     shares = None if weights is None else json.dumps(weights)
     return (
         seq, problem, at, ticket, arm, round_, probability, shares, version, key, digest, until,
-        until_round,
+        until_round, checksum_of(decision),
     )  # fmt: skip
 
 
 def outcome_row(seq: int, outcome: Outcome) -> tuple[Any, ...]:
     """The values of an outcome in the order of INSERT_OUTCOME."""
     ticket, arm, kind, loss, at, missing, raw = outcome
-    return seq, kind, at, arm, loss, missing, raw, ticket, arm
+    return seq, kind, at, arm, loss, missing, raw, checksum_of(outcome), ticket, arm
 
 
 def all_inserted(driver: sqlite3.Connection, statement: str, rows: list[tuple[Any, ...]]) -> bool:

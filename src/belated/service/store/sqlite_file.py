@@ -40,10 +40,16 @@ def reading_engine(path: Path) -> Engine:
     @event.listens_for(engine, "connect")
     def configure(connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None
+        connection.text_factory = readable
         connection.execute("pragma query_only = on")
 
     begin_with(engine, "begin")
     return engine
+
+
+def readable(text: bytes) -> str:
+    """A text of the file; bytes that are not UTF-8 must not keep others from being read."""
+    return text.decode(errors="surrogateescape")
 
 
 def connecting(path: Path | None, size: int) -> Engine:

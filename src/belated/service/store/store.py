@@ -2,7 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
@@ -10,7 +10,13 @@ from sqlalchemy import ColumnElement, Connection, insert
 
 import belated.service.store.queries as queries
 from belated.service.store.append_results import decision_results, outcome_results
-from belated.service.store.checks import check_decisions, check_notes, check_outcomes
+from belated.service.store.checks import (
+    check_decisions,
+    check_notes,
+    check_outcomes,
+    check_text,
+    is_storable,
+)
 from belated.service.store.code_version import DecidingCode
 from belated.service.store.keys import ApiKeys
 from belated.service.store.migrations import schema_version
@@ -20,8 +26,10 @@ from belated.service.store.records import (
     Appended,
     Decision,
     Event,
+    Lag,
     Note,
     Outcome,
+    OutcomeResult,
     Position,
     ProblemRecord,
     Tallies,
@@ -79,6 +87,7 @@ class Store(ABC):
 
     def create_problem(self, name: str, spec: Mapping[str, Any], at: float) -> ProblemRecord:
         """Create a problem; ValueError if there is one of this name."""
+        check_text("a problem", name)
         row = {"name": name, "spec": json.dumps(spec), "at": at}
         created = Note(name, CREATED, spec, at)
 
@@ -116,12 +125,15 @@ class Store(ABC):
         decisions: Sequence[Decision],
         outcomes: Sequence[Outcome],
         notes: Sequence[Note] = (),
+        more_notes: Callable[[Sequence[OutcomeResult]], Sequence[Note]] = lambda results: (),
     ) -> Appended:
         """Append records to the journal in one transaction, which is durable when this returns.
 
-        A decision under a key that its problem has used is not written; the earlier one stands.
+        A decision under a key that its problem has used is not written; the earlier one stands. Nor
+        are the others of its request, if that has asked for more than the earlier one.
         An outcome of a ticket's arm that has an outcome is not written; the earlier one stands. In
-        the journal an outcome follows its decision; otherwise the store chooses the order. An error
+        the journal an outcome follows its decision; otherwise the store chooses the order.
+        `more_notes` makes notes of what became of the outcomes, in the same transaction. An error
         means that nothing was written: ValueError if a record is not valid or a ticket is used
         twice, StoreUnavailable (see there) if the store cannot write now.
         """
@@ -133,12 +145,10 @@ class Store(ABC):
         def write(connection: Connection) -> Appended:
             self._check_known(connection, named - self._known)
             placed, counted = self._insert(connection, decisions, outcomes)
-            if notes:
-                self._insert_notes(connection, notes)
-            return Appended(
-                decision_results(connection, decisions, placed),
-                outcome_results(connection, outcomes, counted),
-            )
+            results = outcome_results(connection, outcomes, counted)
+            if all_notes := [*notes, *more_notes(results)]:
+                self._insert_notes(connection, all_notes)
+            return Appended(decision_results(connection, decisions, placed), results)
 
         appended = self._transactions.write(write)
         self._known |= named
@@ -172,7 +182,9 @@ class Store(ABC):
         return self._transactions.read(queries.problems)
 
     def problem(self, name: str) -> ProblemRecord | None:
-        """The problem of this name."""
+        """The problem of this name; None if there is none."""
+        if not is_storable(name):
+            return None
         found = self._transactions.read(lambda connection: queries.problems(connection, name))
         return found[0] if found else None
 
@@ -205,20 +217,30 @@ class Store(ABC):
         )
         return found, found[-1].position if found else position
 
+    def lag(self, position: Position, now: float) -> Lag:
+        """How far a reader at a position is behind; with one owner nobody else writes."""
+        return Lag()
+
+    def overdue(self, now: float, limit: int) -> list[TicketRecord]:
+        """Open tickets past their time, the longest overdue first, settled or not."""
+        return self._transactions.read(lambda connection: queries.overdue(connection, now, limit))
+
     def ticket(self, id: str) -> TicketRecord | None:
         """A ticket's decision and its outcomes so far; None if the ticket is unknown."""
         return self.tickets([id]).get(id)
 
     def tickets(self, ids: Collection[str]) -> dict[str, TicketRecord]:
         """The decisions and outcomes of many tickets in one query; unknown tickets are left out."""
-        return self._transactions.read(lambda connection: queries.tickets(connection, ids))
+        texts = [id for id in ids if is_storable(id)]
+        return self._transactions.read(lambda connection: queries.tickets(connection, texts))
 
     def decided_under(
         self, keys: Collection[tuple[str, str]]
     ) -> dict[tuple[str, str | None], Decision]:
         """The decisions that were made under these pairs (problem, idempotency key)."""
+        texts = [pair for pair in keys if all(map(is_storable, pair))]
         return self._transactions.read(
-            lambda connection: queries.decisions_by_key(connection, keys)
+            lambda connection: queries.decisions_by_key(connection, texts)
         )
 
     def end(self) -> Position:

@@ -1,0 +1,31 @@
+"""A checksum for each row of the journal, so that one which was altered is noticed.
+
+It covers what the row says, as numbers and text: two databases that hold the same events have the
+same checksums. Rows that were written before there were checksums have none.
+"""
+
+import hashlib
+import json
+
+from belated.service.store.records import Decision, Note, Outcome
+
+
+def checksum_of(record: Decision | Outcome | Note) -> int:
+    """The checksum of a record: 64 bits with a sign, as both databases can store them."""
+    if isinstance(record, Decision):
+        shares = record.weights
+        weights = None if shares is None else [(arm, plain(q)) for arm, q in shares.items()]
+        numbers = (record.probability, record.at, record.expires_at)
+        rest = (*record[:4], weights, record.state_version, record.key, record.digest)
+        said = (*rest, record.expires_round, *map(plain, numbers))
+    elif isinstance(record, Outcome):
+        said = (*record[:3], record.missing, *map(plain, (record.loss, record.at, record.raw)))
+    else:
+        said = (record.problem, record.kind, json.dumps(record.payload), plain(record.at))
+    digest = hashlib.blake2b(repr(said).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, signed=True)
+
+
+def plain(number: float | None) -> float | None:
+    """A number as every database gives it back: not an integer, and no negative zero."""
+    return None if number is None else float(number) + 0.0
