@@ -134,6 +134,8 @@ def sentence(errors: Sequence[Any]) -> str:
     first = errors[0]
     if first["type"] == "json_invalid":
         return NOT_JSON
+    if first["type"] == "value_error":  # a rule of our own, which says it all
+        return str(first["ctx"]["error"])
     path = ".".join(str(part) for part in first["loc"] if part not in ("body", "header"))
     more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"{path or 'the body'} is not valid: {first['msg']}{more}"

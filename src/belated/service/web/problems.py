@@ -10,9 +10,10 @@ from belated.service.admin import change_arms as arm_changes
 from belated.service.admin.export import ExportRow, rows_of
 from belated.service.admin.offline import named
 from belated.service.core.errors import InvalidRequestError
-from belated.service.core.problems import checked_name, checked_spec
+from belated.service.core.problems import checked_spec
 from belated.service.core.requests import CreateProblem, SetStatus
 from belated.service.core.status import ARCHIVED
+from belated.service.core.texts import PROBLEM_NAME
 from belated.service.web.auth import Principal
 from belated.service.web.bridge import Bridge
 from belated.service.web.dependencies import Caller, TheBridge, known_name
@@ -36,7 +37,7 @@ router = APIRouter(prefix="/v1/problems", tags=["problems"])
 async def create(body: NewProblemBody, bridge: TheBridge, who: Caller) -> Any:
     """Create a problem."""
     try:
-        name = checked_name(body.name)
+        name = PROBLEM_NAME.checked(body.name)
         who.needs("admin", name)
         given = body.model_dump(exclude={"name"}, exclude_none=True)
         spec = checked_spec(given)
