@@ -57,7 +57,7 @@ def test_problems_at_rest_and_while_it_runs(tmp_path: Path) -> None:
         assert read("verify", *at)["clean"] is True
         done("export", "ads", tmp_path / "ads.csv", *at)
         assert ",red,,,0,,added," in (tmp_path / "ads.csv").read_text()
-        assert "shop" in done("keys", "list", *at) or read("keys", "list", *at) == []
+        assert "runs without keys" in complaint("keys", "list", *at)
     assert read("problems", "archive", "ads", "--db", db)["status"] == "archived"
     assert "for good" in complaint("problems", "resume", "ads", "--db", db)
     assert "for good" in complaint("problems", "arms", "ads", "-a", "x", "--db", db)

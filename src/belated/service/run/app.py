@@ -70,6 +70,7 @@ def create_app(
         lifespan=lifespan,
         docs_url=None,  # the pages would load scripts from other hosts
         redoc_url=None,
+        redirect_slashes=False,  # such an answer would repeat the Host of the request
         telemetry=QUIET,
     )
     app.add_middleware(FastRoutes, routes=decisions.router.routes)

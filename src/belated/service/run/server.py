@@ -2,7 +2,6 @@
 
 import functools
 import gc
-import ipaddress
 import logging
 import os
 import signal
@@ -17,6 +16,7 @@ from belated.service.run.app import Settings, create_app
 from belated.service.run.json_log import JsonLogFormatter
 from belated.service.run.worker_pool import supervise
 from belated.service.store import open_store
+from belated.service.web.forgery import is_loopback
 
 GRACE = 20  # seconds for requests under way when the service is stopped
 KEEP_ALIVE = 75  # seconds that an idle connection is kept; longer than most clients keep it
@@ -110,14 +110,6 @@ def checked(settings: Settings, host: str, workers: int) -> str:
                 "serve with --no-auth on this machine only"
             )
         return store.library
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine itself, which no other machine can reach."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def bound(host: str, port: int) -> socket.socket:

@@ -3,7 +3,8 @@
 A request passes these in order (all wrap the app as ASGI middleware, see `run.app`):
 
 - `request_log`: gives it an id, limits the size of its body, logs and counts it
-- `auth_middleware`: refuses it without a valid key, by `auth`: keys, scopes and rate limits
+- `auth_middleware`: refuses it without a valid key, by `auth`: keys, scopes and rate limits; and
+  what a page of somebody else made a browser send, by `forgery`
 - `fast_routes`: sends the most frequent requests directly to their endpoints
 
 Then come the routes:
