@@ -2,6 +2,7 @@
 
 - `app`: `create_app` builds the FastAPI app over a store; `Settings` says how it runs
 - `server`: `serve` runs the app on a socket until it is stopped
+- `connections`: limits on connections, which hold before anybody has shown a key
 - `worker_pool`: several worker processes on one socket; one that dies is replaced
 - `json_log`: the log as lines of JSON
 

@@ -1,5 +1,6 @@
 """The server process: where it may listen, its log, and how it is stopped."""
 
+import asyncio
 import functools
 import gc
 import logging
@@ -8,11 +9,13 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import uvicorn
 
 from belated.compiled.entries import QUIET
 from belated.service.run.app import Settings, create_app
+from belated.service.run.connections import LimitedProtocol, close_overdue, limits_for
 from belated.service.run.json_log import JsonLogFormatter
 from belated.service.run.worker_pool import supervise
 from belated.service.store import open_store
@@ -21,6 +24,7 @@ from belated.service.web.forgery import is_loopback
 GRACE = 20  # seconds for requests under way when the service is stopped
 KEEP_ALIVE = 75  # seconds that an idle connection is kept; longer than most clients keep it
 BACKLOG = 2048
+TICKS = 10  # of a tenth of a second, between two looks for overdue connections
 
 
 def serve(
@@ -61,8 +65,19 @@ def run(
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLogFormatter())
     logging.basicConfig(level=log_level.upper(), handlers=[handler], force=True)
-    config = uvicorn.Config(
+    server = AnnouncedServer(config_of(settings), announce)
+    server.run([listening])
+    if not server.started:
+        raise ValueError("the service could not start; its log says why")
+
+
+def config_of(settings: Settings) -> uvicorn.Config:
+    """How the server runs the app."""
+    protocol: Any = functools.partial(LimitedProtocol, limits=limits_for(settings.most_bytes))
+    return uvicorn.Config(
         create_app(settings),
+        http=protocol,
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
@@ -70,14 +85,10 @@ def run(
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=GRACE,
     )
-    server = AnnouncedServer(config, announce)
-    server.run([listening])
-    if not server.started:
-        raise ValueError("the service could not start; its log says why")
 
 
 class AnnouncedServer(uvicorn.Server):
-    """A server that calls `announce` when it is ready."""
+    """A server that calls `announce` when it is ready, and closes overdue connections."""
 
     def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
         super().__init__(config)
@@ -90,6 +101,12 @@ class AnnouncedServer(uvicorn.Server):
         gc.enable()
         if self.started:
             self._announce()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Called ten times a second; True ends the server."""
+        if counter % TICKS == 0:
+            close_overdue(self.server_state.connections, asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
 
 
 def checked(settings: Settings, host: str, workers: int) -> str:
