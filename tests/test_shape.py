@@ -48,8 +48,8 @@ LAYERS = {
     "belated.service.web": [
         "auth", "forgery", "metrics", "models", "monitoring_models", "views", "error_responses",
         "request_bodies", "json_response", "fast_routes", "bridge", "auth_middleware",
-        "request_log", "dependencies", "dashboard", "keys", "decisions", "monitoring", "problems",
-        "compat",
+        "readiness", "request_log", "dependencies", "dashboard", "keys", "decisions", "monitoring",
+        "problems", "compat",
     ],
 }  # fmt: skip
 

@@ -26,6 +26,12 @@ from belated.cli.service_options import database_option, service_errors
 @click.option(
     "--rate", type=click.FloatRange(0), default=5000.0, help="Requests a second of one key; 0: any."
 )
+@click.option(
+    "--max-lag",
+    type=click.FloatRange(0),
+    default=60.0,
+    help="Seconds by which it may lag behind the journal and be ready.",
+)
 @click.option("--seed", type=int, help="Fixes the draws; for tests.")
 @click.option(
     "--log-level",
@@ -42,6 +48,7 @@ def serve(
     durability: str,
     max_body: int,
     rate: float,
+    max_lag: float,
     seed: int | None,
     log_level: str,
 ) -> None:
@@ -61,6 +68,7 @@ def serve(
             durability="full" if durability == "full" else "normal",
             most_bytes=max_body,
             rate=rate,
+            most_lag=max_lag,
             seed=seed,
         )
         serve_until_stopped(settings, host, port, workers, log_level, announce)

@@ -19,6 +19,7 @@ from belated.service.web.compat import personalizer
 from belated.service.web.error_responses import handle_errors
 from belated.service.web.fast_routes import FastRoutes
 from belated.service.web.metrics import Metrics
+from belated.service.web.readiness import Readiness
 from belated.service.web.request_bodies import schemas
 from belated.service.web.request_log import RequestLog
 
@@ -34,13 +35,18 @@ QUIET: Any = {"tracing": False, "metrics": False, "logs": False}
 
 @dataclass(frozen=True)
 class Settings:
-    """How the service runs; `rate` is the number of requests a second for one key, 0: no limit."""
+    """How the service runs.
+
+    `rate` is the number of requests a second for one key, 0: no limit. It is not ready if what
+    others have written is not read after `most_lag` seconds.
+    """
 
     database: str
     guarded: bool = True
     durability: Durability = "full"
     most_bytes: int = 1_000_000
     rate: float = 5_000.0
+    most_lag: float = 60.0
     seed: int | None = None
 
 
@@ -56,6 +62,7 @@ def create_app(
         with contextlib.closing(store):
             app.state.bridge = bridge = bridge_to(store, settings, metrics)
             await bridge.open(settings.seed)
+            app.state.readiness = Readiness(bridge, settings.most_lag)
             renewal = asyncio.create_task(bridge.keep_keys_fresh())
             try:
                 yield

@@ -26,6 +26,7 @@ COLUMNS = JOURNAL.c
 IS_DECISION = COLUMNS.kind == literal_column(f"'{DECIDED}'")
 IS_NO_DECISION = COLUMNS.kind != literal_column(f"'{DECIDED}'")
 DIGITS = 16
+MOST_COUNTED = 100_000  # more need not be told apart
 
 
 def position_of(turn: int, seq: int) -> Position:
@@ -150,6 +151,15 @@ def notes_after(connection: Connection, after: Sequence[ColumnElement[bool]]) ->
     is_note = func.coalesce(COLUMNS.ticket, "") == ""
     found = events(connection, [*after, is_note], [COLUMNS.turn, COLUMNS.seq])
     return [event.body for event in found if isinstance(event.body, Note)]
+
+
+def waiting(
+    connection: Connection, after: Sequence[ColumnElement[bool]]
+) -> tuple[int, float | None]:
+    """The number of events under these conditions, at most MOST_COUNTED, and the oldest's time."""
+    some = select(COLUMNS.at).where(*after).limit(MOST_COUNTED).subquery()
+    rows, since = connection.execute(select(func.count(), func.min(some.c.at))).one()
+    return int(rows), since
 
 
 def counts(connection: Connection, problem: str) -> Tallies:

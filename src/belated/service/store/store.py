@@ -14,12 +14,14 @@ from belated.service.store.checks import check_decisions, check_notes, check_out
 from belated.service.store.code_version import DecidingCode
 from belated.service.store.keys import ApiKeys
 from belated.service.store.migrations import schema_version
+from belated.service.store.probe import Probe
 from belated.service.store.records import (
     CREATED,
     START,
     Appended,
     Decision,
     Event,
+    Lag,
     Note,
     Outcome,
     Position,
@@ -48,6 +50,7 @@ class Store(ABC):
         self._known: set[str] = set()
         self.code = DecidingCode(transactions)
         self.keys = ApiKeys(transactions)
+        self.probe = Probe(transactions)
         self.snapshots = Snapshots(transactions)
 
     def __enter__(self) -> Self:
@@ -228,6 +231,18 @@ class Store(ABC):
             lambda connection: queries.events(connection, self._settled_after(0, 0), latest, 1)
         )
         return found[0].position if found else START
+
+    def lag(self, position: Position, now: float) -> Lag:
+        """How many events a reader at this position has before it, and since when.
+
+        Where several processes write, an event is not read before all older transactions of the
+        server have ended. One process alone reads what it writes.
+        """
+        if self.one_owner:
+            return Lag(0, 0.0)
+        after = self._after(*queries.place_of(position))
+        rows, since = self._transactions.read(lambda connection: queries.waiting(connection, after))
+        return Lag(rows, 0.0 if since is None else max(0.0, now - since))
 
     def counts(self, problem: str) -> Tallies:
         """The numbers of decisions and outcomes by arm and kind, read from the kept tallies."""

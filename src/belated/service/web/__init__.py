@@ -24,5 +24,6 @@ Routes use these:
 - `request_bodies`, `json_response`: bodies read and written without the framework's overhead
 - `views`: replicas as JSON objects
 - `error_responses`: errors as application/problem+json
+- `readiness`: whether the service can commit and has read the journal
 - `metrics`: the numbers for Prometheus
 """
