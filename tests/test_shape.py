@@ -47,9 +47,9 @@ LAYERS = {
     "belated.service": ["store", "core", "admin", "web", "run"],
     "belated.service.web": [
         "auth", "forgery", "metrics", "models", "monitoring_models", "views", "error_responses",
-        "request_bodies", "json_response", "fast_routes", "bridge", "auth_middleware",
-        "readiness", "request_log", "dependencies", "dashboard", "keys", "decisions", "monitoring",
-        "problems", "compat",
+        "request_bodies", "json_response", "fast_routes", "bridge", "problem_metrics",
+        "auth_middleware", "readiness", "request_log", "dependencies", "dashboard", "keys",
+        "decisions", "monitoring", "problems", "compat",
     ],
 }  # fmt: skip
 

@@ -1,6 +1,8 @@
 """belated serve: the decision service."""
 
 import gc
+import logging
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -85,5 +87,11 @@ def without_garbage_collection() -> Iterator[None]:
 
 
 def announce(address: str, library: str) -> None:
-    """Print that the service is ready."""
-    click.echo(f"Serving on {address} with {library}; Ctrl-C stops it.", err=True)
+    """Say that the service is ready: to a person at a terminal, or else to the log, always."""
+    sentence = f"Serving on {address} with {library}; Ctrl-C stops it."
+    if sys.stderr.isatty():
+        click.echo(sentence, err=True)
+        return
+    log = logging.getLogger("belated.service")
+    log.setLevel(logging.INFO)
+    log.info(sentence)

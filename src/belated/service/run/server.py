@@ -3,11 +3,9 @@
 import asyncio
 import functools
 import gc
-import logging
 import os
 import signal
 import socket
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +14,7 @@ import uvicorn
 from belated.compiled.entries import QUIET
 from belated.service.run.app import Settings, create_app
 from belated.service.run.connections import LimitedProtocol, close_overdue, limits_for
-from belated.service.run.json_log import JsonLogFormatter
+from belated.service.run.json_log import log_as_json
 from belated.service.run.worker_pool import supervise
 from belated.service.store import open_store
 from belated.service.web.forgery import is_loopback
@@ -45,6 +43,7 @@ def serve(
     if workers == 1:
         work(ready)
     else:
+        log_as_json(log_level)
         supervise(work, workers, ready)
 
 
@@ -62,9 +61,7 @@ def run(
         signal.SIGINT,
     ):  # the server raises them again when it has finished
         signal.signal(number, lambda *_: None)
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLogFormatter())
-    logging.basicConfig(level=log_level.upper(), handlers=[handler], force=True)
+    log_as_json(log_level)
     server = AnnouncedServer(config_of(settings), announce)
     server.run([listening])
     if not server.started:

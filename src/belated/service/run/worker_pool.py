@@ -58,7 +58,11 @@ def serve_while_supervised(work: Work, ready: Callable[[], None]) -> None:
         os._exit(1)
 
     threading.Thread(target=end_with_it, name="supervisor", daemon=True).start()
-    work(ready)
+    try:
+        work(ready)
+    except Exception as error:  # which would else be printed, and not as JSON
+        log.exception("the worker failed: %s", error)
+        sys.exit(1)
 
 
 def supervise(work: Work, workers: int, announce: Callable[[], None]) -> None:

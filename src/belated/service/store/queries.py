@@ -173,6 +173,13 @@ def counts(connection: Connection, problem: str) -> Tallies:
     return Tallies(by_arm)
 
 
+def all_counts(connection: Connection) -> dict[tuple[str, str], int]:
+    """The tallies of all problems by (problem, kind), summed over arms and slots."""
+    problem, kind = TALLIES.c.problem, TALLIES.c.kind
+    found = select(problem, kind, func.sum(TALLIES.c.count)).group_by(problem, kind)
+    return {(name, what): int(number) for name, what, number in connection.execute(found)}
+
+
 def oldest(connection: Connection, problem: str) -> dict[str | None, float]:
     """When the oldest open ticket of each arm was decided."""
     columns = OPEN_TICKETS.c

@@ -248,6 +248,10 @@ class Store(ABC):
         """The numbers of decisions and outcomes by arm and kind, read from the kept tallies."""
         return self._transactions.read(lambda connection: queries.counts(connection, problem))
 
+    def all_counts(self) -> dict[tuple[str, str], int]:
+        """The numbers of decisions and outcomes of all problems, by problem and kind."""
+        return self._transactions.read(queries.all_counts)
+
     def ages(self, problem: str, edges: Sequence[float]) -> dict[str | None, list[int]]:
         """The numbers of open tickets by arm and by time of decision between the rising `edges`.
 

@@ -25,5 +25,5 @@ Routes use these:
 - `views`: replicas as JSON objects
 - `error_responses`: errors as application/problem+json
 - `readiness`: whether the service can commit and has read the journal
-- `metrics`: the numbers for Prometheus
+- `metrics`, `problem_metrics`: the numbers for Prometheus, of the workers and of the problems
 """

@@ -13,8 +13,9 @@ from belated.service.admin.verify import fingerprints, verified
 from belated.service.core.errors import ForbiddenError
 from belated.service.web.dependencies import Caller, TheBridge
 from belated.service.web.error_responses import documented
-from belated.service.web.metrics import WORKERS, ProblemGauges
+from belated.service.web.metrics import WORKERS
 from belated.service.web.monitoring_models import HealthBody, ReadinessBody, VerificationBody
+from belated.service.web.problem_metrics import JournalCollector, journal_numbers
 from belated.service.web.readiness import Readiness, readiness_view
 
 router = APIRouter(tags=["monitoring"])
@@ -77,10 +78,5 @@ async def metrics(bridge: TheBridge, who: Caller) -> Response:
     """Numbers for Prometheus; for keys that are valid for all problems."""
     if not any(who.may(verb, "*") for verb in VERBS):
         raise ForbiddenError("the key is not valid for all problems, and the metrics are of all")
-
-    def gauges(store: Any, replicas: Any) -> dict[str, ProblemGauges]:
-        named = replicas.by_name.items()
-        return {name: ProblemGauges(each.round, len(each.open)) for name, each in named}
-
-    text = bridge.metrics.text(await bridge.run_on_thread(gauges))
+    text = bridge.metrics.text(JournalCollector(await journal_numbers(bridge)))
     return Response(text, media_type=CONTENT_TYPE_LATEST)
