@@ -48,6 +48,7 @@ LAYERS = {
     "belated.service.web": [
         "auth", "forgery", "metrics", "models", "monitoring_models", "views", "error_responses",
         "request_bodies", "json_response", "fast_routes", "bridge", "problem_metrics",
+        "tracing",
         "auth_middleware", "readiness", "request_log", "dependencies", "dashboard", "keys",
         "decisions", "monitoring", "problems", "compat",
     ],

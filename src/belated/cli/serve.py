@@ -35,6 +35,7 @@ from belated.cli.service_options import database_option, service_errors
     help="Seconds by which it may lag behind the journal and be ready.",
 )
 @click.option("--seed", type=int, help="Fixes the draws; for tests.")
+@click.option("--otel", is_flag=True, help="Export spans by OpenTelemetry, as OTEL_... say.")
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
@@ -52,6 +53,7 @@ def serve(
     rate: float,
     max_lag: float,
     seed: int | None,
+    otel: bool,
     log_level: str,
 ) -> None:
     """Serve decisions over HTTP until it is stopped with Ctrl-C or SIGTERM.
@@ -72,6 +74,7 @@ def serve(
             rate=rate,
             most_lag=max_lag,
             seed=seed,
+            tracing=otel,
         )
         serve_until_stopped(settings, host, port, workers, log_level, announce)
 

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -22,6 +22,9 @@ from belated.service.web.metrics import Metrics
 from belated.service.web.readiness import Readiness
 from belated.service.web.request_bodies import schemas
 from belated.service.web.request_log import RequestLog
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
 
 ABOUT = """Ask for a decision, tell what came of it whenever that is known.
 
@@ -48,12 +51,18 @@ class Settings:
     rate: float = 5_000.0
     most_lag: float = 60.0
     seed: int | None = None
+    tracing: bool = False
 
 
 def create_app(
-    settings: Settings, opening: Callable[[str, Durability], Store] = open_store
+    settings: Settings,
+    opening: Callable[[str, Durability], Store] = open_store,
+    tracer_provider: "TracerProvider | None" = None,
 ) -> FastAPI:
-    """Create the app; it opens its store when it starts, and closes it when it ends."""
+    """Create the app; it opens its store when it starts, and closes it when it ends.
+
+    With a tracer provider it makes spans for OpenTelemetry.
+    """
     metrics = Metrics()
 
     @contextlib.asynccontextmanager
@@ -82,6 +91,10 @@ def create_app(
     )
     app.add_middleware(FastRoutes, routes=decisions.router.routes)
     app.add_middleware(AuthMiddleware)
+    if tracer_provider is not None:
+        from belated.service.web.tracing import Tracing, TracingMiddleware  # libraries of an extra
+
+        app.add_middleware(TracingMiddleware, tracing=Tracing(tracer_provider))
     app.add_middleware(RequestLog, metrics=metrics, most_bytes=settings.most_bytes)
     handle_errors(app)
     for part in (decisions, problems, keys, monitoring, personalizer, dashboard):

@@ -15,6 +15,7 @@ from belated.compiled.entries import QUIET
 from belated.service.run.app import Settings, create_app
 from belated.service.run.connections import LimitedProtocol, close_overdue, limits_for
 from belated.service.run.json_log import log_as_json
+from belated.service.run.span_export import exporting_provider
 from belated.service.run.worker_pool import supervise
 from belated.service.store import open_store
 from belated.service.web.forgery import is_loopback
@@ -70,9 +71,10 @@ def run(
 
 def config_of(settings: Settings) -> uvicorn.Config:
     """How the server runs the app."""
+    provider = exporting_provider() if settings.tracing else None
     protocol: Any = functools.partial(LimitedProtocol, limits=limits_for(settings.most_bytes))
     return uvicorn.Config(
-        create_app(settings),
+        create_app(settings, tracer_provider=provider),
         http=protocol,
         ws="none",
         log_config=None,

@@ -5,6 +5,7 @@ A request passes these in order (all wrap the app as ASGI middleware, see `run.a
 - `request_log`: gives it an id, limits the size of its body, logs and counts it
 - `auth_middleware`: refuses it without a valid key, by `auth`: keys, scopes and rate limits; and
   what a page of somebody else made a browser send, by `forgery`
+- `tracing`: if it is on, gives it a span for OpenTelemetry
 - `fast_routes`: sends the most frequent requests directly to their endpoints
 
 Then come the routes:

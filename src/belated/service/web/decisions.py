@@ -169,6 +169,8 @@ async def decided(request: Request, ask: Ask) -> list[Decision]:
     bridge = await bridge_of(request)
     made: list[Decision] = await bridge.do(ask)
     bridge.metrics.decisions.inc(len(made))
+    if "tracing" in request.scope:
+        request.scope["tracing"].decided(made)
     return made
 
 
@@ -187,6 +189,8 @@ async def told(request: Request, reports: list[TicketReport]) -> list[ReportResu
             next(of_possible) if TICKET.fits(each.ticket) else no_ticket(each.ticket)
             for each in reports
         ]
+    if "tracing" in request.scope:
+        request.scope["tracing"].told(each.ticket for each in possible)
     for result in taken:
         became = "counted"
         if isinstance(result, RequestError):
