@@ -7,6 +7,7 @@ read here. Only this module imports pyarrow, and only when a Parquet file is rea
 import csv
 import itertools
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ from belated.checks import MOST_ROUNDS
 BATCH_ROWS = 2**13
 PLACES = {".csv": "line", ".parquet": "row"}  # the files that can be read, and what is counted
 READABLE = tuple(PLACES)
+FORMULA = re.compile(r"'*[=+\-@\t\r]")  # begins a formula, or a text made safe
 
 Mask = NDArray[np.bool_]
 
@@ -161,6 +163,16 @@ class _Columns(NamedTuple):
         return f"{', '.join(self.required[:-1])} and {self.required[-1]}"
 
 
+def cell_of(value: object) -> object:
+    """Return a value as a cell of CSV: a text that a spreadsheet would run gets an apostrophe."""
+    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
+
+
+def text_in(cell: str) -> str:
+    """Return the text that `cell_of` has made a cell of."""
+    return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
+
+
 def _csv(path: Path, names: _Columns) -> Iterator[Batch]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
@@ -183,6 +195,8 @@ def _batch(rows: list[tuple[int, list[str]]], header: list[str], columns: list[s
             f"line {line}: there are {count} fields; there must be {len(header)} as in the header"
         )
     fields = dict(zip(header, zip(*records, strict=True), strict=True))
+    if "arm" in fields:
+        fields["arm"] = tuple(map(text_in, fields["arm"]))
     return Batch({name: fields[name] for name in columns}, lines, PLACES[".csv"])
 
 

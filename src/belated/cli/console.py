@@ -14,6 +14,10 @@ class OneLineError(click.ClickException):
 
     exit_code = 2
 
+    def format_message(self) -> str:
+        """The message as it is printed."""
+        return printable(self.message)
+
 
 @contextmanager
 def one_line_errors(path: Path | None = None) -> Iterator[None]:
@@ -33,8 +37,13 @@ def one_line_errors(path: Path | None = None) -> Iterator[None]:
         raise OneLineError(text) from None
 
 
+def printable(text: str) -> str:
+    """Return a text that others may have chosen, with escapes for what a terminal would obey."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+
+
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table in the terminal; names that users chose are printed without markup."""
+    """Print a table in the terminal; names that users chose are printed as they are."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -45,7 +54,7 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         numbers = all(cell == "" or cell.lstrip("-")[:1].isdigit() for cell in cells)
         table.add_column(name, justify="right" if numbers else "left", no_wrap=position == 0)
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     Console(file=sys.stdout).print(table)
 
 

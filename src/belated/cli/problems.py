@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from belated.cli.console import one_line_errors, show_table
+from belated.cli.console import one_line_errors, printable, show_table
 from belated.cli.service_options import connected, opened_store, service_options, to_the_second
 
 
@@ -149,7 +149,8 @@ def change_arms(
 
             arms = offline.change_arms(store, name, add, remove, time.time())["arms"]
     shown = {"name": name, "arms": arms}
-    click.echo(json.dumps(shown) if as_json else f"{name} has the arms {', '.join(arms)}.")
+    sentence = printable(f"{name} has the arms {', '.join(arms)}.")
+    click.echo(json.dumps(shown) if as_json else sentence)
 
 
 def rounds(problem: dict[str, Any]) -> int:

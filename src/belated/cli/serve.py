@@ -1,6 +1,8 @@
 """belated serve: the decision service."""
 
 import gc
+import logging
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -26,7 +28,14 @@ from belated.cli.service_options import database_option, service_errors
 @click.option(
     "--rate", type=click.FloatRange(0), default=5000.0, help="Requests a second of one key; 0: any."
 )
+@click.option(
+    "--max-lag",
+    type=click.FloatRange(0),
+    default=60.0,
+    help="Seconds by which it may lag behind the journal and be ready.",
+)
 @click.option("--seed", type=int, help="Fixes the draws; for tests.")
+@click.option("--otel", is_flag=True, help="Export spans by OpenTelemetry, as OTEL_... say.")
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
@@ -42,7 +51,9 @@ def serve(
     durability: str,
     max_body: int,
     rate: float,
+    max_lag: float,
     seed: int | None,
+    otel: bool,
     log_level: str,
 ) -> None:
     """Serve decisions over HTTP until it is stopped with Ctrl-C or SIGTERM.
@@ -61,7 +72,9 @@ def serve(
             durability="full" if durability == "full" else "normal",
             most_bytes=max_body,
             rate=rate,
+            most_lag=max_lag,
             seed=seed,
+            tracing=otel,
         )
         serve_until_stopped(settings, host, port, workers, log_level, announce)
 
@@ -77,5 +90,11 @@ def without_garbage_collection() -> Iterator[None]:
 
 
 def announce(address: str, library: str) -> None:
-    """Print that the service is ready."""
-    click.echo(f"Serving on {address} with {library}; Ctrl-C stops it.", err=True)
+    """Say that the service is ready: to a person at a terminal, or else to the log, always."""
+    sentence = f"Serving on {address} with {library}; Ctrl-C stops it."
+    if sys.stderr.isatty():
+        click.echo(sentence, err=True)
+        return
+    log = logging.getLogger("belated.service")
+    log.setLevel(logging.INFO)
+    log.info(sentence)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from belated.cli.console import one_line_errors, show_table
+from belated.cli.console import one_line_errors, printable, show_table
 from belated.cli.service_options import (
     check_service_installed,
     connected,
@@ -49,7 +49,7 @@ def verify(db: str, server: str | None, key: str | None, as_json: bool) -> None:
         show_table(["problem", "events", "rounds", "pending", "gap in q", "found"], rows)
     for each in found:
         for complaint in each["complaints"]:
-            click.echo(f"{each['problem']}: {complaint}", err=True)
+            click.echo(printable(f"{each['problem']}: {complaint}"), err=True)
     if not all(each["clean"] for each in found):
         sys.exit(1)
 
@@ -79,7 +79,9 @@ def export(problem: str, file: Path, db: str, server: str | None, key: str | Non
                 rows = rows_of(store, problem)
         write_log(rows, file)
     click.echo(
-        f"{len(rows)} rows of {problem}, which began with the arms {', '.join(arms)}: {file}",
+        printable(
+            f"{len(rows)} rows of {problem}, which began with the arms {', '.join(arms)}: {file}"
+        ),
         err=True,
     )
 

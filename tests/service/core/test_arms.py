@@ -286,7 +286,7 @@ def test_a_worker_that_does_not_know_yet_harms_nothing(store: Store) -> None:
         ([], [], InvalidRequestError, "neither add nor remove"),
         (["a", "a"], [], InvalidRequestError, "add names an arm twice"),
         (["a"], ["a"], InvalidRequestError, "both added and removed"),
-        ([""], [], InvalidRequestError, "is no name"),
+        ([""], [], InvalidRequestError, "it must be text of 1 to 200"),
         ([], ["orange"], InvalidRequestError, "'ads' has no such arm"),
         (["a"], ARMS, StateConflictError, "at least one must stay"),
         ([f"arm {n}" for n in range(9_998)], [], StateConflictError, "would have had 10001 arms"),

@@ -23,7 +23,7 @@ from tests.service.run.killing import (
     wait_for,
     wait_until_they_agree,
 )
-from tests.service.server import Server
+from tests.service.server import SECONDS, Server
 
 __all__ = ["start"]  # a fixture
 
@@ -129,6 +129,29 @@ def test_workers_of_one_service(start: Start, database: str) -> None:
     assert server.stop() == 0
     assert not any(alive(child) for child in first)
     check_acknowledged(database, crowd)
+
+
+def test_workers_end_with_their_supervisor(start: Start, database: str) -> None:
+    """After a kill -9 of the supervisor nobody holds the port, and a new start serves there."""
+    begin(database)
+    server = start(database, "--no-auth", "--workers", "2")
+    port = server.address.rpartition(":")[2]
+    orphans = workers_of(server)
+    assert len(orphans) == 2
+    os.kill(orphans[0], signal.SIGSTOP)  # one that cannot even see it
+    server.process.kill()
+    server.process.wait(SECONDS)
+    until = time.monotonic() + SECONDS
+    while any(alive(each) for each in orphans) and time.monotonic() < until:
+        time.sleep(0.01)
+    left = [each for each in orphans if alive(each)]
+    for each in left:
+        os.kill(each, signal.SIGKILL)
+    assert not left
+    again = start(database, "--no-auth", "--workers", "2", "--port", port)
+    assert again.address == server.address
+    seconds_to_answer(again.address)
+    assert again.stop() == 0
 
 
 def workers_of(server: Server) -> list[int]:

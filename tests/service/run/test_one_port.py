@@ -1,5 +1,6 @@
 """Several workers are one service: what one was told holds for all, and numbers are sums."""
 
+import json
 import operator
 import os
 import re
@@ -53,6 +54,18 @@ def test_numbers_are_of_the_service(database: str) -> None:
         wait_for_workers(server, 1)
         check_sums(server)
         assert server.stop() == 0
+
+
+def test_all_that_is_logged_is_json(database: str) -> None:
+    """Of the workers, of the process that watches them, and when one of them dies."""
+    with serving(database, "--no-auth", "--workers", "2") as server:
+        assert asked_anew(server, "GET", "/nowhere").status_code == 404
+        os.kill(workers_of(server)[0], signal.SIGKILL)
+        wait_for_workers(server, 1)
+        assert server.stop() == 0
+    events = [json.loads(line)["event"] for line in server.lines]
+    assert any(event.startswith("Serving on http://") for event in events)
+    assert any("it is replaced" in event for event in events)
 
 
 def check_sums(server: Server) -> None:

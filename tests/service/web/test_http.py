@@ -188,7 +188,7 @@ def test_unknown_things_are_not_found(http: httpx.Client) -> None:
     [
         ({"arms": []}, "there are 0 arms"),
         ({"arms": ["a", "a"]}, "named twice"),
-        ({"arms": ["a", ""]}, "is no name"),
+        ({"arms": ["a", ""]}, "it must be text of 1 to 200"),
         ({"arms": ["a"], "learner": "nobody"}, "learner is 'nobody'"),
         ({"arms": ["a"], "learner": "concealed"}, "must know max_missing"),
         ({"arms": ["a"], "learner": "dew-skipping"}, "as soon as the arm is drawn"),

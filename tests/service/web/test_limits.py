@@ -53,7 +53,11 @@ class Caller:
         async def sent() -> httpx.Response:
             transport = httpx.ASGITransport(self.app)
             async with httpx.AsyncClient(transport=transport, base_url="http://here") as http:
-                headers = {"Authorization": f"Bearer {key}", **request.pop("headers", {})}
+                headers = {
+                    "Authorization": f"Bearer {key}",
+                    **({"Content-Type": "application/json"} if "content" in request else {}),
+                    **request.pop("headers", {}),
+                }
                 return await http.post(path, headers=headers, **request)
 
         return self.runner.run(sent())

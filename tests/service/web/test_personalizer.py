@@ -113,7 +113,7 @@ def test_an_event_is_decided_once(ads: httpx.Client) -> None:
         ({"actions": [*ACTIONS, ACTIONS[0]]}, "an action is sent twice"),
         ({"actions": []}, "actions is not valid"),
         ({"excludedActions": ["red"]}, "some actions are excluded"),
-        ({"eventId": "a/b"}, "eventId is not valid"),
+        ({"eventId": "a/b"}, "eventId is 'a/b'; it must be"),
     ],
 )
 def test_what_cannot_be_ranked_is_refused(

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from belated.service.core.arms import ARMS
 from belated.service.core.errors import UnavailableError
 from belated.service.store import START, Decision, Event, Outcome, Store, Unreadable
-from belated.table_files import write_parquet
+from belated.table_files import cell_of, write_parquet
 
 FORMATS = (".csv", ".parquet")
 
@@ -84,13 +84,17 @@ def check_format(path: Path) -> None:
 
 
 def write_log(rows: list[ExportRow], path: Path) -> None:
-    """Write a log as CSV or Parquet, by the ending of the file's name."""
+    """Write a log as CSV or Parquet, by the ending of the file's name.
+
+    In CSV an arm whose name a spreadsheet would run as a formula gets an apostrophe before it;
+    `belated replay` takes it off again.
+    """
     check_format(path)
     if path.suffix.lower() == ".csv":
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(ExportRow._fields)
-            writer.writerows(rows)
+            writer.writerows(map(cell_of, row) for row in rows)
         return
     columns: list[Any] = list(zip(*rows, strict=True)) or [()] * len(ExportRow._fields)
     write_parquet(dict(zip(ExportRow._fields, map(list, columns), strict=True)), path)

@@ -1,18 +1,16 @@
 """API keys: made, checked, shown and revoked. A key is known by the first letters of its hash."""
 
 import hashlib
-import re
 import secrets
 from collections.abc import Sequence
 from typing import Any
 
-from belated.service.core.problems import NAME
+from belated.service.core.texts import LABEL, PROBLEM_NAME, shown
 from belated.service.store import ApiKey, Store
 
 VERBS = ("ask", "tell", "admin")  # what a scope can allow
 PREFIX = "belated_"
 ID_LETTERS = 12  # letters of its hash that are a key's id
-SCOPE = re.compile(rf"({'|'.join(VERBS)}):(\*|{NAME.pattern})")
 
 
 def new_key() -> str:
@@ -28,10 +26,11 @@ def hash_of(key: str) -> str:
 def checked_scopes(scopes: Sequence[str]) -> list[str]:
     """Scopes such as ask:ads, tell:* and admin:*, sorted; ValueError if one is not valid."""
     for scope in scopes:
-        if not SCOPE.fullmatch(scope):
+        verb, _, problem = scope.partition(":")
+        if verb not in VERBS or not (problem == "*" or PROBLEM_NAME.fits(problem)):
             raise ValueError(
-                f"scope is {scope!r}; it must read ask:PROBLEM, tell:PROBLEM or admin:PROBLEM, "
-                "with * for all problems"
+                f"scope is {shown(scope)}; it must read ask:PROBLEM, tell:PROBLEM or "
+                "admin:PROBLEM, with * for all problems"
             )
     if not scopes:
         raise ValueError("there are no scopes; a key must allow something")
@@ -39,7 +38,11 @@ def checked_scopes(scopes: Sequence[str]) -> list[str]:
 
 
 def make_key(store: Store, label: str, scopes: Sequence[str], at: float) -> dict[str, Any]:
-    """Make a key, of which the store keeps only the hash; returns the key and its details."""
+    """Make a key, of which the store keeps only the hash; returns the key and its details.
+
+    ValueError if the label is not printable.
+    """
+    LABEL.checked(label)
     key = new_key()
     store.keys.add(hash_of(key), scopes, label, at)
     return {"key": key, **key_details(named_key(store, hash_of(key)))}
@@ -49,7 +52,7 @@ def named_key(store: Store, id: str) -> ApiKey:
     """The stored key with this id; ValueError if there is none."""
     found = [key for key in store.keys.all() if key.hash.startswith(id) and len(id) >= ID_LETTERS]
     if len(found) != 1:
-        raise ValueError(f"there is no key {id!r}")
+        raise ValueError(f"there is no key {shown(id)}")
     return found[0]
 
 

@@ -6,14 +6,16 @@ from typing import Any
 from belated.service.admin.change_arms import change_arms_offline
 from belated.service.core.arms import ArmHistory
 from belated.service.core.errors import NotFoundError
-from belated.service.core.problems import checked_name, checked_spec
+from belated.service.core.problems import checked_spec
 from belated.service.core.status import ARCHIVED, is_status_change, status_after
+from belated.service.core.texts import PROBLEM_NAME
 from belated.service.store import ProblemRecord, Store
 
 
 def create(store: Store, name: str, given: Mapping[str, Any], at: float) -> dict[str, Any]:
     """Create a problem; returns its outline."""
-    return outline(store, store.create_problem(checked_name(name), checked_spec(given), at))
+    made = store.create_problem(PROBLEM_NAME.checked(name), checked_spec(given), at)
+    return outline(store, made)
 
 
 def outlines(store: Store, archived: bool) -> list[dict[str, Any]]:

@@ -20,5 +20,6 @@ commits the records, and then answers:
 - `arms`: `ArmHistory`, the present and former arms of a problem
 - `stats`: `ProblemStats`, the numbers that the dashboard shows
 - `ticket_ids`: new ticket ids
+- `texts`: the rules for names, ids, keys and labels that come from outside
 - `errors`: the errors that a request can end with
 """

@@ -53,6 +53,12 @@ class TooLargeError(RequestError):
     status, kind, title = 413, "too-large", "The request is too large"
 
 
+class MediaTypeError(RequestError):
+    """The body of the request is not declared as JSON."""
+
+    status, kind, title = 415, "media-type", "The body must be JSON"
+
+
 class InvalidRequestError(RequestError):
     """The request cannot be understood, or breaks a rule."""
 

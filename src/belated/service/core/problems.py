@@ -1,7 +1,6 @@
 """The specification of a problem: checked when it is created, and `ServedProblem` made from it."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,16 +12,16 @@ from belated.asktell.options import DOUBLING
 from belated.checks import LossRange, as_arms, as_count, as_number, as_range
 from belated.learners.contract import Learner
 from belated.learners.registry import learner_named
+from belated.service.core.texts import ARM_NAME
 from belated.service.store import ProblemRecord
 from belated.types import Need, Setting
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 DEFAULT_LEARNERS = {"bandit": "practical-bandit", "experts": "practical-experts"}
 FIELDS = (
     "kind", "arms", "learner", "options", "loss_range", "expire_after", "expire_seconds",
     "default_loss",
 )  # fmt: skip
-MOST_ARMS, MOST_LETTERS = 10_000, 200
+MOST_ARMS = 10_000
 MOST_SECONDS = 1e10
 
 
@@ -91,16 +90,6 @@ def with_arms(problem: ServedProblem, arms: Sequence[str]) -> ServedProblem:
     return served(ProblemRecord(problem.name, {**problem.spec, "arms": list(arms)}, problem.at))
 
 
-def checked_name(name: Any) -> str:
-    """A problem's name, which must fit into a URL; ValueError otherwise."""
-    if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise ValueError(
-            f"name is {name!r}; it must be 1 to 64 letters, digits, dots, dashes or underscores, "
-            "and begin with a letter or a digit"
-        )
-    return name
-
-
 def checked_spec(given: Mapping[str, Any]) -> dict[str, Any]:
     """A complete specification from what the user gave; ValueError if it cannot be served."""
     for field in given:
@@ -127,10 +116,9 @@ def checked_arms(arms: Any) -> tuple[str, ...]:
     if not isinstance(arms, Sequence) or isinstance(arms, str):
         raise ValueError(f"arms is {arms!r}; it must be a list of names")
     for arm in arms:
-        if not isinstance(arm, str) or not 1 <= len(arm) <= MOST_LETTERS or not arm.isprintable():
-            raise ValueError(
-                f"arm {arm!r} is no name; it must be text of 1 to {MOST_LETTERS} printable letters"
-            )
+        if not isinstance(arm, str):
+            raise ValueError(f"arm is {arm!r}; it must be {ARM_NAME.must}")
+        ARM_NAME.checked(arm)
     if len(arms) > MOST_ARMS:
         raise ValueError(f"there are {len(arms)} arms; there must be from 1 to {MOST_ARMS}")
     as_arms(arms)

@@ -1,13 +1,11 @@
 """Ticket ids: they rise with time, which keeps indexes small, and cannot be guessed."""
 
 import os
-import re
 import threading
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # 5 bits per letter
 TIME_BITS, TIME_LETTERS, RANDOM_LETTERS = 48, 10, 16
 LETTER_OF_BYTE = bytes(ALPHABET[byte % 32].encode()[0] for byte in range(256))
-TICKET = re.compile(r"[0-9a-z]{26}")
 AT_ONCE = 512  # ids per call of os.urandom, which would cost more than everything else
 
 

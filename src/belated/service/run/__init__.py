@@ -2,8 +2,10 @@
 
 - `app`: `create_app` builds the FastAPI app over a store; `Settings` says how it runs
 - `server`: `serve` runs the app on a socket until it is stopped
+- `connections`: limits on connections, which hold before anybody has shown a key
 - `worker_pool`: several worker processes on one socket; one that dies is replaced
 - `json_log`: the log as lines of JSON
+- `span_export`: where the spans of `web.tracing` go
 
 The metrics are in `web.metrics`, because the routes count with them.
 """

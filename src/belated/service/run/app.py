@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -19,8 +19,12 @@ from belated.service.web.compat import personalizer
 from belated.service.web.error_responses import handle_errors
 from belated.service.web.fast_routes import FastRoutes
 from belated.service.web.metrics import Metrics
+from belated.service.web.readiness import Readiness
 from belated.service.web.request_bodies import schemas
 from belated.service.web.request_log import RequestLog
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
 
 ABOUT = """Ask for a decision, tell what came of it whenever that is known.
 
@@ -34,20 +38,31 @@ QUIET: Any = {"tracing": False, "metrics": False, "logs": False}
 
 @dataclass(frozen=True)
 class Settings:
-    """How the service runs; `rate` is the number of requests a second for one key, 0: no limit."""
+    """How the service runs.
+
+    `rate` is the number of requests a second for one key, 0: no limit. It is not ready if what
+    others have written is not read after `most_lag` seconds.
+    """
 
     database: str
     guarded: bool = True
     durability: Durability = "full"
     most_bytes: int = 1_000_000
     rate: float = 5_000.0
+    most_lag: float = 60.0
     seed: int | None = None
+    tracing: bool = False
 
 
 def create_app(
-    settings: Settings, opening: Callable[[str, Durability], Store] = open_store
+    settings: Settings,
+    opening: Callable[[str, Durability], Store] = open_store,
+    tracer_provider: "TracerProvider | None" = None,
 ) -> FastAPI:
-    """Create the app; it opens its store when it starts, and closes it when it ends."""
+    """Create the app; it opens its store when it starts, and closes it when it ends.
+
+    With a tracer provider it makes spans for OpenTelemetry.
+    """
     metrics = Metrics()
 
     @contextlib.asynccontextmanager
@@ -56,6 +71,7 @@ def create_app(
         with contextlib.closing(store):
             app.state.bridge = bridge = bridge_to(store, settings, metrics)
             await bridge.open(settings.seed)
+            app.state.readiness = Readiness(bridge, settings.most_lag)
             renewal = asyncio.create_task(bridge.keep_keys_fresh())
             try:
                 yield
@@ -70,10 +86,15 @@ def create_app(
         lifespan=lifespan,
         docs_url=None,  # the pages would load scripts from other hosts
         redoc_url=None,
+        redirect_slashes=False,  # such an answer would repeat the Host of the request
         telemetry=QUIET,
     )
     app.add_middleware(FastRoutes, routes=decisions.router.routes)
     app.add_middleware(AuthMiddleware)
+    if tracer_provider is not None:
+        from belated.service.web.tracing import Tracing, TracingMiddleware  # libraries of an extra
+
+        app.add_middleware(TracingMiddleware, tracing=Tracing(tracer_provider))
     app.add_middleware(RequestLog, metrics=metrics, most_bytes=settings.most_bytes)
     handle_errors(app)
     for part in (decisions, problems, keys, monitoring, personalizer, dashboard):

@@ -1,26 +1,29 @@
 """The server process: where it may listen, its log, and how it is stopped."""
 
+import asyncio
 import functools
 import gc
-import ipaddress
-import logging
 import os
 import signal
 import socket
-import sys
 from collections.abc import Callable
+from typing import Any
 
 import uvicorn
 
 from belated.compiled.entries import QUIET
 from belated.service.run.app import Settings, create_app
-from belated.service.run.json_log import JsonLogFormatter
+from belated.service.run.connections import LimitedProtocol, close_overdue, limits_for
+from belated.service.run.json_log import log_as_json
+from belated.service.run.span_export import exporting_provider
 from belated.service.run.worker_pool import supervise
 from belated.service.store import open_store
+from belated.service.web.forgery import is_loopback
 
 GRACE = 20  # seconds for requests under way when the service is stopped
 KEEP_ALIVE = 75  # seconds that an idle connection is kept; longer than most clients keep it
 BACKLOG = 2048
+TICKS = 10  # of a tenth of a second, between two looks for overdue connections
 
 
 def serve(
@@ -41,6 +44,7 @@ def serve(
     if workers == 1:
         work(ready)
     else:
+        log_as_json(log_level)
         supervise(work, workers, ready)
 
 
@@ -58,11 +62,21 @@ def run(
         signal.SIGINT,
     ):  # the server raises them again when it has finished
         signal.signal(number, lambda *_: None)
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLogFormatter())
-    logging.basicConfig(level=log_level.upper(), handlers=[handler], force=True)
-    config = uvicorn.Config(
-        create_app(settings),
+    log_as_json(log_level)
+    server = AnnouncedServer(config_of(settings), announce)
+    server.run([listening])
+    if not server.started:
+        raise ValueError("the service could not start; its log says why")
+
+
+def config_of(settings: Settings) -> uvicorn.Config:
+    """How the server runs the app."""
+    provider = exporting_provider() if settings.tracing else None
+    protocol: Any = functools.partial(LimitedProtocol, limits=limits_for(settings.most_bytes))
+    return uvicorn.Config(
+        create_app(settings, tracer_provider=provider),
+        http=protocol,
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
@@ -70,14 +84,10 @@ def run(
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=GRACE,
     )
-    server = AnnouncedServer(config, announce)
-    server.run([listening])
-    if not server.started:
-        raise ValueError("the service could not start; its log says why")
 
 
 class AnnouncedServer(uvicorn.Server):
-    """A server that calls `announce` when it is ready."""
+    """A server that calls `announce` when it is ready, and closes overdue connections."""
 
     def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
         super().__init__(config)
@@ -90,6 +100,12 @@ class AnnouncedServer(uvicorn.Server):
         gc.enable()
         if self.started:
             self._announce()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Called ten times a second; True ends the server."""
+        if counter % TICKS == 0:
+            close_overdue(self.server_state.connections, asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
 
 
 def checked(settings: Settings, host: str, workers: int) -> str:
@@ -110,14 +126,6 @@ def checked(settings: Settings, host: str, workers: int) -> str:
                 "serve with --no-auth on this machine only"
             )
         return store.library
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine itself, which no other machine can reach."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def bound(host: str, port: int) -> socket.socket:

@@ -1,12 +1,15 @@
 """A pool of worker processes on one socket: one that dies is replaced, and all end together."""
 
+import ctypes
 import logging
 import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from multiprocessing.connection import wait
 from types import FrameType
 
 from prometheus_client.multiprocess import mark_process_dead
@@ -17,6 +20,7 @@ log = logging.getLogger(__name__)
 
 PAUSE = 0.5  # seconds between two checks for dead workers
 GLANCE = 0.02  # seconds between two checks while the workers start
+PR_SET_PDEATHSIG = 1  # the option of Linux's prctl: a signal for when the parent ends
 
 Work = Callable[[Callable[[], None]], None]
 
@@ -27,13 +31,38 @@ class Worker:
     def __init__(self, work: Work) -> None:
         context = multiprocessing.get_context("spawn")
         self.ready = context.Event()
-        self.process = context.Process(target=work, args=(self.ready.set,), daemon=True)
+        self.process = context.Process(
+            target=serve_while_supervised, args=(work, self.ready.set), daemon=True
+        )
         self.process.start()
 
     def end(self) -> None:
         """Wait until it has ended, and remove it from the gauge of workers."""
         self.process.join()
         mark_process_dead(self.process.pid)  # type: ignore[no-untyped-call]
+
+
+def serve_while_supervised(work: Work, ready: Callable[[], None]) -> None:
+    """Do the work of a worker; it ends at once when the supervisor does, however that ended.
+
+    It would otherwise go on to hold the port, and nobody would replace or stop it. An end without
+    warning is safe: what was not committed was not answered.
+    """
+    supervisor = multiprocessing.parent_process()
+    assert supervisor is not None
+    if sys.platform == "linux":  # at once, even if this process does not come to run
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+    def end_with_it() -> None:
+        wait([supervisor.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=end_with_it, name="supervisor", daemon=True).start()
+    try:
+        work(ready)
+    except Exception as error:  # which would else be printed, and not as JSON
+        log.exception("the worker failed: %s", error)
+        sys.exit(1)
 
 
 def supervise(work: Work, workers: int, announce: Callable[[], None]) -> None:

@@ -17,6 +17,7 @@ decisions and outcomes become rows of the journal.
 - `schema`, `migrations`: the tables, and the numbered steps that make them
 - `transactions`: runs work in a transaction, and translates the errors of the database
 - `keys`, `snapshots`, `code_version`: API keys, snapshots, and which version of the code decides
+- `probe`: a commit that changes nothing, to find out whether the store can commit
 - `errors`: `StoreUnavailable` and `StoreInUse`
 """
 

@@ -27,6 +27,7 @@ COLUMNS = JOURNAL.c
 IS_DECISION = COLUMNS.kind == literal_column(f"'{DECIDED}'")
 IS_NO_DECISION = COLUMNS.kind != literal_column(f"'{DECIDED}'")
 DIGITS = 16
+MOST_COUNTED = 100_000  # more need not be told apart
 
 
 def position_of(turn: int, seq: int) -> Position:
@@ -183,6 +184,15 @@ def notes_after(connection: Connection, after: Sequence[ColumnElement[bool]]) ->
     return [event.body for event in found if isinstance(event.body, Note)]
 
 
+def waiting(
+    connection: Connection, after: Sequence[ColumnElement[bool]]
+) -> tuple[int, float | None]:
+    """The number of events under these conditions, at most MOST_COUNTED, and the oldest's time."""
+    some = select(COLUMNS.at).where(*after).limit(MOST_COUNTED).subquery()
+    rows, since = connection.execute(select(func.count(), func.min(some.c.at))).one()
+    return int(rows), since
+
+
 def counts(connection: Connection, problem: str) -> Tallies:
     """The tallies of a problem, summed over the slots of the connections that keep them."""
     by_arm: dict[str | None, dict[str, int]] = {}
@@ -192,6 +202,13 @@ def counts(connection: Connection, problem: str) -> Tallies:
     for name, what, number in connection.execute(found):
         by_arm.setdefault(name or None, {})[what] = int(number)
     return Tallies(by_arm)
+
+
+def all_counts(connection: Connection) -> dict[tuple[str, str], int]:
+    """The tallies of all problems by (problem, kind), summed over arms and slots."""
+    problem, kind = TALLIES.c.problem, TALLIES.c.kind
+    found = select(problem, kind, func.sum(TALLIES.c.count)).group_by(problem, kind)
+    return {(name, what): int(number) for name, what, number in connection.execute(found)}
 
 
 def oldest(connection: Connection, problem: str) -> dict[str | None, float]:

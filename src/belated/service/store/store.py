@@ -20,6 +20,7 @@ from belated.service.store.checks import (
 from belated.service.store.code_version import DecidingCode
 from belated.service.store.keys import ApiKeys
 from belated.service.store.migrations import schema_version
+from belated.service.store.probe import Probe
 from belated.service.store.records import (
     CREATED,
     START,
@@ -56,6 +57,7 @@ class Store(ABC):
         self._known: set[str] = set()
         self.code = DecidingCode(transactions)
         self.keys = ApiKeys(transactions)
+        self.probe = Probe(transactions)
         self.snapshots = Snapshots(transactions)
 
     def __enter__(self) -> Self:
@@ -251,9 +253,25 @@ class Store(ABC):
         )
         return found[0].position if found else START
 
+    def lag(self, position: Position, now: float) -> Lag:
+        """How many events a reader at this position has before it, and since when.
+
+        Where several processes write, an event is not read before all older transactions of the
+        server have ended. One process alone reads what it writes.
+        """
+        if self.one_owner:
+            return Lag(0, 0.0)
+        after = self._after(*queries.place_of(position))
+        rows, since = self._transactions.read(lambda connection: queries.waiting(connection, after))
+        return Lag(rows, 0.0 if since is None else max(0.0, now - since))
+
     def counts(self, problem: str) -> Tallies:
         """The numbers of decisions and outcomes by arm and kind, read from the kept tallies."""
         return self._transactions.read(lambda connection: queries.counts(connection, problem))
+
+    def all_counts(self) -> dict[tuple[str, str], int]:
+        """The numbers of decisions and outcomes of all problems, by problem and kind."""
+        return self._transactions.read(queries.all_counts)
 
     def ages(self, problem: str, edges: Sequence[float]) -> dict[str | None, list[int]]:
         """The numbers of open tickets by arm and by time of decision between the rising `edges`.

@@ -3,7 +3,9 @@
 A request passes these in order (all wrap the app as ASGI middleware, see `run.app`):
 
 - `request_log`: gives it an id, limits the size of its body, logs and counts it
-- `auth_middleware`: refuses it without a valid key, by `auth`: keys, scopes and rate limits
+- `auth_middleware`: refuses it without a valid key, by `auth`: keys, scopes and rate limits; and
+  what a page of somebody else made a browser send, by `forgery`
+- `tracing`: if it is on, gives it a span for OpenTelemetry
 - `fast_routes`: sends the most frequent requests directly to their endpoints
 
 Then come the routes:
@@ -23,5 +25,6 @@ Routes use these:
 - `request_bodies`, `json_response`: bodies read and written without the framework's overhead
 - `views`: replicas as JSON objects
 - `error_responses`: errors as application/problem+json
-- `metrics`: the numbers for Prometheus
+- `readiness`: whether the service can commit and has read the journal
+- `metrics`, `problem_metrics`: the numbers for Prometheus, of the workers and of the problems
 """

@@ -1,10 +1,13 @@
-"""The middleware that refuses requests without a valid key, before their bodies are read."""
+"""The middleware that refuses forged requests, and those without a valid key or with a body of
+another kind than JSON, before their bodies are read.
+"""
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from belated.service.core.errors import RequestError
 from belated.service.web.bridge import Bridge
 from belated.service.web.error_responses import error_response
+from belated.service.web.forgery import check_host, check_media_type, check_own_page
 
 OPEN = ("/", "/healthz", "/readyz", "/openapi.json")  # paths that need no key
 OPEN_BELOW = "/dashboard/"  # files that are the same for everybody
@@ -18,7 +21,7 @@ class AuthMiddleware:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not is_open(scope["path"]):
+        if scope["type"] == "http":
             try:
                 admit(scope)
             except RequestError as error:
@@ -36,8 +39,15 @@ def admit(scope: Scope) -> None:
     """Find the caller of a request; an error if the request is not admitted."""
     bridge: Bridge = scope["app"].state.bridge
     headers: dict[bytes, bytes] = scope["by_name"]
+    if not bridge.guarded:
+        check_host(headers)
+    if is_open(scope["path"]):
+        return
+    if not bridge.guarded:
+        check_own_page(headers)
     given = headers.get(b"authorization", b"")
     if not given and SUBSCRIPTION in headers:
         given = b"Bearer " + headers[SUBSCRIPTION]
     host = scope["client"][0] if scope.get("client") else "unknown"
     scope["principal"] = bridge.authenticator.admit(given.decode("latin-1"), host)
+    check_media_type(headers)

@@ -6,9 +6,10 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from belated.service.core.errors import InvalidRequestError, NotFoundError, RequestError
+from belated.service.core.errors import InvalidRequestError, RequestError
 from belated.service.core.reports import state_of
 from belated.service.core.requests import Ask, Cancel, ReportResult, Tell, TicketReport
+from belated.service.core.texts import IDEMPOTENCY_KEY, TICKET
 from belated.service.store import Decision
 from belated.service.web.dependencies import (
     Caller,
@@ -17,6 +18,7 @@ from belated.service.web.dependencies import (
     caller_of,
     known_name,
     known_ticket,
+    no_ticket,
 )
 from belated.service.web.error_responses import BY_NAME, CHANGING, TELLING, details
 from belated.service.web.json_response import FastJSONResponse
@@ -34,14 +36,13 @@ from belated.service.web.request_bodies import described, no_body, path_paramete
 
 router = APIRouter(prefix="/v1", tags=["decisions"])
 
-MOST_LETTERS = 200  # in an idempotency key
 TICKET_PATH = path_parameter("ticket")
 NAME_PATH = path_parameter("name")
 KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
-    "schema": {"type": "string", "pattern": "^[!-~]+$", "minLength": 1, "maxLength": MOST_LETTERS},
+    "schema": IDEMPOTENCY_KEY.schema,
     "description": "The same key with the same body gets the same answer again.",
 }
 
@@ -142,7 +143,7 @@ async def show_ticket(ticket: str, bridge: TheBridge, who: Caller) -> Any:
     name = known_ticket(ticket)
     record = await bridge.read(lambda store: store.ticket(name))
     if record is None or not who.may_see(record.decision.problem):
-        raise NotFoundError(f"there is no ticket {ticket!r}")
+        raise no_ticket(ticket)
     decision = record.decision
     return FastJSONResponse(
         {
@@ -168,22 +169,36 @@ async def decided(request: Request, ask: Ask) -> list[Decision]:
     bridge = await bridge_of(request)
     made: list[Decision] = await bridge.do(ask)
     bridge.metrics.decisions.inc(len(made))
+    if "tracing" in request.scope:
+        request.scope["tracing"].decided(made)
     return made
 
 
 async def told(request: Request, reports: list[TicketReport]) -> list[ReportResult | RequestError]:
-    """Have the commit thread take reports; a result or an error for each."""
+    """Have the commit thread take reports; a result or an error for each.
+
+    A ticket that cannot exist is not looked for: a database may refuse the very text.
+    """
     bridge, who = await bridge_of(request), await caller_of(request)
-    tell = Tell(reports, functools.partial(who.may, "tell"))
-    results: list[ReportResult | RequestError] = await bridge.do(tell)
-    for result in results:
+    possible = [each for each in reports if TICKET.fits(each.ticket)]
+    tell = Tell(possible, functools.partial(who.may, "tell"))
+    taken: list[ReportResult | RequestError] = await bridge.do(tell) if possible else []
+    if len(possible) < len(reports):
+        of_possible = iter(taken)
+        taken = [
+            next(of_possible) if TICKET.fits(each.ticket) else no_ticket(each.ticket)
+            for each in reports
+        ]
+    if "tracing" in request.scope:
+        request.scope["tracing"].told(each.ticket for each in possible)
+    for result in taken:
         became = "counted"
         if isinstance(result, RequestError):
             became = result.kind
         elif not result.counted:
             became = "duplicate"
         bridge.metrics.outcomes.labels(became).inc()
-    return results
+    return taken
 
 
 def key_of(request: Request) -> str | None:
@@ -191,13 +206,10 @@ def key_of(request: Request) -> str | None:
     given: bytes | None = request.scope["by_name"].get(b"idempotency-key")
     if given is None:
         return None
-    key = given.decode("latin-1")
-    plain = key.isascii() and key.isprintable() and " " not in key
-    if not plain or not 1 <= len(key) <= MOST_LETTERS:
-        raise InvalidRequestError(
-            f"Idempotency-Key is {key!r}; it must be 1 to {MOST_LETTERS} printable ASCII letters"
-        )
-    return key
+    try:
+        return IDEMPOTENCY_KEY.checked(given.decode("latin-1"))
+    except ValueError as error:
+        raise InvalidRequestError(str(error)) from None
 
 
 def shown(decision: Decision) -> dict[str, Any]:

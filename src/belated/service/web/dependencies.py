@@ -6,8 +6,7 @@ from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from belated.service.core.errors import NotFoundError
-from belated.service.core.problems import NAME
-from belated.service.core.ticket_ids import TICKET
+from belated.service.core.texts import PROBLEM_NAME, TICKET, shown
 from belated.service.web.auth import Principal
 from belated.service.web.bridge import Bridge
 
@@ -35,13 +34,18 @@ Caller = Annotated[Principal, Depends(caller_of)]
 
 def known_name(name: str) -> str:
     """The name of a problem; NotFoundError if no problem can have it."""
-    if not NAME.fullmatch(name):
-        raise NotFoundError(f"there is no problem {name!r}")
+    if not PROBLEM_NAME.fits(name):
+        raise NotFoundError(f"there is no problem {shown(name)}")
     return name
 
 
 def known_ticket(ticket: str) -> str:
     """The id of a ticket; NotFoundError if no ticket can have it."""
-    if not TICKET.fullmatch(ticket):
-        raise NotFoundError(f"there is no ticket {ticket!r}")
+    if not TICKET.fits(ticket):
+        raise no_ticket(ticket)
     return ticket
+
+
+def no_ticket(ticket: str) -> NotFoundError:
+    """The error that says that a ticket does not exist."""
+    return NotFoundError(f"there is no ticket {shown(ticket)}")

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from belated.service.core.errors import (
     ForbiddenError,
     InvalidRequestError,
+    MediaTypeError,
     NotFoundError,
     RateLimitError,
     RequestError,
@@ -27,6 +28,7 @@ ALWAYS: tuple[type[RequestError], ...] = (
     UnauthorizedError,
     ForbiddenError,
     TooLargeError,
+    MediaTypeError,
     RateLimitError,
     UnavailableError,
 )  # by any route
@@ -37,6 +39,7 @@ SENTENCES: dict[type[RequestError], str] = {
     StateConflictError: "problem 'ads' is paused; it hands out no decisions",
     TicketExpiredError: "ticket '06fq3k1zv8n9c5d2h7b4m0t6wx' has expired and counts as told",
     TooLargeError: "the body is larger than 1000000 bytes",
+    MediaTypeError: "Content-Type is 'text/plain'; a body must be sent as application/json",
     InvalidRequestError: "loss is 1.5; it must be in [0, 1]",
     RateLimitError: "more than 5000 requests a second",
     UnavailableError: (
@@ -134,6 +137,8 @@ def sentence(errors: Sequence[Any]) -> str:
     first = errors[0]
     if first["type"] == "json_invalid":
         return NOT_JSON
+    if first["type"] == "value_error":  # a rule of our own, which says it all
+        return str(first["ctx"]["error"])
     path = ".".join(str(part) for part in first["loc"] if part not in ("body", "header"))
     more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"{path or 'the body'} is not valid: {first['msg']}{more}"

@@ -1,17 +1,30 @@
-"""The routes of API keys; they need a key that allows admin of everything."""
+"""The routes of API keys; they need a key that allows admin of everything.
+
+There are none in a service without keys: a key would outlive that mode.
+"""
 
 import time
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 
 from belated.service.admin.keys import checked_scopes, key_details, make_key, revoke_key
-from belated.service.core.errors import InvalidRequestError, NotFoundError
+from belated.service.core.errors import ForbiddenError, InvalidRequestError, NotFoundError
 from belated.service.web.dependencies import Caller, TheBridge
 from belated.service.web.error_responses import BY_NAME
 from belated.service.web.models import KeyBody, KeyListBody, MadeKeyBody, NewKeyBody
 
-router = APIRouter(prefix="/v1/keys", tags=["keys"])
+
+async def refuse_without_keys(bridge: TheBridge) -> None:
+    """Refuse to show or make keys in a service that needs none."""
+    if not bridge.guarded:
+        raise ForbiddenError(
+            "the service runs without keys, so it neither shows nor makes any; use `belated keys` "
+            "with the database"
+        )
+
+
+router = APIRouter(prefix="/v1/keys", tags=["keys"], dependencies=[Depends(refuse_without_keys)])
 
 
 @router.post("", status_code=201, response_model=MadeKeyBody, responses=BY_NAME)

@@ -2,15 +2,14 @@
 
 Counters and times cover what the workers of a service have done since they started. Several
 workers behind one port keep them in files of one folder, so that any of them can answer with the
-sums over all, including workers that have died. Gauges come from the journal, which all read.
+sums over all, including workers that have died. What is read from the journal, which all workers
+share, is in `problem_metrics`.
 """
 
 import os
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
@@ -21,13 +20,6 @@ BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 SIZES = (1, 2, 5, 10, 25, 50, 100, 250, 500, 1000)
 SHARED = "PROMETHEUS_MULTIPROC_DIR"  # names the folder; the library reads it at import
 WORKERS, REPEATED = "belated_workers", "belated_repeated_reports"
-
-
-class ProblemGauges(NamedTuple):
-    """The numbers of a problem that are gauges."""
-
-    rounds: int
-    pending: int
 
 
 class Metrics:
@@ -93,10 +85,10 @@ class Metrics:
             )
         )
 
-    def text(self, problems: Mapping[str, ProblemGauges]) -> bytes:
-        """All metrics and the gauges of all problems, in the text format of Prometheus."""
+    def text(self, of_journal: Collector) -> bytes:
+        """All metrics, and those that are read from the journal, in the format of Prometheus."""
         journal = CollectorRegistry()
-        journal.register(ProblemCollector(problems))
+        journal.register(of_journal)
         return generate_latest(self._of_all()) + generate_latest(journal)
 
     def _of_all(self) -> CollectorRegistry:
@@ -106,22 +98,3 @@ class Metrics:
         found = CollectorRegistry()
         MultiProcessCollector(found)  # type: ignore[no-untyped-call]
         return found
-
-
-class ProblemCollector(Collector):
-    """Collects the gauges of all problems."""
-
-    def __init__(self, problems: Mapping[str, ProblemGauges]) -> None:
-        self._problems = problems
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        """One family for each gauge."""
-        pending = GaugeMetricFamily(
-            "belated_pending_tickets", "Tickets that wait for an outcome", labels=("problem",)
-        )
-        rounds = GaugeMetricFamily("belated_rounds", "Rounds played", labels=("problem",))
-        for name, gauges in self._problems.items():
-            pending.add_metric([name], gauges.pending)
-            rounds.add_metric([name], gauges.rounds)
-        yield pending
-        yield rounds

@@ -2,10 +2,14 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
+
+from belated.service.core.texts import ARM_NAME, LABEL
 
 MOST_AT_ONCE = 1000
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+ArmName = Annotated[str, AfterValidator(ARM_NAME.checked), WithJsonSchema(ARM_NAME.schema)]
+Label = Annotated[str, AfterValidator(LABEL.checked), WithJsonSchema(LABEL.schema)]
 Count = Annotated[int, Field(strict=True, ge=0, lt=2**53)]
 TicketState = Literal["pending", "told", "expired", "cancelled"]
 Status = Literal["active", "paused", "archived"]
@@ -120,8 +124,8 @@ class ChangeArmsBody(RequestBody):
         json_schema_extra={"examples": [{"add": ["blue"], "remove": ["red"]}, {"add": ["blue"]}]}
     )
 
-    add: list[str] = Field(default=[], max_length=MOST_AT_ONCE)
-    remove: list[str] = Field(default=[], max_length=MOST_AT_ONCE)
+    add: list[ArmName] = Field(default=[], max_length=MOST_AT_ONCE)
+    remove: list[ArmName] = Field(default=[], max_length=MOST_AT_ONCE)
 
 
 class ArmsBody(BaseModel):
@@ -182,7 +186,7 @@ class ReportBody(RequestBody):
     missing: Count | None = Field(
         None, description="Partially concealed bandits: the missing losses of the arm when played."
     )
-    arm: str | None = Field(None, description="Experts: which of them this is about.")
+    arm: ArmName | None = Field(None, description="Experts: which of them this is about.")
 
 
 class TicketReportBody(ReportBody):
@@ -262,7 +266,7 @@ class NewKeyBody(RequestBody):
         json_schema_extra={"examples": [{"label": "shop", "scopes": ["ask:ads", "tell:ads"]}]}
     )
 
-    label: str = Field(max_length=200)
+    label: Label
     scopes: list[str] = Field(min_length=1, max_length=100)
 
 

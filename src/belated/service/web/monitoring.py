@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
@@ -13,18 +13,21 @@ from belated.service.admin.verify import fingerprints, verified
 from belated.service.core.errors import ForbiddenError
 from belated.service.web.dependencies import Caller, TheBridge
 from belated.service.web.error_responses import documented
-from belated.service.web.metrics import WORKERS, ProblemGauges
+from belated.service.web.metrics import WORKERS
 from belated.service.web.monitoring_models import HealthBody, ReadinessBody, VerificationBody
+from belated.service.web.problem_metrics import JournalCollector, journal_numbers
+from belated.service.web.readiness import Readiness, readiness_view
 
 router = APIRouter(tags=["monitoring"])
 
 STOPPED: dict[str, Any] = {"model": HealthBody, "description": "The commit thread has stopped"}
+UNREADY: dict[str, Any] = {"model": ReadinessBody, "description": "It cannot commit, or lags"}
 NUMBERS = {"text/plain": {"example": "belated_decisions_total 6.0"}}
 
 
 @router.get("/healthz", response_model=HealthBody, responses={**documented(), 503: STOPPED})
 async def health(bridge: TheBridge) -> Any:
-    """Whether the worker that answers carries out requests, and how many workers run."""
+    """Whether the worker that answers is alive, and how many workers run."""
     well = bridge.is_alive
     body = {
         "status": "ok" if well else "stopped",
@@ -35,15 +38,17 @@ async def health(bridge: TheBridge) -> Any:
     return JSONResponse(body, 200 if well else 503)
 
 
-@router.get("/readyz", response_model=ReadinessBody, responses={**documented(), 503: STOPPED})
-async def readiness(bridge: TheBridge) -> Any:
-    """Whether the worker that answers carries out requests, and what it still runs interpreted.
+@router.get("/readyz", response_model=ReadinessBody, responses={**documented(), 503: UNREADY})
+async def readiness(request: Request) -> Any:
+    """Whether the worker that answers can commit and has read the journal; 503 if not.
 
-    Until a step is compiled it runs interpreted, with the same results, only slower.
+    `broken` has the problems that it cannot serve; all others it can. What is `interpreted` runs
+    so until it is compiled, with the same results, only slower.
     """
-    well = bridge.is_alive
-    body = {"status": "ready" if well else "stopped", "interpreted": queue.interpreted()}
-    return JSONResponse(body, 200 if well else 503)
+    examined: Readiness = request.app.state.readiness
+    report = await examined.report()
+    body = readiness_view(report, queue.interpreted())
+    return JSONResponse(body, 503 if report.reasons else 200)
 
 
 @router.post("/v1/verify", response_model=VerificationBody, responses=documented())
@@ -73,10 +78,5 @@ async def metrics(bridge: TheBridge, who: Caller) -> Response:
     """Numbers for Prometheus; for keys that are valid for all problems."""
     if not any(who.may(verb, "*") for verb in VERBS):
         raise ForbiddenError("the key is not valid for all problems, and the metrics are of all")
-
-    def gauges(store: Any, replicas: Any) -> dict[str, ProblemGauges]:
-        named = replicas.by_name.items()
-        return {name: ProblemGauges(each.round, len(each.open)) for name, each in named}
-
-    text = bridge.metrics.text(await bridge.run_on_thread(gauges))
+    text = bridge.metrics.text(JournalCollector(await journal_numbers(bridge)))
     return Response(text, media_type=CONTENT_TYPE_LATEST)

@@ -44,12 +44,28 @@ class HealthBody(BaseModel):
     store: str
 
 
+class LagBody(BaseModel):
+    """The events of the journal that were not read yet, and the seconds since the oldest."""
+
+    rows: int
+    seconds: float
+
+
 class ReadinessBody(BaseModel):
-    """Whether the service carries out requests, and which steps of learners run interpreted."""
+    """Whether the service can commit, why not, and what of it is not as it should be."""
 
-    model_config = example(status="ready", interpreted=["concealed ask_bounded_bandit"])
+    model_config = example(
+        status="ready",
+        reasons=[],
+        lag={"rows": 0, "seconds": 0.0},
+        broken=[],
+        interpreted=["concealed ask_bounded_bandit"],
+    )
 
-    status: Literal["ready", "stopped"]
+    status: Literal["ready", "not ready"]
+    reasons: list[str]
+    lag: LagBody | None
+    broken: list[str]
     interpreted: list[str]
 
 

@@ -1,22 +1,25 @@
 """The routes of problems: create, show, pause, resume, archive, change the arms."""
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from fastapi import APIRouter, Query
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, StreamingResponse
 
 from belated.service.admin import change_arms as arm_changes
 from belated.service.admin.export import ExportRow, rows_of
 from belated.service.admin.offline import named
 from belated.service.core.errors import InvalidRequestError
-from belated.service.core.problems import checked_name, checked_spec
+from belated.service.core.problems import checked_spec
 from belated.service.core.requests import CreateProblem, SetStatus
 from belated.service.core.status import ARCHIVED
+from belated.service.core.texts import PROBLEM_NAME
 from belated.service.web.auth import Principal
 from belated.service.web.bridge import Bridge
 from belated.service.web.dependencies import Caller, TheBridge, known_name
 from belated.service.web.error_responses import BY_NAME, CHANGING
+from belated.service.web.json_response import ENCODER
 from belated.service.web.metrics import REPEATED
 from belated.service.web.models import (
     ArmsBody,
@@ -31,12 +34,15 @@ from belated.service.web.views import pending_view, problem_view, stats_view
 
 router = APIRouter(prefix="/v1/problems", tags=["problems"])
 
+JSON = "application/json"
+LOG_PAGE = 500  # rows of a log that are encoded at once
+
 
 @router.post("", status_code=201, response_model=ProblemBody, responses=CHANGING)
 async def create(body: NewProblemBody, bridge: TheBridge, who: Caller) -> Any:
     """Create a problem."""
     try:
-        name = checked_name(body.name)
+        name = PROBLEM_NAME.checked(body.name)
         who.needs("admin", name)
         given = body.model_dump(exclude={"name"}, exclude_none=True)
         spec = checked_spec(given)
@@ -92,7 +98,7 @@ async def log(name: str, bridge: TheBridge, who: Caller) -> Any:
     who.needs("admin", known_name(name))
     problem = await bridge.read(lambda store: named(store, name))
     rows = await bridge.read(lambda store: rows_of(store, name))
-    return JSONResponse({"arms": problem.spec["arms"], "columns": ExportRow._fields, "rows": rows})
+    return StreamingResponse(pages_of_log(problem.spec["arms"], rows), media_type=JSON)
 
 
 @router.post("/{name}/pause", response_model=StatusBody, responses=CHANGING)
@@ -132,6 +138,16 @@ async def set_status(bridge: Bridge, who: Principal, name: str, kind: str) -> JS
     who.needs("admin", known_name(name))
     status = await bridge.do(SetStatus(name, kind))
     return JSONResponse({"name": name, "status": status})
+
+
+def pages_of_log(arms: list[str], rows: list[ExportRow]) -> Iterator[str]:
+    """A log as JSON in pages: to encode all at once would hold up all other requests."""
+    head = ENCODER.encode({"arms": arms, "columns": ExportRow._fields, "rows": []})
+    yield head.removesuffix("]}")
+    for first in range(0, len(rows), LOG_PAGE):
+        text = ENCODER.encode(rows[first : first + LOG_PAGE])
+        yield ("," if first else "") + text[1:-1]
+    yield "]}"
 
 
 def check_visible(who: Principal, name: str) -> None:

@@ -1,6 +1,5 @@
 """Bodies of fast routes: read without the framework, and described to the OpenAPI document."""
 
-from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from fastapi import Request
@@ -9,6 +8,7 @@ from pydantic.json_schema import models_json_schema
 
 from belated.service.core.errors import InvalidRequestError
 from belated.service.web.error_responses import sentence
+from belated.service.web.forgery import has_no_body
 from belated.service.web.models import AskBatchBody, ProblemDetails, ReportBatchBody, ReportBody
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -31,12 +31,6 @@ async def no_body(request: Request) -> None:
     body = await request.body()
     if body.strip() not in (b"", b"{}", b"null"):
         raise InvalidRequestError("the body is not empty; nothing can be said here")
-
-
-def has_no_body(headers: Mapping[bytes, bytes]) -> bool:
-    """Whether the headers of a request say that it has no body."""
-    length = headers.get(b"content-length", b"0")
-    return length == b"0" and b"transfer-encoding" not in headers
 
 
 def described(model: type[BaseModel] | None, *parameters: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from typing import Any
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from belated.service.core.errors import TooLargeError
@@ -16,6 +17,7 @@ from belated.service.web.metrics import Metrics
 
 log = logging.getLogger(__name__)
 
+GONE = 499  # the status in the log of a request whose sender has left
 ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 FREQUENT = (
     "ask",
@@ -64,6 +66,8 @@ class RequestLog:
                 await error_response(error, scope["request_id"])(scope, receive, traced)
             else:
                 await self._app(scope, limited, traced)
+        except ClientDisconnect:  # before its request was complete; nobody waits for an answer
+            status = GONE
         finally:
             self._note(scope, status, time.perf_counter() - started)
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from belated.service.core.batch import keys_of
 from belated.service.core.errors import (
@@ -23,26 +23,27 @@ from belated.service.core.errors import (
 )
 from belated.service.core.problems import ServedProblem
 from belated.service.core.requests import Ask, TicketReport
+from belated.service.core.texts import EVENT_ID
 from belated.service.store import Decision
 from belated.service.web.auth import Principal
 from belated.service.web.bridge import Bridge
 from belated.service.web.decisions import decided, told
 from belated.service.web.dependencies import Caller, TheBridge, bridge_of, known_name
 from belated.service.web.error_responses import CHANGING, TELLING
-from belated.service.web.models import Number
+from belated.service.web.models import ArmName, Number
 
 router = APIRouter()
 
-EVENT = r"^[!-.0-~]{1,200}$"  # no slash, since it is part of a path
 SHOWN = "/personalizer/v1.0"  # the prefix that the OpenAPI document shows
 MOST_ACTIONS = 10_000
-Event = Annotated[str, Path(alias="eventId", pattern=EVENT)]
+EventId = Annotated[str, AfterValidator(EVENT_ID.checked), WithJsonSchema(EVENT_ID.schema)]
+Event = Annotated[EventId, Path(alias="eventId")]
 
 
 class Action(BaseModel):
     """An arm; its features are ignored."""
 
-    id: str = Field(max_length=200)
+    id: ArmName
     features: Any = None
 
 
@@ -63,8 +64,8 @@ class RankRequest(BaseModel):
 
     actions: list[Action] = Field(min_length=1, max_length=MOST_ACTIONS)
     contextFeatures: Any = Field(None, description="Ignored.")
-    excludedActions: list[str] | None = Field(None, description="Must be empty.")
-    eventId: Annotated[str, Field(pattern=EVENT)] | None = None
+    excludedActions: list[ArmName] | None = Field(None, description="Must be empty.")
+    eventId: EventId | None = None
     deferActivation: bool | None = Field(
         None, description="Only where plays do not expire: what is never activated never counts."
     )

@@ -1,0 +1,91 @@
+"""A service that lives but cannot do its work says so: `/readyz` is 503, `/healthz` 200."""
+
+import resource
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import psutil
+import psycopg
+
+from belated.service.admin.offline import create
+from belated.service.store import open_store
+from tests.service.server import SECONDS, serving
+
+UNLIMITED = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+
+
+def wait_until(
+    http: httpx.Client, status: int, fits: Callable[[str], bool] = bool
+) -> httpx.Response:
+    """The answer of `/readyz` once it has this status, and its reasons fit."""
+    until = time.monotonic() + SECONDS
+    while True:
+        answer = http.get("/readyz")
+        assert http.get("/healthz").status_code == 200
+        assert (answer.status_code == 200) == (answer.json()["status"] == "ready")
+        if answer.status_code == status and (
+            status == 200 or fits(" ".join(answer.json()["reasons"]))
+        ):
+            return answer
+        assert time.monotonic() < until, answer.text
+        time.sleep(0.05)
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    """Files that may not grow: not ready, and ready again when they may."""
+    with serving(str(tmp_path / "belated.db")) as server, server.client() as http:
+        http.post("/v1/problems", json={"name": "ads", "arms": ["red", "green"]})
+        wait_until(http, 200)
+        process = psutil.Process(server.process.pid)
+        process.rlimit(resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+        wait_until(http, 503, lambda reasons: "the store cannot be used now" in reasons)
+        assert http.post("/v1/problems/ads/ask").status_code == 503
+        process.rlimit(resource.RLIMIT_FSIZE, UNLIMITED)
+        wait_until(http, 200)
+        assert http.post("/v1/problems/ads/ask").status_code == 200
+
+
+def test_a_locked_file(tmp_path: Path) -> None:
+    """Somebody else holds the database: not ready, and ready again when it is released."""
+    database = tmp_path / "belated.db"
+    with serving(str(database)) as server, server.client() as http:
+        wait_until(http, 200)
+        with closing(sqlite3.connect(database, isolation_level=None)) as holder:
+            holder.execute("begin immediate")
+            wait_until(http, 503, lambda reasons: "nothing could be committed for 5 s" in reasons)
+            holder.execute("rollback")
+        wait_until(http, 200)
+
+
+def test_a_stalled_horizon(database: str) -> None:
+    """A transaction that somebody leaves open holds up all reading: not ready after a while."""
+    options = ("--no-auth", "--max-lag", "0.5")
+    with serving(database, *options) as server, server.client() as http:
+        http.post("/v1/problems", json={"name": "ads", "arms": ["red", "green"]})
+        wait_until(http, 200)
+        with psycopg.connect(database) as holder:
+            holder.execute("select pg_current_xact_id()")
+            for _ in range(3):
+                assert http.post("/v1/problems/ads/ask").status_code == 200
+            answer = wait_until(http, 503, lambda reasons: "wait to be read" in reasons)
+            lag = answer.json()["lag"]
+            assert lag["rows"] == 3
+            assert lag["seconds"] > 0.5
+        wait_until(http, 200)
+
+
+def test_a_broken_problem_leaves_the_rest_ready(tmp_path: Path) -> None:
+    """It is named, and all others are served."""
+    database = str(tmp_path / "belated.db")
+    with open_store(database) as store:
+        create(store, "ads", {"arms": ["red", "green"], "learner": "exp3"}, time.time())
+        spec = {**store.problems()[0].spec, "learner": "of-tomorrow"}
+        store.create_problem("odd", spec, time.time())
+    with serving(database) as server, server.client() as http:
+        assert wait_until(http, 200).json()["broken"] == ["odd"]
+        assert http.post("/v1/problems/ads/ask").status_code == 200
+        assert http.post("/v1/problems/odd/ask").status_code == 503
