@@ -184,15 +184,6 @@ def notes_after(connection: Connection, after: Sequence[ColumnElement[bool]]) ->
     return [event.body for event in found if isinstance(event.body, Note)]
 
 
-def waiting(
-    connection: Connection, after: Sequence[ColumnElement[bool]]
-) -> tuple[int, float | None]:
-    """The number of events under these conditions, at most MOST_COUNTED, and the oldest's time."""
-    some = select(COLUMNS.at).where(*after).limit(MOST_COUNTED).subquery()
-    rows, since = connection.execute(select(func.count(), func.min(some.c.at))).one()
-    return int(rows), since
-
-
 def counts(connection: Connection, problem: str) -> Tallies:
     """The tallies of a problem, summed over the slots of the connections that keep them."""
     by_arm: dict[str | None, dict[str, int]] = {}

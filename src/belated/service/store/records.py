@@ -134,13 +134,6 @@ class ProblemRecord(NamedTuple):
     fault: str | None = None
 
 
-class Lag(NamedTuple):
-    """The events of the journal that were not read yet, and the seconds since the oldest."""
-
-    rows: int
-    seconds: float
-
-
 class Tallies(NamedTuple):
     """The numbers of decisions and outcomes by arm (None: all arms at once) and kind."""
 

@@ -253,18 +253,6 @@ class Store(ABC):
         )
         return found[0].position if found else START
 
-    def lag(self, position: Position, now: float) -> Lag:
-        """How many events a reader at this position has before it, and since when.
-
-        Where several processes write, an event is not read before all older transactions of the
-        server have ended. One process alone reads what it writes.
-        """
-        if self.one_owner:
-            return Lag(0, 0.0)
-        after = self._after(*queries.place_of(position))
-        rows, since = self._transactions.read(lambda connection: queries.waiting(connection, after))
-        return Lag(rows, 0.0 if since is None else max(0.0, now - since))
-
     def counts(self, problem: str) -> Tallies:
         """The numbers of decisions and outcomes by arm and kind, read from the kept tallies."""
         return self._transactions.read(lambda connection: queries.counts(connection, problem))

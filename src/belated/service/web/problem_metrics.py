@@ -46,8 +46,7 @@ async def journal_numbers(bridge: Bridge) -> JournalNumbers:
     """Read the numbers of all problems, a few at a time so that no request waits for long."""
 
     def standing(store: Store, replicas: Replicas) -> tuple[list[str], list[str], Lag]:
-        lag = store.lag(replicas.position, time.time())
-        return list(replicas.by_name), list(replicas.broken), lag
+        return list(replicas.by_name), list(replicas.broken), replicas.lag(time.time())
 
     names, broken, lag = await bridge.run_on_thread(standing)
     found: dict[str, ProblemNumbers] = {}

@@ -60,7 +60,7 @@ class Readiness:
         broken = tuple(sorted(replicas.broken))
         try:
             store.probe.commit()
-            lag = store.lag(replicas.position, time.time())
+            lag = replicas.lag(time.time())
         except StoreUnavailable as error:  # as a value: the replicas are as good as before
             return ReadinessReport((str(error),), broken=broken)
         if lag.seconds <= self._most_lag:
@@ -72,11 +72,12 @@ class Readiness:
 
 
 def readiness_view(report: ReadinessReport, interpreted: list[str]) -> dict[str, Any]:
-    """A report as an object for JSON."""
+    """A report as an object for JSON; what holds the journal back is said in the log alone."""
+    lag = report.lag
     return {
         "status": "not ready" if report.reasons else "ready",
         "reasons": list(report.reasons),
-        "lag": None if report.lag is None else report.lag._asdict(),
+        "lag": None if lag is None else {"rows": lag.rows, "seconds": lag.seconds},
         "broken": list(report.broken),
         "interpreted": interpreted,
     }
