@@ -32,9 +32,10 @@ GONE = -2  # the place of a bandit's arm that was removed
 class OpenPlay(NamedTuple):
     """A play that waits for outcomes: `rows` has what was in force for each loss it waits for.
 
-    `arm` is the place of a bandit's arm. Experts have NO_ARM, and `waits` says which of them have
-    no outcome yet. `gone` names arms that were removed while the play waited for them: their
-    outcomes are written into the journal, but the learner learns nothing from them.
+    `arm` is the place of a bandit's arm, and its one row is kept as bytes, which take a third of
+    the memory of an array. Experts have NO_ARM, and `waits` says which of them have no outcome yet.
+    `gone` names arms that were removed while the play waited for them: their outcomes are written
+    into the journal, but the learner learns nothing from them.
     """
 
     round: int
@@ -42,14 +43,21 @@ class OpenPlay(NamedTuple):
     arm: int
     expires_at: float
     expires_round: float
-    rows: Floats
+    rows: Floats | bytes
     waits: NDArray[np.bool_] | None
     gone: tuple[str, ...] = ()
 
     def row_of(self, arm: int) -> Floats:
         """The row with what was in force for an arm."""
-        row: Floats = self.rows[0 if self.arm != NO_ARM else arm]
+        if isinstance(self.rows, bytes):
+            return np.frombuffer(self.rows)
+        row: Floats = self.rows[arm]
         return row
+
+    def expert_rows(self) -> Floats:
+        """What was in force for each expert; only plays of experts have this."""
+        assert not isinstance(self.rows, bytes)
+        return self.rows
 
     def arms_waiting(self) -> NDArray[np.bool_]:
         """Which experts have no outcome yet, by place; only plays of experts have this."""
@@ -136,13 +144,14 @@ class Replica:
             rows = np.zeros((1, self.learner.play_width))
         else:
             rows = self.driver.play(arm, probability=decision.probability)
+        in_force = rows if arm == NO_ARM else rows.tobytes()
         play = OpenPlay(
             self.round,
             decision.at,
             arm,
             np.inf if decision.expires_at is None else decision.expires_at,
             np.inf if decision.expires_round is None else decision.expires_round,
-            rows,
+            in_force,
             waits,
             gone,
         )
@@ -229,7 +238,7 @@ class Replica:
             left = [int(place) for place in np.flatnonzero(waited) if place not in moved]
             rows = np.zeros((len(kept) + added, self.learner.play_width))
             waits = np.zeros(len(rows), dtype=np.bool_)
-            rows[: len(kept)], waits[: len(kept)] = play.rows[kept], waited[kept]
+            rows[: len(kept)], waits[: len(kept)] = play.expert_rows()[kept], waited[kept]
             other = play._replace(rows=rows, waits=waits)
         elif play.arm == GONE or play.arm in moved:
             return play._replace(arm=moved.get(play.arm, GONE))

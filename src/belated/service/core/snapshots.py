@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from belated.arrays import Floats
 from belated.compiled.dispatch import NO_ARM
 from belated.compiled.sources import source_hash
 from belated.learners.states import leaves, with_leaves
@@ -120,7 +121,12 @@ def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
     for name in ("at", "expires_at", "expires_round"):
         values = [getattr(play, name) for play in plays]
         found[f"open.{name}"] = np.array(values, dtype=np.float64)
-    found["open.rows"] = np.array([play.rows for play in plays]).reshape(-1, rows, width)
+    in_force: Floats
+    if replica.problem.is_bandit:
+        in_force = np.frombuffer(b"".join(bytes(play.rows) for play in plays))
+    else:
+        in_force = np.array([play.rows for play in plays])
+    found["open.rows"] = in_force.reshape(-1, rows, width)
     if not replica.problem.is_bandit:
         waits = np.array([play.waits for play in plays], dtype=np.bool_)
         found["open.waits"] = waits.reshape(-1, rows)
@@ -142,14 +148,14 @@ def restored(problem: ServedProblem, arrays: dict[str, NDArray[Any]]) -> Replica
     seen = {name: arrays[f"stats.{name}"] for name in replica.stats.arrays()}
     replica.stats.restore(seen, meta["every"], meta["recent"])
     for place, ticket in enumerate(arrays["open.ticket"]):
-        arm = int(arrays["open.arm"][place])
+        arm, in_force = int(arrays["open.arm"][place]), arrays["open.rows"][place]
         play = OpenPlay(
             int(arrays["open.round"][place]),
             float(arrays["open.at"][place]),
             arm,
             float(arrays["open.expires_at"][place]),
             float(arrays["open.expires_round"][place]),
-            arrays["open.rows"][place].copy(),
+            in_force.copy() if arm == NO_ARM else in_force.tobytes(),
             arrays["open.waits"][place].copy() if arm == NO_ARM else None,
             tuple(meta["gone"].get(str(ticket), ())),
         )
