@@ -50,7 +50,7 @@ TWINS: dict[str, tuple[dict[str, Any], Callable[[], NamedLearner]]] = {
     "delayed-ucb1": ({}, lambda: NamedUcb1(list(FIRST))),
     "exp3": ({}, lambda: NamedExp3(list(FIRST))),
     "concealed": (
-        {"max_missing": 20, "variant": "repaired"},
+        {"max_missing": 20, "variant": "repaired", "gamma_bound": "max_missing"},
         lambda: NamedConcealed(list(FIRST)),
     ),
     "practical-bandit": ({"patience": 1e6}, lambda: NamedPractical(list(FIRST), ever=EVER)),

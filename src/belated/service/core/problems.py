@@ -11,7 +11,7 @@ from belated.asktell.learner_options import kind_named, plain_options
 from belated.asktell.options import DOUBLING
 from belated.checks import LossRange, as_arms, as_count, as_number, as_range
 from belated.learners.contract import Learner
-from belated.learners.registry import learner_named
+from belated.learners.registry import learner_named, option_names
 from belated.service.core.texts import ARM_NAME
 from belated.service.store import ProblemRecord
 from belated.types import Need, Setting
@@ -21,6 +21,8 @@ FIELDS = (
     "kind", "arms", "learner", "options", "loss_range", "expire_after", "expire_seconds",
     "default_loss",
 )  # fmt: skip
+# An option that problems made before it existed do not name; they rest on max_missing.
+CHOSEN_LATER = "gamma_bound"
 MOST_ARMS = 10_000
 MOST_SECONDS = 1e10
 
@@ -72,10 +74,13 @@ def served(problem: ProblemRecord) -> ServedProblem:
         raise ValueError(problem.fault or f"its specification lacks {', '.join(lacking)}")
     bounds = as_range(spec["loss_range"])
     default = spec["default_loss"]
+    kind, options = learner_named(spec["learner"]), dict(spec["options"])
+    if CHOSEN_LATER in option_names(kind):
+        options.setdefault(CHOSEN_LATER, "max_missing")
     return ServedProblem(
         name=problem.name,
         arms=tuple(spec["arms"]),
-        learner=learner_named(spec["learner"])(len(spec["arms"]), **spec["options"]),
+        learner=kind(len(spec["arms"]), **options),
         loss_range=bounds,
         expire_after=spec["expire_after"],
         expire_seconds=spec["expire_seconds"],
@@ -99,7 +104,10 @@ def checked_spec(given: Mapping[str, Any]) -> dict[str, Any]:
     kind = learner_kind(given.get("kind"), given.get("learner"))
     check_kind(kind)
     options = checked_options(kind, arms, given.get("options") or {})
-    check_delivery(kind(len(arms), **options))
+    learner = kind(len(arms), **options)
+    check_delivery(learner)
+    if CHOSEN_LATER in option_names(kind):
+        options[CHOSEN_LATER] = getattr(learner, CHOSEN_LATER)
     bounds = as_range(given.get("loss_range") or (0.0, 1.0))
     spec = {
         "kind": "experts" if kind.setting is Setting.FULL_INFORMATION else "bandit",

@@ -27,7 +27,6 @@ COLUMNS = JOURNAL.c
 IS_DECISION = COLUMNS.kind == literal_column(f"'{DECIDED}'")
 IS_NO_DECISION = COLUMNS.kind != literal_column(f"'{DECIDED}'")
 DIGITS = 16
-MOST_COUNTED = 100_000  # more need not be told apart
 
 
 def position_of(turn: int, seq: int) -> Position:
