@@ -472,7 +472,9 @@ class Session(ABC):
         odd = None if new is reports else told.contradicted_by(reports)
         if odd is not None:
             arm = self.arms[odd if closed is None or closed.arm < 0 else closed.arm]
-            raise conflict(name, arm, told.reports().in_words(odd), reports.in_words(odd))
+            bounds = self._feedback.loss_range
+            both = (each.in_words(odd, bounds) for each in (told.reports(), reports))
+            raise conflict(name, arm, *both)
         if closed is not None:
             return self._record_late(round_, closed, told.with_more(new))
         current, told = round_ >= self._first_round, told.with_more(new)

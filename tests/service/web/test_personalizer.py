@@ -92,7 +92,7 @@ def test_an_event_is_ranked_and_rewarded(ads: httpx.Client, base: str) -> None:
     assert ads.post(reward, json={"value": 1.0}).status_code == 409
     ticket = ads.get(f"/v1/tickets/{answer.headers['x-belated-ticket']}").json()
     assert (ticket["arm"], ticket["probability"]) == (first["id"], first["probability"])
-    assert ticket["outcomes"][0]["loss"] == 0.25
+    assert (ticket["outcomes"][0]["reward"], ticket["outcomes"][0]["unit_loss"]) == (0.5, 0.25)
 
 
 def test_an_event_is_decided_once(ads: httpx.Client) -> None:

@@ -8,6 +8,7 @@ commits the records, and then answers:
 - `batch`: `CommitBatch` turns a batch into journal records: here an ask becomes a decision
 - `ticket_lookup`: what is known of the tickets in a batch before it is committed
 - `reports`: reports as records of the journal, by the rules of `belated.asktell.ticket_rules`
+- `told_values`: what was told, in the user's units
 - `late_reports`: reports of expired tickets, noted once each
 - `expiry`: when a ticket expires, and with which outcome
 - `replica`: `Replica`, a problem's learner as the fold of its journal

@@ -234,7 +234,7 @@ class CommitBatch:
     ) -> ReportResult:
         """The result of a report on an arm that has an outcome, which stands."""
         self._late.collect(new, stands, known.problem.name, self._now)
-        result = judged(new, stands, state)
+        result = judged(new, stands, state, known.problem.loss_range)
         self.repeated[known.problem.name] += 1
         return result
 

@@ -24,7 +24,7 @@ from belated.service.core.problems import ServedProblem, with_arms
 from belated.service.core.replica import OpenPlay, Replica
 from belated.service.core.stats import ProblemStats
 
-FORMAT = 3
+FORMAT = 4
 META = "meta"
 
 

@@ -16,6 +16,14 @@ export function weightOf(stats, place) {
   return removed ? 0 : stats.weights[arm];
 }
 
+/** How outcomes are told: their name, and the number that a loss stands for. */
+export function asTold(stats) {
+  const [low, high] = stats.loss_range;
+  return stats.told_as === "reward"
+    ? { word: "reward", name: "Reward", of: loss => low + high - loss }
+    : { word: "loss", name: "Loss", of: loss => loss };
+}
+
 /** The places of the arms that are drawn: all, or those of which something is largest. */
 export function largest(stats, size) {
   const places = stats.by_arm.map((_, place) => place);

@@ -2,7 +2,7 @@
 
 import * as charts from "./charts.js";
 import { fill, html, table } from "./elements.js";
-import { domain, estimate, largest, meanAndInterval, nameOf, told, weightOf } from "./estimates.js";
+import { asTold, domain, estimate, largest, meanAndInterval, nameOf, told, weightOf } from "./estimates.js";
 import {
   ages,
   count,
@@ -134,34 +134,34 @@ export function waits(panels, stats) {
   );
 }
 
-/** Mean losses with their intervals. */
+/** Mean losses, or rewards where those are told, with their intervals. */
 export function losses(panels, stats, arms) {
   const [low, high] = stats.loss_range,
-    scale = high - low;
+    { word, name, of } = asTold(stats);
   const shown = ({ loss }) =>
-    loss.count === 0
+    loss.mean === null
       ? { mean: null, half: null }
-      : {
-          mean: low + scale * loss.mean,
-          half: loss.half_width === null ? null : scale * loss.half_width,
-        };
+      : { mean: of(loss.mean), half: loss.half_width };
+  panels.title("losses", name);
   const rows = arms.map(place => estimate(stats, place, shown(stats.by_arm[place]), spread));
   panels.chart("losses", rows, width =>
-    charts.intervals(width, rows, domain(rows, low, high), told("Mean losses", rows)),
+    charts.intervals(width, rows, domain(rows, low, high), told(`Mean ${word}`, rows)),
   );
   panels.note(
     "losses",
-    "Mean of the losses told, with its 95 % confidence interval. Rewards are shown as losses.",
+    `Mean ${word} of those told, with its 95 % confidence interval.`,
   );
   panels.table(
     "losses",
-    "Losses",
-    ["Arm", "Mean", "95 % interval", "Told", "Expired"],
+    name,
+    ["Arm", "Mean", "95 % interval", "Told", "Expired", "Told too late", "Their mean"],
     stats.by_arm.map((arm, place) => [
       nameOf(stats, place),
       ...meanAndInterval(shown(arm), number),
       number(arm.told),
       number(arm.expired),
+      number(arm.late_loss.count),
+      arm.late_loss.mean === null ? "–" : number(of(arm.late_loss.mean)),
     ]),
   );
 }
@@ -209,13 +209,12 @@ export function tempo(panels, stats) {
 
 /** The last events. */
 export function events(panels, stats) {
-  const [low, high] = stats.loss_range;
-  const value = ({ kind, value: found }) =>
-    found === null
-      ? ""
-      : kind === "decided"
-        ? `probability ${number(found)}`
-        : `loss ${number(low + (high - low) * found)}`;
+  const { word, of } = asTold(stats);
+  const value = ({ probability, loss, reward }) => {
+    if (probability !== null) return `probability ${number(probability)}`;
+    if (loss === null) return "";
+    return reward !== null ? `reward ${number(reward)}` : `${word} ${number(of(loss))}`;
+  };
   const rows = stats.events.map(event => [
     moment(event.at),
     KINDS[event.kind] ?? event.kind,

@@ -144,6 +144,15 @@ def notes(connection: Connection, problem: str) -> list[Note]:
     return [event.body for event in found if isinstance(event.body, Note)]
 
 
+def notes_of_ticket(connection: Connection, problem: str, kind: str, ticket: str) -> list[Note]:
+    """The notes of one kind about a ticket, oldest first; reads all notes of its problem."""
+    where = [COLUMNS.problem == problem, COLUMNS.ticket.is_(None), COLUMNS.kind == kind]
+    where.append(COLUMNS.payload.contains(ticket, autoescape=True))
+    found = events(connection, where, [COLUMNS.turn, COLUMNS.seq])
+    notes = [event.body for event in found if isinstance(event.body, Note)]
+    return [note for note in notes if note.payload.get("ticket") == ticket]
+
+
 def notes_after(connection: Connection, after: Sequence[ColumnElement[bool]]) -> list[Note]:
     """The notes of all problems after a place in the journal, in its order, settled or not."""
     # With "ticket is null" the planner would scan the index of all notes from the beginning.

@@ -12,11 +12,13 @@ STATS: dict[str, Any] = {
     "at": 1760000002.0,
     "decisions_per_second": 0.03,
     "decisions_of_last_minute": [0] * 58 + [1, 1],
+    "told_as": "loss",
     "late_reports": 0,
     "repeated_reports": 0,
     "by_arm": [
         {"arm": arm, "removed": False, "decided": 1, "told": told, "expired": 0, "cancelled": 0,
-         "loss": mean, "delay_rounds": mean, "delay_seconds": mean}
+         "loss": mean, "unit_loss": mean, "late_loss": NONE,
+         "delay_rounds": mean, "delay_seconds": mean}
         for arm, told, mean in (("red", 1, MEAN), ("green", 0, NONE))
     ],
     "weights_over_time": {
@@ -24,7 +26,7 @@ STATS: dict[str, Any] = {
     },
     "events": [
         {"at": 1760000001.5, "kind": "decided", "ticket": "06fq3k1zv8n9c5d2h7b4m0t6wx",
-         "arm": "green", "value": 0.55}
+         "arm": "green", "probability": 0.55, "loss": None, "reward": None, "unit_loss": None}
     ],
     "waiting": {
         "age_seconds": [60.0, 600.0, 3600.0, 86400.0, 604800.0],
@@ -99,7 +101,11 @@ class EstimateBody(BaseModel):
 
 
 class ArmStatsBody(BaseModel):
-    """The outcomes, losses and delays of an arm; losses are in [0, 1], whatever the units."""
+    """The outcomes, losses and delays of an arm.
+
+    `loss` is in the problem's units and `unit_loss` the same in [0, 1]; the reward that a loss
+    stands for is low + high - loss. `late_loss` is of what was told too late.
+    """
 
     arm: str
     removed: bool
@@ -108,6 +114,8 @@ class ArmStatsBody(BaseModel):
     expired: int
     cancelled: int
     loss: EstimateBody
+    unit_loss: EstimateBody
+    late_loss: EstimateBody
     delay_rounds: EstimateBody
     delay_seconds: EstimateBody
 
@@ -121,13 +129,20 @@ class WeightHistoryBody(BaseModel):
 
 
 class EventBody(BaseModel):
-    """One of the latest events; the value is a probability or a loss."""
+    """One of the latest events: a decision's probability, or what was told.
+
+    `loss` is in the problem's units, `reward` is there if a reward was told, and `unit_loss` is the
+    same loss in [0, 1].
+    """
 
     at: float
     kind: str
     ticket: str
     arm: str | None
-    value: float | None
+    probability: float | None
+    loss: float | None
+    reward: float | None
+    unit_loss: float | None
 
 
 class OpenTicketsBody(BaseModel):
@@ -146,6 +161,7 @@ class ProblemStatsBody(ProblemBody):
     at: float
     decisions_per_second: float
     decisions_of_last_minute: list[int]
+    told_as: Literal["loss", "reward"] = Field(description="How most outcomes were told.")
     late_reports: int
     repeated_reports: int
     by_arm: list[ArmStatsBody]
@@ -155,12 +171,16 @@ class ProblemStatsBody(ProblemBody):
 
 
 class LogBody(BaseModel):
-    """The journal of a problem as a log; `arms` are those it was created with."""
+    """The journal of a problem as a log; `arms` are those it was created with.
+
+    `loss` and `late_loss` are in the problem's units, `reward` and `late_reward` are there if
+    rewards were told, and `unit_loss` is in [0, 1]. What is late came after the play had expired.
+    """
 
     model_config = example(
         arms=["red", "green"],
-        columns=["round", "arm", "probability", "loss", "arrival"],
-        rows=[[1, "green", 0.5, 0.2, 3]],
+        columns=["round", "arm", "probability", "loss", "arrival", "reward", "unit_loss"],
+        rows=[[1, "green", 0.5, 3.0, 3, 12.0, 0.2]],
     )
 
     arms: list[str]

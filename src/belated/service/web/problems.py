@@ -91,7 +91,7 @@ async def log(name: str, bridge: TheBridge, who: Caller) -> Any:
     """The whole journal, a row for each loss to be told, as `belated export` writes it."""
     who.needs("admin", known_name(name))
     problem = await bridge.read(lambda store: named(store, name))
-    rows = await bridge.read(lambda store: rows_of(store, name))
+    rows = await bridge.read(lambda store: rows_of(store, problem))
     return JSONResponse({"arms": problem.spec["arms"], "columns": ExportRow._fields, "rows": rows})
 
 
