@@ -18,6 +18,7 @@ commits the records, and then answers:
 - `status`: active, paused, archived, and which changes are allowed
 - `arms`: `ArmHistory`, the present and former arms of a problem
 - `stats`: `ProblemStats`, the numbers that the dashboard shows
+- `delays`: `DelayBins`, and the Kaplan-Meier estimate of delays
 - `ticket_ids`: new ticket ids
 - `errors`: the errors that a request can end with
 """

@@ -166,11 +166,13 @@ class Replica:
         if outcome.arm not in play.gone:
             self._learn(outcome, play)
         value = value_of(outcome, self.problem.loss_range)
+        rounds, seconds = self.round - play.round, outcome.at - play.at
         if outcome.kind == "told":
-            rounds, seconds = self.round - play.round, outcome.at - play.at
             self.stats.add_told(outcome.arm, value, rounds, seconds)
+        elif outcome.kind == "expired":
+            self.stats.add_expired(outcome.arm, value, seconds)
         else:
-            self.stats.add_untold(outcome.arm, outcome.kind)
+            self.stats.add_cancelled(outcome.arm)
         self._close(outcome, play)
         self.stats.add_event(outcome.at, outcome.kind, outcome.ticket, outcome.arm, None, value)
 

@@ -8,6 +8,17 @@ from belated.service.web.models import PROBLEM, ProblemBody, example
 
 MEAN: dict[str, Any] = {"count": 1, "mean": 0.5, "variance": None, "half_width": None}
 NONE: dict[str, Any] = {"count": 0, "mean": None, "variance": None, "half_width": None}
+DELAY: dict[str, Any] = {
+    "told": 1, "censored": 0, "quantiles": {"0.25": 3.0, "0.5": 3.0, "0.75": 3.0, "0.9": 3.0},
+    "median": 3.0, "median_low": 3.0, "median_high": 3.0,
+    "watched": 3.0, "told_share": 1.0, "mean_within": 3.0,
+}  # fmt: skip
+NO_DELAY: dict[str, Any] = {
+    **dict.fromkeys(DELAY),
+    "told": 0,
+    "censored": 1,
+    "quantiles": dict.fromkeys(DELAY["quantiles"]),
+}
 STATS: dict[str, Any] = {
     "at": 1760000002.0,
     "decisions_per_second": 0.03,
@@ -18,8 +29,8 @@ STATS: dict[str, Any] = {
     "by_arm": [
         {"arm": arm, "removed": False, "decided": 1, "told": told, "expired": 0, "cancelled": 0,
          "loss": mean, "unit_loss": mean, "late_loss": NONE,
-         "delay_rounds": mean, "delay_seconds": mean}
-        for arm, told, mean in (("red", 1, MEAN), ("green", 0, NONE))
+         "told_loss": mean, "delay_rounds": mean, "delay_seconds": delay}
+        for arm, told, mean, delay in (("red", 1, MEAN, DELAY), ("green", 0, NONE, NO_DELAY))
     ],
     "weights_over_time": {
         "round": [1, 2], "at": [1760000000.5, 1760000001.5], "weights": [[0.5, 0.5], [0.45, 0.55]],
@@ -100,11 +111,36 @@ class EstimateBody(BaseModel):
     half_width: float | None
 
 
+class DelayBody(BaseModel):
+    """The delays of an arm by the Kaplan-Meier estimate, in seconds.
+
+    Plays that wait or have expired count as well: their delay is longer than they waited. So a
+    quantile is that of all plays; it is null if fewer were told, even of those that waited longest.
+    Experts' plays that wait are taken to be as old as their tickets.
+    """
+
+    told: int
+    censored: int = Field(description="Plays that wait, or have expired.")
+    quantiles: dict[str, float | None] = Field(
+        description="The seconds within which these shares of all plays are told."
+    )
+    median: float | None
+    median_low: float | None = Field(description="The lower end of the median's 95 % interval.")
+    median_high: float | None = Field(description="Its upper end; null if it is not known yet.")
+    watched: float | None = Field(description="The longest delay, about, of anything told.")
+    told_share: float | None = Field(description="The share of plays told within that.")
+    mean_within: float | None = Field(
+        description="The mean delay, if a longer one counts as that longest."
+    )
+
+
 class ArmStatsBody(BaseModel):
     """The outcomes, losses and delays of an arm.
 
-    `loss` is in the problem's units and `unit_loss` the same in [0, 1]; the reward that a loss
-    stands for is low + high - loss. `late_loss` is of what was told too late.
+    `loss` is what the learner counts, in the problem's units: losses that were told, and those of
+    expired plays; `unit_loss` is the same in [0, 1]. The reward that a loss stands for is
+    low + high - loss. `told_loss` is of what was told in time, `late_loss` of what was told too
+    late. `delay_rounds` is of those told in time.
     """
 
     arm: str
@@ -114,10 +150,11 @@ class ArmStatsBody(BaseModel):
     expired: int
     cancelled: int
     loss: EstimateBody
+    told_loss: EstimateBody
     unit_loss: EstimateBody
     late_loss: EstimateBody
     delay_rounds: EstimateBody
-    delay_seconds: EstimateBody
+    delay_seconds: DelayBody
 
 
 class WeightHistoryBody(BaseModel):

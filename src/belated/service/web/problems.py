@@ -27,7 +27,7 @@ from belated.service.web.models import (
     StatusBody,
 )
 from belated.service.web.monitoring_models import LogBody, ProblemStatsBody
-from belated.service.web.views import pending_view, problem_view, stats_view
+from belated.service.web.views import Delays, add_waiting, delay_bins, problem_view, stats_view
 
 router = APIRouter(prefix="/v1/problems", tags=["problems"])
 
@@ -78,10 +78,13 @@ async def show(name: str, bridge: TheBridge, who: Caller) -> Any:
 async def stats(name: str, bridge: TheBridge, who: Caller) -> Any:
     """Weights over time, losses and delays by arm, open tickets by age, and the latest events."""
     check_visible(who, known_name(name))
-    view: dict[str, Any] = await bridge.run_on_thread(
-        lambda store, replicas: stats_view(replicas.named(name))
-    )
-    view["waiting"] = await bridge.read(lambda store: pending_view(store, name))
+
+    def now(store: Any, replicas: Any) -> tuple[dict[str, Any], Delays]:
+        replica = replicas.named(name)
+        return stats_view(replica), delay_bins(replica)
+
+    view, delays = await bridge.run_on_thread(now)
+    await bridge.read(lambda store: add_waiting(view, delays, store))
     view["repeated_reports"] = bridge.metrics.total(f"{REPEATED}_total", problem=name)
     return JSONResponse(view)
 

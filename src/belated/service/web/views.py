@@ -1,9 +1,12 @@
 """Problems and tickets as JSON; losses are in the problem's units, unless named unit_loss."""
 
 import time
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from belated.checks import LossRange, as_range
+from belated.service.core.delays import DelayBin, delay_estimate, edges_of
 from belated.service.core.replica import LATE, Replica
 from belated.service.core.reports import EXPIRED, state_of
 from belated.service.core.told_values import ToldValue, late_value, value_of
@@ -66,14 +69,14 @@ def stats_view(replica: Replica) -> dict[str, Any]:
                 "arm": arm,
                 "removed": arm not in present,
                 "decided": int(stats.decided[place]),
-                "told": int(stats.losses.number[place]),
+                "told": int(stats.told.number[place]),
                 "expired": int(stats.expired[place]),
                 "cancelled": int(stats.cancelled[place]),
                 "loss": in_units(stats.losses.shown(place), bounds),
+                "told_loss": in_units(stats.told.shown(place), bounds),
                 "unit_loss": stats.losses.shown(place),
                 "late_loss": in_units(stats.late.shown(place), bounds),
                 "delay_rounds": stats.rounds.shown(place),
-                "delay_seconds": stats.seconds.shown(place),
             }
         )
     points = stats.history.points
@@ -107,10 +110,47 @@ def in_units(estimate: dict[str, Any], bounds: LossRange) -> dict[str, Any]:
     }
 
 
-def pending_view(store: Store, problem: str) -> dict[str, Any]:
-    """The numbers of open tickets by arm and age, the youngest first, and the age of the oldest."""
-    now = time.time()
-    found = store.ages(problem, [now - age for age in reversed(AGES)])
-    by_arm = {arm or "": list(reversed(numbers)) for arm, numbers in found.items()}
+Delays = Sequence[Mapping[int, DelayBin]]
+
+
+def delay_bins(replica: Replica) -> Delays:
+    """The delays of all arms there ever were, as they are now."""
+    places = range(len(replica.arm_history.ever))
+    return [dict(replica.stats.delays.of(place)) for place in places]
+
+
+def add_waiting(view: dict[str, Any], delays: Delays, store: Store) -> None:
+    """Add to the statistics of a problem what only the store knows: how long open tickets wait.
+
+    These are the numbers of open tickets by arm and age, the youngest first, the age of the
+    oldest, and with them the delays by arm.
+    """
+    now, problem = time.time(), view["name"]
+    edges = sorted({*AGES, *edges_of(delays)})
+    found = store.ages(problem, [now - age for age in reversed(edges)])
+    ages = {arm or "": list(reversed(numbers)) for arm, numbers in found.items()}
+    ends = [0, *(edges.index(age) + 1 for age in AGES), len(edges) + 1]
+    by_arm = {
+        arm: [sum(numbers[start:end]) for start, end in pairwise(ends)]
+        for arm, numbers in ages.items()
+    }
     oldest = {arm or "": max(0.0, now - at) for arm, at in store.oldest(problem).items()}
-    return {"age_seconds": list(AGES), "by_arm": by_arm, "oldest_seconds": oldest}
+    view["waiting"] = {"age_seconds": list(AGES), "by_arm": by_arm, "oldest_seconds": oldest}
+    for arm, bins in zip(view["by_arm"], delays, strict=True):
+        waiting = waiting_for(arm, ages, view["kind"] == "bandit")
+        arm["delay_seconds"] = delay_estimate(bins, edges, waiting)
+
+
+def waiting_for(
+    arm: Mapping[str, Any], ages: Mapping[str, Sequence[int]], is_bandit: bool
+) -> Sequence[float]:
+    """How many plays of an arm wait, by age.
+
+    Of experts the store knows the ages of their tickets only, so what waits for one of them is
+    taken to be as old as those.
+    """
+    if is_bandit:
+        return ages.get(arm["arm"], ())
+    numbers = ages.get("", ())
+    untold = arm["decided"] - arm["told"] - arm["expired"] - arm["cancelled"]
+    return [untold * each / sum(numbers) for each in numbers]
