@@ -22,7 +22,7 @@ class Call(Generic[T]):
     """One request, and how its answer is read.
 
     `repeatable` says that sending it twice has the same effect as once. `seconds` is a lower limit
-    on the time that the service is given to answer, whatever the client's timeout.
+    on the time that the service is given to answer, whatever the client's timeout and patience.
     """
 
     method: str
