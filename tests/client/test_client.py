@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import inspect
+import re
 import socket
 import subprocess
 import sys
@@ -24,6 +26,7 @@ from belated.client import (
     ServiceUnavailable,
     UnknownProblemError,
 )
+from belated.client.clients import ClientMethod, ServiceMethods
 from belated.client.retrying import Attempts
 from belated.types import TicketState
 from tests.service.server import Server, serving
@@ -121,6 +124,66 @@ def test_refusals_are_the_errors_of_the_library(client: Client) -> None:
     late, _ = client.ask("brief"), client.ask("brief")
     with pytest.raises(belated.ClosedTicketError, match="has expired"):
         client.tell(late, 0.5)
+
+
+def test_a_ticket_and_the_statistics_can_be_read(client: Client) -> None:
+    """In the words in which they were told."""
+    spec: Any = {"loss_range": (0.0, 15.0), "expire_after": 1, "default_loss": 15.0}
+    client.create_problem("shop", ["a"], **spec)
+    late, ticket = client.ask("shop"), client.ask("shop")
+    client.tell(ticket, reward=12)
+    with pytest.raises(belated.ClosedTicketError):
+        client.tell(late, reward=9)
+    found = client.ticket(ticket)
+    assert (found.ticket, found.problem, found.state) == (ticket, "shop", TicketState.TOLD)
+    assert found.outcomes[0][:5] == ("a", "told", 3.0, 12.0, 0.2)
+    found = client.ticket(late.id)
+    assert found.outcomes[0][:5] == ("a", "expired", 15.0, None, 1.0)
+    assert found.late[0][:4] == ("a", 6.0, 9.0, 0.4)
+    with pytest.raises(belated.UnknownTicketError):
+        client.ticket("0" * 26)
+    assert client.stats("shop")["late_reports"] == 1
+    assert (client.health()["status"], client.readiness()["status"]) == ("ok", "ready")
+    assert "belated_decisions_total" in client.metrics()
+
+
+SAMPLES: dict[str, tuple[Any, ...]] = {
+    "create_problem": ("ads", ["a"]),
+    "ask_batch": ("ads", 2),
+    "tell": ("0" * 26, 0.5),
+    "tell_batch": ([Report("0" * 26, 0.5)],),
+    "create_key": ("shop", ["ask:ads"]),
+}
+
+
+def test_the_client_has_every_route(client: Client, server: Server) -> None:
+    """Each route of the OpenAPI document is a method, except those for clients of Personalizer."""
+    document = httpx.get(f"{server.address}/openapi.json").json()
+    routes = {
+        (method.upper(), re.compile(re.sub(r"\{\w+\}", "[^/]+", path)))
+        for path, methods in document["paths"].items()
+        for method, about in methods.items()
+        if "rank and reward" not in about["tags"]
+    }
+    methods = [
+        name for name, each in vars(ServiceMethods).items() if isinstance(each, ClientMethod)
+    ]
+    reached = set()
+    for name in methods:
+        make = getattr(Client, name)
+        needed = [
+            each
+            for each in inspect.signature(make).parameters.values()
+            if each.default is each.empty
+        ]
+        call = make(*SAMPLES.get(name, ("x",) * len(needed)))
+        found = {
+            route for route in routes
+            if route[0] == call.method and route[1].fullmatch(call.path.partition("?")[0])
+        }  # fmt: skip
+        assert len(found) == 1, (name, call.method, call.path)
+        reached |= found
+    assert routes == reached
 
 
 def test_keys_are_sent(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from belated.checks import as_number
 from belated.client.errors import ServiceError, error_of
-from belated.client.models import Problem, Report, read_feedback, read_ticket
+from belated.client.models import Problem, Report, TicketDetails, read_feedback, read_ticket
 from belated.types import Feedback, Ticket
 
 T = TypeVar("T")
@@ -34,17 +34,21 @@ class Call(Generic[T]):
     seconds: float = 0.0
     ticket: str | None = None
     cancelling: bool = False
+    is_text: bool = False  # the answer is plain text, not JSON
 
     def answered(self, status: int, text: bytes, request_id: str | None) -> T:
         """The result of an answer; the error that it stands for is raised."""
+        is_well = 200 <= status < 300
+        if is_well and self.is_text:
+            return self.read(text.decode())
         try:
             body = json.loads(text)
         except ValueError:
             body = None
-        if 200 <= status < 300 and body is not None:
+        if is_well and body is not None:
             return self.read(body)
         details = body if isinstance(body, dict) else {}
-        if 200 <= status < 300:
+        if is_well:
             raise ServiceError(f"the service answered {status} without JSON", status, request_id)
         if self.ticket is not None:
             details = {**details, "ticket": self.ticket}
@@ -151,6 +155,12 @@ def cancel(ticket: Ticket | str) -> Call[Feedback]:
     return Call("POST", f"{path_to(name)}/cancel", read_feedback, ticket=name, cancelling=True)
 
 
+def ticket(ticket: Ticket | str) -> Call[TicketDetails]:
+    """A ticket: its decision, its state, its outcomes, and what was told too late."""
+    name = id_of(ticket)
+    return Call("GET", path_to(name), TicketDetails.read, ticket=name)
+
+
 def pause(name: str) -> Call[str]:
     """Hand out no decisions of a problem for now; returns its status."""
     return Call("POST", f"{path_of(name)}/pause", read_status)
@@ -166,6 +176,11 @@ def archive(name: str) -> Call[str]:
     return Call("POST", f"{path_of(name)}/archive", read_status)
 
 
+def stats(name: str) -> Call[dict[str, Any]]:
+    """A problem with all its statistics: losses and delays by arm, weights over time, events."""
+    return Call("GET", f"{path_of(name)}/stats", dict)
+
+
 def log(name: str) -> Call[dict[str, Any]]:
     """The journal of a problem: the arms it was created with, `columns` and `rows`."""
     return Call("GET", f"{path_of(name)}/log", dict, seconds=FOLDING)
@@ -174,6 +189,21 @@ def log(name: str) -> Call[dict[str, Any]]:
 def verify() -> Call[dict[str, Any]]:
     """Fold the whole journal again, and compare it with the states in use."""
     return Call("POST", "/v1/verify", dict, seconds=FOLDING)
+
+
+def health() -> Call[dict[str, Any]]:
+    """Whether the service lives, its version and its database."""
+    return Call("GET", "/healthz", dict)
+
+
+def readiness() -> Call[dict[str, Any]]:
+    """Whether the service carries out requests; ServiceUnavailable if it does not."""
+    return Call("GET", "/readyz", dict)
+
+
+def metrics() -> Call[str]:
+    """The numbers for Prometheus, as text."""
+    return Call("GET", "/metrics", str, is_text=True)
 
 
 def create_key(label: str, scopes: Sequence[str]) -> Call[dict[str, Any]]:

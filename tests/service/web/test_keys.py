@@ -37,7 +37,7 @@ def test_keys_open_what_they_are_for(tmp_path: Path) -> None:
             for name in ("ads", "prices"):
                 body = {"name": name, "arms": ["a", "b"]}
                 assert status(http, "POST", "/v1/problems", json=body) == 201
-            assert status(http, "POST", "/v1/problems/ads/ask") == 403
+            assert status(http, "POST", "/v1/problems/ads/ask") == 200  # admin may do everything
             scopes = {"label": "shop", "scopes": ["ask:ads", "tell:ads"]}
             shop = http.post("/v1/keys", json=scopes).json()
             other = http.post("/v1/keys", json={**scopes, "scopes": ["tell:prices"]}).json()
