@@ -5,6 +5,7 @@ commits the records, and then answers:
 
 - `requests`: what the commit thread is asked to do, and the result of a report
 - `commit_thread`: `CommitThread` gathers requests into batches and hands out the answers
+- `some_arms`: a draw from some of the arms
 - `batch`: `CommitBatch` turns a batch into journal records: here an ask becomes a decision
 - `ticket_lookup`: what is known of the tickets in a batch before it is committed
 - `reports`: reports as records of the journal, by the rules of `belated.asktell.ticket_rules`

@@ -55,6 +55,7 @@ from belated.service.core.requests import (
     Tell,
     TicketReport,
 )
+from belated.service.core.some_arms import weights_among, written_weights
 from belated.service.core.status import ACTIVE, STATUS_AFTER, is_status_change
 from belated.service.core.ticket_ids import new_ticket_id
 from belated.service.core.ticket_lookup import KnownTicket, TicketLookup
@@ -153,7 +154,7 @@ class CommitBatch:
                 raise StateConflictError(
                     f"problem {ask.problem!r} is {status}; it hands out no decisions"
                 )
-            made = [self._decide(replica, key, ask.digest) for key in keys]
+            made = [self._decide(replica, key, ask) for key in keys]
         elif len(made) < ask.number or any(each.digest != ask.digest for each in made):
             raise key_used_before(ask)
 
@@ -170,9 +171,11 @@ class CommitBatch:
 
         return finish
 
-    def _decide(self, replica: Replica, key: str | None, digest: str | None) -> Decision:
+    def _decide(self, replica: Replica, key: str | None, ask: Ask) -> Decision:
         """Make a decision: predict, and draw an arm if only one is played."""
         problem, weights = replica.problem, replica.weights()
+        if ask.among is not None:
+            weights = weights_among(problem, weights, ask.among)
         round_ = replica.last_round_decided = max(replica.round, replica.last_round_decided) + 1
         arm = draw(self._stream, weights) if problem.is_bandit else None
         expires_at, expires_round = deadlines(problem, round_, self._now)
@@ -182,11 +185,11 @@ class CommitBatch:
             round=round_,
             arm=None if arm is None else problem.arms[arm],
             probability=None if arm is None else float(weights[arm]),
-            weights=dict(zip(problem.arms, weights.tolist(), strict=True)) if arm is None else None,
+            weights=written_weights(problem, weights, ask.among),
             state_version=replica.version,
             at=self._now,
             key=key,
-            digest=digest if key is not None else None,
+            digest=ask.digest if key is not None else None,
             expires_at=expires_at,
             expires_round=expires_round,
         )
