@@ -41,6 +41,9 @@ def test_problems_at_rest_and_while_it_runs(tmp_path: Path) -> None:
     other = ("problems", "arms", "ads", "--add", "blue", "--remove", "red")
     assert read(*other, "--db", db) == {"name": "ads", "arms": ["green", "blue"]}
     assert read("problems", "show", "ads", "--db", db)["arms"] == ["green", "blue"]
+    terms = ("problems", "terms", "ads", "--expire-after", 9, "--default-loss", 0.5)
+    assert read(*terms, "--db", db)["expire_after"] == 9
+    assert "must be a number or none" in complaint(*terms[:3], "--expire-after", "x", "--db", db)
     with serving(str(db)) as server:
         at = ("--server", server.address)
         assert "in use by process" in complaint("problems", "list", "--db", db)
@@ -48,6 +51,9 @@ def test_problems_at_rest_and_while_it_runs(tmp_path: Path) -> None:
         assert done("problems", "arms", "ads", "-a", "red", *at).startswith(
             "ads has the arms green"
         )
+        longer = ("--expire-after", "none", "--expire-seconds", 60, *at)
+        changed = read("problems", "terms", "ads", *longer)
+        assert (changed["expire_after"], changed["expire_seconds"]) == (None, 60.0)
         assert read("problems", "resume", "ads", *at)["status"] == "active"
         options = ("-a", "x", "-a", "y", "-l", "exp3", "--loss-range", -1, 1)
         assert read("problems", "create", "more", *options, *at)["loss_range"] == [-1.0, 1.0]

@@ -83,6 +83,9 @@ def test_problems_are_typed(client: Client) -> None:
     client.create_problem("lineup", ["a", "b"], learner="uniform")
     assert client.change_arms("lineup", add=["c"], remove=["a"]) == ("b", "c")
     assert client.problem("lineup").arms == ("b", "c")
+    assert client.change_terms("prices", expire_after=9).expire_after == 9
+    changed = client.change_terms("prices", expire_after=None, default_loss=6.0)
+    assert (changed.expire_after, changed.expire_seconds, changed.default_loss) == (None, 60, 6)
     assert {"ads", "prices"} <= {each.name for each in client.problems(archived=True)}
     client.create_problem("weather", ["ecmwf", "gfs"], kind="experts")
     ticket = client.ask("weather")

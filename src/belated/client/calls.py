@@ -14,6 +14,7 @@ from belated.client.models import Problem, Report, TicketDetails, read_feedback,
 from belated.types import Feedback, Ticket
 
 T = TypeVar("T")
+Keep = Literal["keep"]
 FOLDING = 3600.0  # seconds that reading or folding a whole journal may take
 
 
@@ -103,6 +104,26 @@ def change_arms(
         lambda body: tuple(body["arms"]),
         {"add": list(add), "remove": list(remove)},
     )
+
+
+def change_terms(
+    name: str,
+    *,
+    expire_after: int | Keep | None = "keep",
+    expire_seconds: float | Keep | None = "keep",
+    default_loss: float | Keep | None = "keep",
+) -> Call[Problem]:
+    """Change when tickets of a problem expire, and with which loss; None takes a term away.
+
+    A new deadline is for decisions to come, a new default loss for plays that expire from now on.
+    """
+    terms = {
+        "expire_after": expire_after,
+        "expire_seconds": expire_seconds,
+        "default_loss": default_loss,
+    }
+    body = {term: value for term, value in terms.items() if value != "keep"}
+    return Call("PATCH", path_of(name), Problem.read, body)
 
 
 def ask(problem: str, *, key: str | None = None) -> Call[Ticket]:

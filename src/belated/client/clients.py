@@ -58,6 +58,7 @@ class ServiceMethods:
     problems = ClientMethod(calls.problems)
     problem = ClientMethod(calls.problem)
     change_arms = ClientMethod(calls.change_arms)
+    change_terms = ClientMethod(calls.change_terms)
     ask = ClientMethod(calls.ask)
     ask_batch = ClientMethod(calls.ask_batch)
     tell = ClientMethod(calls.tell)

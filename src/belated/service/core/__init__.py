@@ -17,6 +17,7 @@ commits the records, and then answers:
 - `snapshots`: a replica as bytes, and its fingerprint
 - `problems`: the specification of a problem, checked, and `ServedProblem`
 - `status`: active, paused, archived, and which changes are allowed
+- `terms`: when tickets expire and with what, and which changes are allowed
 - `arms`: `ArmHistory`, the present and former arms of a problem
 - `stats`: `ProblemStats`, the numbers that the dashboard shows
 - `delays`: `DelayBins`, and the Kaplan-Meier estimate of delays

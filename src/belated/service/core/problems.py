@@ -88,6 +88,11 @@ def with_arms(problem: ServedProblem, arms: Sequence[str]) -> ServedProblem:
     return served(ProblemRecord(problem.name, {**problem.spec, "arms": list(arms)}, problem.at))
 
 
+def with_terms(problem: ServedProblem, terms: Mapping[str, Any]) -> ServedProblem:
+    """A copy of a problem whose tickets expire otherwise."""
+    return served(ProblemRecord(problem.name, {**problem.spec, **terms}, problem.at))
+
+
 def checked_name(name: Any) -> str:
     """A problem's name, which must fit into a URL; ValueError otherwise."""
     if not isinstance(name, str) or not NAME.fullmatch(name):

@@ -19,9 +19,10 @@ from belated.compiled.dispatch import NO_ARM
 from belated.learners.contract import Learner
 from belated.learners.driver import Driver
 from belated.service.core.arms import ARMS, ArmHistory, describe_change
-from belated.service.core.problems import ServedProblem, with_arms
+from belated.service.core.problems import ServedProblem, with_arms, with_terms
 from belated.service.core.stats import ProblemStats
 from belated.service.core.status import ACTIVE, STATUS_AFTER
+from belated.service.core.terms import TERMS, describe_terms
 from belated.service.core.told_values import NOTHING_TOLD, late_value, value_of
 from belated.service.store import START, Decision, Note, Outcome, Position
 
@@ -119,6 +120,9 @@ class Replica:
         elif note.kind == ARMS:
             self._change_arms(self.arm_history.after(note.payload))
             arm = describe_change(note.payload)
+        elif note.kind == TERMS:
+            self.problem = with_terms(self.problem, note.payload)
+            arm = describe_terms(note.payload)
         value = NOTHING_TOLD
         if note.kind == LATE:
             self.late_reports += 1

@@ -26,6 +26,7 @@ const KINDS = {
   archived: "Archived",
   created: "Created",
   arms: "Arms changed",
+  terms: "Terms changed",
 };
 
 /** Weight on every arm over time. */

@@ -124,6 +124,20 @@ class ChangeArmsBody(RequestBody):
     remove: list[str] = Field(default=[], max_length=MOST_AT_ONCE)
 
 
+class TermsBody(RequestBody):
+    """When tickets expire, and with which loss; null takes a term away, what is left out stays."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"expire_seconds": 1209600}, {"expire_after": 500, "default_loss": 1}]
+        }
+    )
+
+    expire_after: Count | None = None
+    expire_seconds: Number | None = None
+    default_loss: Number | None = None
+
+
 class ArmsBody(BaseModel):
     """A problem and its arms after a change."""
 

@@ -1,4 +1,4 @@
-"""The routes of problems: create, show, pause, resume, archive, change the arms."""
+"""The routes of problems: create, show, pause, resume, archive, change arms and terms."""
 
 import time
 from typing import Any
@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse
 
 from belated.service.admin import change_arms as arm_changes
+from belated.service.admin import change_terms as term_changes
 from belated.service.admin.export import ExportRow, rows_of
 from belated.service.admin.offline import named
 from belated.service.core.errors import InvalidRequestError
@@ -25,6 +26,7 @@ from belated.service.web.models import (
     ProblemBody,
     ProblemListBody,
     StatusBody,
+    TermsBody,
 )
 from belated.service.web.monitoring_models import LogBody, ProblemStatsBody
 from belated.service.web.views import Delays, add_waiting, delay_bins, problem_view, stats_view
@@ -72,6 +74,22 @@ async def show(name: str, bridge: TheBridge, who: Caller) -> Any:
     return JSONResponse(
         await bridge.run_on_thread(lambda store, replicas: problem_view(replicas.named(name)))
     )
+
+
+@router.patch("/{name}", response_model=ProblemBody, responses=CHANGING)
+async def change_terms(name: str, body: TermsBody, bridge: TheBridge, who: Caller) -> Any:
+    """Change when tickets expire, and with which loss; what is not given stays.
+
+    A new deadline is for decisions to come, a new default loss for plays that expire from now on.
+    """
+    who.needs("admin", known_name(name))
+    wanted = (name, body.model_dump(exclude_unset=True), time.time())
+
+    def changed(store: Any, replicas: Any) -> dict[str, Any]:
+        term_changes.change_terms(store, replicas, *wanted)
+        return problem_view(replicas.named(name))
+
+    return JSONResponse(await bridge.run_on_thread(changed))
 
 
 @router.get("/{name}/stats", response_model=ProblemStatsBody, responses=BY_NAME)
