@@ -1,6 +1,7 @@
 """The service's commands: on a store at rest, and on a service that runs."""
 
 import json
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from belated.cli import main
+from belated.cli import main, service_options
 from belated.compiled.sources import source_hash
 from belated.service.store import open_store
 from belated.service.store.migrations import STEPS
@@ -29,6 +30,17 @@ def done(*arguments: object) -> str:
 def read(*arguments: object) -> Any:
     """The JSON that a command prints."""
     return json.loads(done(*arguments, "--json"))
+
+
+def test_a_service_that_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a deadline, with a sentence that says that it may have been done all the same."""
+    monkeypatch.setattr(service_options, "SECONDS", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        at = ("--server", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        said = CliRunner().invoke(main, ["problems", "create", "ads", "-a", "red", *at]).stderr
+    assert "was tried once" in said
+    assert "it may have been done" in said
+    assert "Traceback" not in said
 
 
 def test_problems_at_rest_and_while_it_runs(tmp_path: Path) -> None:

@@ -82,6 +82,7 @@ def connected(server: str, key: str | None) -> Iterator["Client"]:
     """
     try:
         from belated.client import Client, Patience, ServiceUnavailable
+        from belated.client.retrying import NOT_SENT
     except ImportError as error:
         raise OneLineError(str(error)) from None
     from belated.types import BelatedError
@@ -90,9 +91,9 @@ def connected(server: str, key: str | None) -> Iterator["Client"]:
         with Client(server, key, patience=Patience(SECONDS, reconnects=False)) as client:
             yield client
     except ServiceUnavailable as error:
-        if error.status is not None:
-            raise OneLineError(str(error)) from None
-        raise OneLineError(f"{server} cannot be reached: {error.__cause__}") from None
+        if isinstance(error.__cause__, NOT_SENT):
+            raise OneLineError(f"{server} cannot be reached: {error.__cause__}") from None
+        raise OneLineError(str(error)) from None
     except (BelatedError, ValueError) as error:
         raise OneLineError(" ".join(str(error).split())) from None
 
