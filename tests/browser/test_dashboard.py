@@ -233,6 +233,20 @@ def test_rewards_are_shown_as_rewards(browser: Any, service: Service) -> None:
     page.close()
 
 
+def test_times_are_in_whole_units(browser: Any, service: Service) -> None:
+    """Nothing takes "0 min 59 s"."""
+    page = Visit(browser, service.address, 1280, "light").page
+    words = page.evaluate(
+        """async times => {
+          const { duration } = await import("/dashboard/formatting.js");
+          return times.map(duration);
+        }""",
+        [0.0004, 9.96, 59.4, 59.6, 61, 3599.7, 86399.9, 93600],
+    )
+    assert words == ["1 ms", "10 s", "59 s", "1 min", "1 min 1 s", "1 h", "1 d", "1 d 2 h"]
+    page.close()
+
+
 def test_the_keyboard_reaches_everything(browser: Any, service: Service) -> None:
     """Tab goes to the skip link, the button, each problem and each table; Enter chooses."""
     page = Visit(browser, service.address, 1280, "light").page

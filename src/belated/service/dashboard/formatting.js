@@ -27,12 +27,13 @@ export function duration(seconds) {
   if (seconds < 0) return "0 s"; // the lower end of an interval
   if (seconds < 1) return seconds === 0 ? "0 s" : `${Math.max(1, Math.round(1000 * seconds))} ms`;
   if (seconds < 10) return `${number(Math.round(10 * seconds) / 10)} s`;
-  const place = UNITS.findIndex(([, size]) => Math.round(seconds) >= size);
+  const rounded = Math.round(seconds),
+    place = UNITS.findIndex(([, size]) => rounded >= size);
   const [unit, size] = UNITS[place];
-  if (size === 1) return `${Math.round(seconds)} s`;
-  const whole = Math.floor(seconds / size);
+  if (size === 1) return `${rounded} s`;
+  const whole = Math.floor(rounded / size);
   const [lesser, part] = UNITS[place + 1];
-  const rest = Math.floor((seconds - whole * size) / part);
+  const rest = Math.floor((rounded - whole * size) / part);
   return whole >= 10 || rest === 0
     ? `${number(whole)} ${unit}`
     : `${whole} ${unit} ${rest} ${lesser}`;
