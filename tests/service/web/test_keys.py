@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -114,8 +115,9 @@ def test_a_key_for_one_problem_cannot_touch_another(tmp_path: Path) -> None:
 def refusals(http: httpx.Client, path: str, methods: Iterable[str]) -> set[int]:
     """What each method of a path is answered; the list of problems is everybody's to read."""
     body = next((body for end, body in BODIES.items() if path.endswith(end)), None)
+    bodies: dict[str, Any] = {"post": body, "patch": {"expire_after": 5, "default_loss": 1}}
     return {
-        status(http, method, path, json=body if method == "post" else None)
+        status(http, method, path, json=bodies.get(method))
         for method in methods
         if (method, path) != ("get", "/v1/problems")
     }

@@ -5,7 +5,6 @@ commits the records, and then answers:
 
 - `requests`: what the commit thread is asked to do, and the result of a report
 - `commit_thread`: `CommitThread` gathers requests into batches and hands out the answers
-- `some_arms`: a draw from some of the arms
 - `batch`: `CommitBatch` turns a batch into journal records: here an ask becomes a decision
 - `ticket_lookup`: what is known of the tickets in a batch before it is committed
 - `reports`: reports as records of the journal, by the rules of `belated.asktell.ticket_rules`
@@ -18,7 +17,7 @@ commits the records, and then answers:
 - `problems`: the specification of a problem, checked, and `ServedProblem`
 - `status`: active, paused, archived, and which changes are allowed
 - `terms`: when tickets expire and with what, and which changes are allowed
-- `arms`: `ArmHistory`, the present and former arms of a problem
+- `arms`: `ArmHistory`, the present and former arms of a problem; draws from some of them
 - `stats`: `ProblemStats`, the numbers that the dashboard shows
 - `delays`: `DelayBins`, and the Kaplan-Meier estimate of delays
 - `ticket_ids`: new ticket ids

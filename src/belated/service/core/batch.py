@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.numerics.random_stream import draw
+from belated.service.core.arms import weights_among, written_weights
 from belated.service.core.errors import (
     InvalidRequestError,
     NotFoundError,
@@ -55,7 +56,6 @@ from belated.service.core.requests import (
     Tell,
     TicketReport,
 )
-from belated.service.core.some_arms import weights_among, written_weights
 from belated.service.core.status import ACTIVE, STATUS_AFTER, is_status_change
 from belated.service.core.ticket_ids import new_ticket_id
 from belated.service.core.ticket_lookup import KnownTicket, TicketLookup

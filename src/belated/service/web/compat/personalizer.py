@@ -15,6 +15,7 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from belated.service.core.arms import check_may_leave_out
 from belated.service.core.batch import keys_of
 from belated.service.core.errors import (
     InvalidRequestError,
@@ -24,7 +25,6 @@ from belated.service.core.errors import (
 )
 from belated.service.core.problems import ServedProblem
 from belated.service.core.requests import Ask, TicketReport
-from belated.service.core.some_arms import check_may_leave_out
 from belated.service.store import Decision
 from belated.service.web.auth import Principal
 from belated.service.web.bridge import Bridge
