@@ -36,6 +36,14 @@ class LossRange:
         """Convert a reward of the user to a loss in [0, 1]."""
         return (self.high - self._inside(value, name)) / (self.high - self.low)
 
+    def loss_of(self, unit: float) -> float:
+        """The loss of the user that a loss in [0, 1] stands for, without the digits of rounding."""
+        return float(f"{self.low + (self.high - self.low) * unit:.15g}")
+
+    def reward_of(self, unit: float) -> float:
+        """The reward of the user that a loss in [0, 1] stands for."""
+        return float(f"{self.high - (self.high - self.low) * unit:.15g}")
+
     def _inside(self, value: SupportsFloat, name: str) -> float:
         number = as_number(value, name)
         if not self.low <= number <= self.high:

@@ -23,6 +23,7 @@ BATCH_ROWS = 2**13
 PLACES = {".csv": "line", ".parquet": "row"}  # the files that can be read, and what is counted
 READABLE = tuple(PLACES)
 FORMULA = re.compile(r"'*[=+\-@\t\r]")  # begins a formula, or a text made safe
+UNIT_LOSS = "unit_loss"  # the column of losses in [0, 1], where `loss` is in other units
 
 Mask = NDArray[np.bool_]
 
@@ -63,10 +64,15 @@ class Batch(NamedTuple):
         return self.checked("arrival", arrivals, fine, rule)
 
     def losses(self, optional: Mask | bool = False) -> Floats:
-        """Return the column `loss`, numbers in [0, 1]; where it is optional, empty means NaN."""
-        losses = self.numbers("loss")
+        """Return the losses, numbers in [0, 1]; where they are optional, empty means NaN.
+
+        They are in the column `unit_loss` if there is one, because then the column `loss` is in the
+        units of whoever told it.
+        """
+        name = UNIT_LOSS if UNIT_LOSS in self.columns else "loss"
+        losses = self.numbers(name)
         fine = (losses >= 0.0) & (losses <= 1.0) | (np.isnan(losses) & optional)
-        return self.checked("loss", losses, fine, "must be in [0, 1]")
+        return self.checked(name, losses, fine, "must be in [0, 1]")
 
     def labels(self) -> list[str]:
         """Return the column `arm`: names, none of them empty."""

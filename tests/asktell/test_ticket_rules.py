@@ -103,8 +103,17 @@ def test_a_missing_count_that_nobody_tells_is_the_learners_own() -> None:
 
 def test_messages_say_what_was_told_and_what_became_of_a_ticket() -> None:
     """In the same words for users of the library and of the service."""
-    assert in_words(0.5, None) == in_words(0.5, NO_MISSING) == "loss 0.5"
-    assert in_words(0.5, 0) == "loss 0.5 with missing 0"
+    assert in_words("loss 0.5", None) == in_words("loss 0.5", NO_MISSING) == "loss 0.5"
+    assert in_words("loss 0.5", 0) == "loss 0.5 with missing 0"
     assert str(closed_to_reports("t", EXPIRED)) == "ticket 't' has expired; no report counts"
     assert str(closed_to_reports("t", CANCELLED)) == "ticket 't' was cancelled; no report counts"
     assert isinstance(closed_to_reports("t", EXPIRED), belated.ClosedTicketError)
+
+
+def test_a_conflict_is_told_in_the_users_units() -> None:
+    """Reward 12 of 0 to 15 is a loss of 3, and nobody told 0.2."""
+    learner = belated.Bandit(["a"], learner="practical-bandit", loss_range=(0, 15))
+    ticket = learner.ask()
+    learner.tell(ticket, reward=12)
+    with pytest.raises(belated.ConflictError, match=r"loss 3\.0 for .a. and now loss 4\.0"):
+        learner.tell(ticket, loss=4)

@@ -176,7 +176,9 @@ def test_it_shows_what_the_service_knows(browser: Any, service: Service) -> None
     assert page.locator(".lead").inner_text().startswith(f"Waiting for {UNTOLD} outcomes, the old")
     assert page.locator(".weights-legend span").all_inner_texts() == ARMS
     assert page.locator("article img").count() == 0
-    assert page.locator(".losses-table tbody tr td:nth-child(2)").first.text_content() == "0.25"
+    assert page.locator(".losses-table tbody tr td:nth-child(5)").first.text_content() == "0.25"
+    counted = float(page.locator(".losses-table tbody tr td:nth-child(2)").first.text_content())
+    assert counted == pytest.approx(seen["by_arm"][0]["loss"]["mean"], abs=0.005)
     waits = page.locator(".waits-table tbody tr td:nth-child(2)").all_text_contents()
     assert sum(int(text) for text in waits) == UNTOLD
     tickets = page.locator(".events tbody td:last-child").all_inner_texts()
@@ -205,6 +207,43 @@ def test_it_stays_fresh_and_leaves_the_reader_alone(browser: Any, service: Servi
     page.clock.fast_forward(LATER)
     page.evaluate("fetch('/healthz').then(answer => answer.text())")  # later than what it would ask
     assert numbers(page)["Decisions"] == "25"
+    page.close()
+
+
+def test_rewards_are_shown_as_rewards(browser: Any, service: Service) -> None:
+    """In the user's units, also what came too late; an expired play counts."""
+    spec = {"loss_range": [0, 15], "expire_after": 2, "default_loss": 15}
+    service.call("POST", "/v1/problems", {"name": "shop", "arms": ["a"], **spec})
+    tickets = [service.call("POST", "/v1/problems/shop/ask")["ticket"] for _ in range(4)]
+    for ticket in tickets[2:]:
+        service.call("POST", f"/v1/tickets/{ticket}/tell", {"reward": 12})
+    service.call("POST", "/v1/tell:batch", {"reports": [{"ticket": tickets[0], "reward": 9}]})
+    page = Visit(browser, f"{service.address}/#/shop", 1280, "light").page
+    page.wait_for_selector(".events td:text('reward 9')")
+    assert "rewards from 0 to 15. Given up after 2 rounds with reward 0" in page.inner_text(
+        ".facts"
+    )
+    assert page.inner_text(".losses-title") == "Reward"
+    cells = page.locator(".losses-table tbody td").all_text_contents()
+    assert (cells[0], cells[2], cells[3], cells[4]) == ("6", "2", "12", "2")  # two of four expired
+    assert cells[5:] == ["1", "9"]  # told too late
+    assert page.locator(".events td", has_text="reward 12").count() == 2
+    assert "half within" in page.inner_text(".delays-chart")
+    service.call("POST", "/v1/problems/shop/archive")
+    page.close()
+
+
+def test_times_are_in_whole_units(browser: Any, service: Service) -> None:
+    """Nothing takes "0 min 59 s"."""
+    page = Visit(browser, service.address, 1280, "light").page
+    words = page.evaluate(
+        """async times => {
+          const { duration } = await import("/dashboard/formatting.js");
+          return times.map(duration);
+        }""",
+        [0.0004, 9.96, 59.4, 59.6, 61, 3599.7, 86399.9, 93600],
+    )
+    assert words == ["1 ms", "10 s", "59 s", "1 min", "1 min 1 s", "1 h", "1 d", "1 d 2 h"]
     page.close()
 
 

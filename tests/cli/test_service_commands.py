@@ -2,6 +2,7 @@
 
 import csv
 import json
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from belated.cli import main
+from belated.cli import main, service_options
 from belated.compiled.sources import source_hash
 from belated.service.store import open_store
 from belated.service.store.migrations import STEPS
@@ -33,6 +34,17 @@ def read(*arguments: object) -> Any:
     return json.loads(done(*arguments, "--json"))
 
 
+def test_a_service_that_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a deadline, with a sentence that says that it may have been done all the same."""
+    monkeypatch.setattr(service_options, "SECONDS", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        at = ("--server", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        said = CliRunner().invoke(main, ["problems", "create", "ads", "-a", "red", *at]).stderr
+    assert "was tried once" in said
+    assert "it may have been done" in said
+    assert "Traceback" not in said
+
+
 def test_problems_at_rest_and_while_it_runs(tmp_path: Path) -> None:
     """The same commands with --db and with --server; a running service owns its file."""
     db = tmp_path / "belated.db"
@@ -43,6 +55,9 @@ def test_problems_at_rest_and_while_it_runs(tmp_path: Path) -> None:
     other = ("problems", "arms", "ads", "--add", "blue", "--remove", "red")
     assert read(*other, "--db", db) == {"name": "ads", "arms": ["green", "blue"]}
     assert read("problems", "show", "ads", "--db", db)["arms"] == ["green", "blue"]
+    terms = ("problems", "terms", "ads", "--expire-after", 9, "--default-loss", 0.5)
+    assert read(*terms, "--db", db)["expire_after"] == 9
+    assert "must be a number or none" in complaint(*terms[:3], "--expire-after", "x", "--db", db)
     with serving(str(db)) as server:
         at = ("--server", server.address)
         assert "in use by process" in complaint("problems", "list", "--db", db)
@@ -50,6 +65,9 @@ def test_problems_at_rest_and_while_it_runs(tmp_path: Path) -> None:
         assert done("problems", "arms", "ads", "-a", "red", *at).startswith(
             "ads has the arms green"
         )
+        longer = ("--expire-after", "none", "--expire-seconds", 60, *at)
+        changed = read("problems", "terms", "ads", *longer)
+        assert (changed["expire_after"], changed["expire_seconds"]) == (None, 60.0)
         assert read("problems", "resume", "ads", *at)["status"] == "active"
         options = ("-a", "x", "-a", "y", "-l", "exp3", "--loss-range", -1, 1)
         assert read("problems", "create", "more", *options, *at)["loss_range"] == [-1.0, 1.0]

@@ -1,6 +1,9 @@
 """The typed clients against a real server, also one that is killed while they ask."""
 
 import asyncio
+import contextlib
+import inspect
+import re
 import socket
 import subprocess
 import sys
@@ -23,11 +26,12 @@ from belated.client import (
     ServiceUnavailable,
     UnknownProblemError,
 )
+from belated.client.clients import ClientMethod, ServiceMethods
 from belated.client.retrying import Attempts
 from belated.types import TicketState
 from tests.service.server import Server, serving
 
-HASTY = Patience(attempts=2, first=0.01, most=0.01)
+HASTY = Patience(0.3, first=0.01, most=0.01)
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +83,9 @@ def test_problems_are_typed(client: Client) -> None:
     client.create_problem("lineup", ["a", "b"], learner="uniform")
     assert client.change_arms("lineup", add=["c"], remove=["a"]) == ("b", "c")
     assert client.problem("lineup").arms == ("b", "c")
+    assert client.change_terms("prices", expire_after=9).expire_after == 9
+    changed = client.change_terms("prices", expire_after=None, default_loss=6.0)
+    assert (changed.expire_after, changed.expire_seconds, changed.default_loss) == (None, 60, 6)
     assert {"ads", "prices"} <= {each.name for each in client.problems(archived=True)}
     client.create_problem("weather", ["ecmwf", "gfs"], kind="experts")
     ticket = client.ask("weather")
@@ -122,6 +129,66 @@ def test_refusals_are_the_errors_of_the_library(client: Client) -> None:
         client.tell(late, 0.5)
 
 
+def test_a_ticket_and_the_statistics_can_be_read(client: Client) -> None:
+    """In the words in which they were told."""
+    spec: Any = {"loss_range": (0.0, 15.0), "expire_after": 1, "default_loss": 15.0}
+    client.create_problem("shop", ["a"], **spec)
+    late, ticket = client.ask("shop"), client.ask("shop")
+    client.tell(ticket, reward=12)
+    with pytest.raises(belated.ClosedTicketError):
+        client.tell(late, reward=9)
+    found = client.ticket(ticket)
+    assert (found.ticket, found.problem, found.state) == (ticket, "shop", TicketState.TOLD)
+    assert found.outcomes[0][:5] == ("a", "told", 3.0, 12.0, 0.2)
+    found = client.ticket(late.id)
+    assert found.outcomes[0][:5] == ("a", "expired", 15.0, None, 1.0)
+    assert found.late[0][:4] == ("a", 6.0, 9.0, 0.4)
+    with pytest.raises(belated.UnknownTicketError):
+        client.ticket("0" * 26)
+    assert client.stats("shop")["late_reports"] == 1
+    assert (client.health()["status"], client.readiness()["status"]) == ("ok", "ready")
+    assert "belated_decisions_total" in client.metrics()
+
+
+SAMPLES: dict[str, tuple[Any, ...]] = {
+    "create_problem": ("ads", ["a"]),
+    "ask_batch": ("ads", 2),
+    "tell": ("0" * 26, 0.5),
+    "tell_batch": ([Report("0" * 26, 0.5)],),
+    "create_key": ("shop", ["ask:ads"]),
+}
+
+
+def test_the_client_has_every_route(client: Client, server: Server) -> None:
+    """Each route of the OpenAPI document is a method, except those for clients of Personalizer."""
+    document = httpx.get(f"{server.address}/openapi.json").json()
+    routes = {
+        (method.upper(), re.compile(re.sub(r"\{\w+\}", "[^/]+", path)))
+        for path, methods in document["paths"].items()
+        for method, about in methods.items()
+        if "rank and reward" not in about["tags"]
+    }
+    methods = [
+        name for name, each in vars(ServiceMethods).items() if isinstance(each, ClientMethod)
+    ]
+    reached = set()
+    for name in methods:
+        make = getattr(Client, name)
+        needed = [
+            each
+            for each in inspect.signature(make).parameters.values()
+            if each.default is each.empty
+        ]
+        call = make(*SAMPLES.get(name, ("x",) * len(needed)))
+        found = {
+            route for route in routes
+            if route[0] == call.method and route[1].fullmatch(call.path.partition("?")[0])
+        }  # fmt: skip
+        assert len(found) == 1, (name, call.method, call.path)
+        reached |= found
+    assert routes == reached
+
+
 def test_keys_are_sent(tmp_path: Path) -> None:
     """A key for one problem, none at all, and one that may not create."""
     database = str(tmp_path / "belated.db")
@@ -161,28 +228,114 @@ def test_the_client_is_light() -> None:
 
 
 def test_patience_ends() -> None:
-    """Nobody listens: a bounded number of attempts, then one sentence."""
+    """Nobody listens: several attempts, then one sentence."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{taken.getsockname()[1]}"
-        tried = pytest.raises(ServiceUnavailable, match="was tried 2 times and not answered")
+        tried = pytest.raises(ServiceUnavailable, match=r"was tried \d+ times in .* and not ans")
         with Client(address, patience=HASTY) as client, tried:
             client.ask("ads")
     with pytest.raises(ValueError, match="must begin with http"):
         Client("127.0.0.1:8080")
-    with pytest.raises(ValueError, match="attempts is 0"):
-        Patience(attempts=0)
+    with pytest.raises(ValueError, match="seconds is 0"):
+        Patience(0)
     waits = [Patience(first=0.1, most=1.0).wait(failures, 0.0) for failures in range(1, 200)]
     assert 0.05 <= waits[0] <= 0.1
     assert all(0.5 <= wait <= 1.0 for wait in waits[4:])
 
 
-def test_only_folding_a_journal_may_take_long() -> None:
-    """All else keeps to the client's timeout."""
-    with httpx.Client(base_url="http://127.0.0.1", timeout=3.0) as http:
-        calls = [Client.verify(), Client.create_problem("ads", ["a"])]
-        limits = [Attempts(call, HASTY).request(http).extensions["timeout"] for call in calls]
-    assert [(each["read"], each["connect"]) for each in limits] == [(3600.0, 3.0), (3.0, 3.0)]
+class Clock:
+    """A clock that is set by hand."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize(
+    ("call", "limit"),
+    [
+        (Client.ask("ads"), 3.0),  # it is sent again, which needs time as well
+        (Client.create_problem("ads", ["a"]), 20.0),  # its one attempt has all the time there is
+        (Client.verify(), 3600.0),  # it folds the whole journal
+    ],
+    ids=["ask", "create", "verify"],
+)
+def test_an_attempt_has_its_time(call: Any, limit: float) -> None:
+    """And never more than what is left of the deadline."""
+    clock = Clock()
+    with httpx.Client(base_url="http://127.0.0.1") as http:
+        attempts = Attempts(call, Patience(20.0), 3.0, clock)
+        assert attempts.request(http).extensions["timeout"]["read"] == pytest.approx(limit)
+        if limit <= 20.0:
+            clock.now += 18.0
+            assert attempts.request(http).extensions["timeout"]["read"] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("header", "waited"),
+    [("7", 7.0), ("", 0.1), ("soon", 0.1), ("Wed, 21 Oct 2015 07:28:00 GMT", 0.1)],
+)
+def test_the_service_may_ask_for_a_longer_wait(header: str, waited: float) -> None:
+    """In seconds or until a date; what cannot be waited for within the deadline ends it."""
+    clock = Clock()
+    attempts = Attempts(Client.ask("ads"), Patience(20.0), 3.0, clock)
+    attempts.receive(httpx.Response(503, headers={"Retry-After": header}))
+    assert attempts.goes_on
+    assert 0.5 * waited <= attempts.wait <= waited
+    clock.now += 14.0
+    attempts.receive(httpx.Response(503, headers={"Retry-After": "7"}))
+    assert not attempts.goes_on
+    with pytest.raises(ServiceUnavailable):
+        attempts.result()
+
+
+class Dripping(threading.Thread):
+    """Answers the first request with a byte now and then, without end."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        self._ended = threading.Event()
+        self.start()
+
+    def run(self) -> None:
+        """Until it is closed, or the client hangs up."""
+        with contextlib.suppress(OSError):
+            connection, _ = self._socket.accept()
+            with connection:
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n")
+                while not self._ended.wait(0.02):
+                    connection.sendall(b" ")
+
+    def close(self) -> None:
+        """End it."""
+        self._ended.set()
+        self._socket.close()
+        self.join(60)
+
+
+def test_a_deadline_is_for_the_whole_answer() -> None:
+    """An answer of which a byte comes now and then is not waited for beyond the deadline."""
+    patience = Patience(0.5, reconnects=False)
+
+    async def awaited(address: str) -> None:
+        async with AsyncClient(address, patience=patience) as client:
+            await client.create_problem("ads", ["a"])
+
+    def waited(address: str) -> None:
+        with Client(address, patience=patience) as client:
+            client.create_problem("ads", ["a"])
+
+    for create in (waited, lambda address: asyncio.run(awaited(address))):
+        server = Dripping()
+        try:
+            with pytest.raises(ServiceUnavailable, match=r"tried once in .* may have been done"):
+                create(server.address)
+        finally:
+            server.close()
 
 
 class Deaf(threading.Thread):
@@ -219,19 +372,19 @@ def test_what_is_sent_again_is_the_same() -> None:
     """An ask keeps its key from attempt to attempt; a creation of unknown fate is not repeated."""
     deaf = Deaf(times=1)
     try:
-        with Client(deaf.address, patience=Patience(3, 0.01, 0.01)) as client:
+        with Client(deaf.address, patience=HASTY) as client:
             with pytest.raises(ServiceUnavailable) as raised:
                 client.ask("ads")
             assert raised.value.status == 503
             keys = [key_in(request) for request in deaf.came]
-            assert len(keys) == 3
+            assert len(keys) > 2
             assert len(set(keys)) == 1
             assert keys[0]
     finally:
         deaf.close()
     deaf = Deaf(times=9)
     try:
-        with Client(deaf.address, patience=Patience(3, 0.01, 0.01)) as client:
+        with Client(deaf.address, patience=HASTY) as client:
             with pytest.raises(ServiceUnavailable, match="it may have been done"):
                 client.create_problem("ads", ["a"])
             assert len(deaf.came) == 1
@@ -248,7 +401,7 @@ def key_in(request: bytes) -> bytes:
 def test_nothing_is_decided_twice_while_the_server_is_killed(tmp_path: Path) -> None:
     """Killed under clients that go on: as many rounds as asks, and nothing left to tell."""
     database, each = str(tmp_path / "belated.db"), 20
-    patience = Patience(attempts=1000, first=0.02, most=0.5)
+    patience = Patience(600.0, first=0.02, most=0.5)
     server = Server(database, "--no-auth")
     port, halfway = server.address.rpartition(":")[2], threading.Semaphore(0)
     with Client(server.address, patience=patience) as first:

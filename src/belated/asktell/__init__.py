@@ -16,6 +16,7 @@ The modules, each of which imports only from those above it:
 - `session_state`: what is saved of a session, as records
 - `saving`: these records as text
 - `runners`: which compiled steps run a learner
+- `forks`: a learner refuses to go on in a forked process
 - `session`: `Session`, which bandits and experts share: fast path, slow path, promises, reports
 - `bandits`, `experts`: the public classes
 - `loading`: sessions from text

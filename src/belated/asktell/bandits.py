@@ -64,7 +64,8 @@ class BanditSession(Session):
 
     def outstanding(self) -> dict[Arm, int]:
         """How many own plays of each arm are unanswered; if the horizon doubles, of this epoch."""
-        return self._by_arm(self._runner.workspace.state.outstanding)
+        with self._lock:
+            return self._by_arm(self._runner.workspace.state.outstanding)
 
     def missing(self) -> dict[Arm, int]:
         """Raise an error: a bandit is not told whether losses of other arms are missing."""
@@ -77,44 +78,55 @@ class BanditSession(Session):
 
     def ask(self) -> Ticket:
         """Play one round: a ticket with the arm to play and the probability of its draw."""
-        book, runner = self._book, self._runner
-        round_ = book.opened + 1
-        drawn, lifetime = SLOW_PATH, self._lifetime
-        if round_ <= self._last_fast_round and (
-            lifetime is None or round_ - lifetime not in book.open
-        ):
-            drawn = runner.ask(runner.address, self._mode)
-        if drawn[0] == NOT_PLAYED:
-            drawn = self._ask_slowly()
-        parts = (f"{book.prefix}{round_}", round_, self.arms[drawn[0]], drawn[1], None)
-        book.open[round_] = drawn
-        book.tickets[round_] = parts
-        book.opened = round_
+        lock = self._lock
+        lock.acquire()  # quicker than "with", and released all the same
+        try:
+            book, runner = self._book, self._runner
+            round_ = book.opened + 1
+            drawn, lifetime = SLOW_PATH, self._lifetime
+            if round_ <= self._last_fast_round and (
+                lifetime is None or round_ - lifetime not in book.open
+            ):
+                drawn = runner.ask(runner.address, self._mode)
+            if drawn[0] == NOT_PLAYED:
+                drawn = self._ask_slowly()
+            parts = (f"{book.prefix}{round_}", round_, self.arms[drawn[0]], drawn[1], None)
+            book.open[round_] = drawn
+            book.tickets[round_] = parts
+            book.opened = round_
+        finally:
+            lock.release()
         return _made(Ticket, parts)
 
     def _tell(self, ticket: Ticket | str, loss: float, missing: int) -> Feedback:
         """Learn a loss in [0, 1] of the ticket's arm, on the fast path if nothing is special."""
-        book, runner = self._book, self._runner
+        lock = self._lock
+        lock.acquire()
         try:
-            round_ = ticket.round if type(ticket) is Ticket else book.round_of(ticket)
-            parts = book.tickets[round_]
-        except (KeyError, TypeError):  # a round that is not open, or not even a number
-            parts = None
-        if (
-            parts is not None
-            and round_ >= self._first_round
-            and (parts == ticket or type(ticket) is str)
-        ):
-            own = parts[1]  # an int, while the round that was given may equal it as a float
-            entry = book.open[own]
-            if runner.tell(runner.address, entry, loss, missing, self._mode):
-                del book.open[own], book.tickets[own]  # as `book.close` does it, but quicker
-                book.closed.append((own, TOLD, entry[0], loss, missing))
-                return _made(Feedback, (parts[0], True, TOLD))
-        return self._receive(self._round_of(ticket), _report(loss, missing))
+            book, runner = self._book, self._runner
+            try:
+                round_ = ticket.round if type(ticket) is Ticket else book.round_of(ticket)
+                parts = book.tickets[round_]
+            except (KeyError, TypeError):  # a round that is not open, or not even a number
+                parts = None
+            if (
+                parts is not None
+                and round_ >= self._first_round
+                and (parts == ticket or type(ticket) is str)
+            ):
+                own = parts[1]  # an int, while the round that was given may equal it as a float
+                entry = book.open[own]
+                if runner.tell(runner.address, entry, loss, missing, self._mode):
+                    del book.open[own], book.tickets[own]  # as `book.close` does it, but quicker
+                    book.closed.append((own, TOLD, entry[0], loss, missing))
+                    return _made(Feedback, (parts[0], True, TOLD))
+            return self._receive(self._round_of(ticket), _report(loss, missing))
+        finally:
+            lock.release()
 
     def _checked_missing(self, ticket: Ticket | str, missing: int | None) -> int:
-        return checked_missing(missing, self._round_of(ticket))
+        with self._lock:
+            return checked_missing(missing, self._round_of(ticket))
 
     # -- tickets
 
@@ -428,14 +440,16 @@ class Bandit(BanditSession):
             refuse_missing(missing)
         if self._held is None:
             return self._tell(ticket, loss, absent)
-        return self._receive(self._round_of(ticket), _report(loss, absent))
+        with self._lock:
+            return self._receive(self._round_of(ticket), _report(loss, absent))
 
     def outstanding(self) -> dict[Arm, int]:
         """How many own plays of each arm are unanswered; if the horizon doubles, of this epoch."""
         counts = dict.fromkeys(self.arms, 0)
-        for round_, entry in self._book.open.items():
-            if round_ >= self._first_round:
-                counts[self.arms[entry[0]]] += 1
+        with self._lock:
+            for round_, entry in self._book.open.items():
+                if round_ >= self._first_round:
+                    counts[self.arms[entry[0]]] += 1
         return counts
 
     @property

@@ -43,19 +43,20 @@ class ExpertSession(Session):
 
     def ask(self) -> Ticket:
         """Play one round: a ticket with the weights of all experts."""
-        book, runner = self._book, self._runner
-        round_, lifetime = book.opened + 1, self._lifetime
-        if round_ <= self._last_fast_round and (
-            lifetime is None or round_ - lifetime not in book.open
-        ):
-            runner.ask(runner.address, self._mode)
-        else:
-            self._ask_slowly()
-        space = self._runner.workspace
-        entry = OpenRound(space.prediction.q.copy(), space.plays.copy(), self._nothing_told)
-        book.open[round_] = entry
-        book.opened = round_
-        return self._ticket_of(round_, entry)
+        with self._lock:
+            book, runner = self._book, self._runner
+            round_, lifetime = book.opened + 1, self._lifetime
+            if round_ <= self._last_fast_round and (
+                lifetime is None or round_ - lifetime not in book.open
+            ):
+                runner.ask(runner.address, self._mode)
+            else:
+                self._ask_slowly()
+            space = self._runner.workspace
+            entry = OpenRound(space.prediction.q.copy(), space.plays.copy(), self._nothing_told)
+            book.open[round_] = entry
+            book.opened = round_
+            return self._ticket_of(round_, entry)
 
     def tell(
         self,
@@ -73,7 +74,8 @@ class ExpertSession(Session):
         word, told = ("loss", loss) if reward is None else ("reward", reward)
         arms, values = self._named(told)
         losses = self._in_unit_range(word, arms, values)
-        return self._receive(self._round_of(ticket), LossReports(arms, losses))
+        with self._lock:
+            return self._receive(self._round_of(ticket), LossReports(arms, losses))
 
     @cached_property
     def _positions(self) -> dict[Arm, int]:
@@ -121,9 +123,10 @@ class ExpertSession(Session):
     def missing(self) -> dict[Arm, int]:
         """How many losses of each expert are to come; if the horizon doubles, of this epoch."""
         counts = np.zeros(len(self.arms), dtype=np.int64)
-        for round_, entry in self._book.open.items():
-            if round_ >= self._first_round:
-                counts += np.isnan(entry.losses)
+        with self._lock:
+            for round_, entry in self._book.open.items():
+                if round_ >= self._first_round:
+                    counts += np.isnan(entry.losses)
         return self._by_arm(counts)
 
     # -- tickets

@@ -3,7 +3,8 @@
 It keeps the tickets, lets them expire, restarts the learner where the horizon doubles, and watches
 the promises that were made for the learner. A round is one `ask`. What is told between two asks
 arrives at the end of the round before, so that it counts from the next ask on. Every call either
-does all it should or, if it raises an error, changes nothing.
+does all it should or, if it raises an error, changes nothing. Threads may share a session: a lock
+lets one call at a time through. A forked process may not (see `forks`).
 
 How a round is played:
 
@@ -20,6 +21,7 @@ How a round is played:
 import hashlib
 import math
 import sys
+import threading
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -27,6 +29,7 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
+from belated.asktell.forks import CHANGING, refuse_in_children
 from belated.asktell.held_rounds import NO_ROUNDS, FinishedRound, FinishedRounds, HeldRounds
 from belated.asktell.learner_options import kind_named, learner_in_epoch
 from belated.asktell.options import (
@@ -106,6 +109,10 @@ class Session(ABC):
 
     def cancel(self, ticket: Ticket | str) -> Feedback:
         """The decision was not used: stop waiting for what is still to be told of it."""
+        with self._lock:
+            return self._cancelled(ticket)
+
+    def _cancelled(self, ticket: Ticket | str) -> Feedback:
         round_ = self._round_of(ticket)
         name = self._book.id_of(round_)
         entry = self._book.open.get(round_)
@@ -124,13 +131,15 @@ class Session(ABC):
 
     def weights(self) -> dict[Arm, float]:
         """The weights that the next `ask` will use; nothing changes."""
-        runner = self._prepare_round(self._book.due(self._expire_after)).runner
-        runner.ask(runner.address, PREDICT_ONLY)
-        return self._by_arm(runner.workspace.prediction.q)
+        with self._lock:
+            runner = self._prepare_round(self._book.due(self._expire_after)).runner
+            runner.ask(runner.address, PREDICT_ONLY)
+            return self._by_arm(runner.workspace.prediction.q)
 
     def pending(self) -> list[Ticket]:
         """All open tickets, oldest first."""
-        return [self._ticket_of(round_, entry) for round_, entry in self._book.open.items()]
+        with self._lock:
+            return [self._ticket_of(round_, entry) for round_, entry in self._book.open.items()]
 
     @property
     def round(self) -> int:
@@ -139,7 +148,8 @@ class Session(ABC):
 
     def to_json(self) -> str:
         """The whole learner as text; `belated.from_json` reads it and goes on exactly."""
-        return to_text(self.snapshot())
+        with self._lock:
+            return to_text(self.snapshot())
 
     def __repr__(self) -> str:
         played = f"{self.round} rounds played, {len(self._book.open)} tickets pending"
@@ -271,6 +281,21 @@ class Session(ABC):
         self._doubles_bound = options.get("max_missing", 0) is None
         self._warned: set[str] = set()
         self._scratch: Runner | None = None
+        self.renew_lock()
+        refuse_in_children(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the lock, which cannot be copied; a copy has its own."""
+        return {name: part for name, part in vars(self).items() if name not in ("_lock", *CHANGING)}
+
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        vars(self).update(parts)
+        self.renew_lock()
+        refuse_in_children(self)
+
+    def renew_lock(self) -> None:
+        """Make the lock that each public method holds, so that threads may share the session."""
+        self._lock = threading.Lock()
 
     @property
     def _places(self) -> int:
@@ -472,7 +497,9 @@ class Session(ABC):
         odd = None if new is reports else told.contradicted_by(reports)
         if odd is not None:
             arm = self.arms[odd if closed is None or closed.arm < 0 else closed.arm]
-            raise conflict(name, arm, told.reports().in_words(odd), reports.in_words(odd))
+            bounds = self._feedback.loss_range
+            both = (each.in_words(odd, bounds) for each in (told.reports(), reports))
+            raise conflict(name, arm, *both)
         if closed is not None:
             return self._record_late(round_, closed, told.with_more(new))
         current, told = round_ >= self._first_round, told.with_more(new)

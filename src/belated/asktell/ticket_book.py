@@ -13,6 +13,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.asktell.ticket_rules import NO_MISSING, expiring_with, in_words, losses_differ
+from belated.checks import LossRange
 from belated.types import ClosedTicketError, Ticket, TicketState, UnknownTicketError
 
 MOST_LOSSES_REMEMBERED = 100_000
@@ -29,9 +30,10 @@ class LossReports(NamedTuple):
     losses: Floats
     missing: int = NO_MISSING
 
-    def in_words(self, place: int) -> str:
-        """What was told in one place, for a message."""
-        return in_words(float(self.losses[self.places == place][0]), self.missing)
+    def in_words(self, place: int, loss_range: LossRange) -> str:
+        """What was told in one place, for a message: a loss in the user's units."""
+        loss = loss_range.loss_of(float(self.losses[self.places == place][0]))
+        return in_words(f"loss {loss!r}", self.missing)
 
 
 class ToldLosses(NamedTuple):

@@ -65,9 +65,8 @@ def losses_differ(first: Any, second: Any) -> Any:
     return abs(first - second) > ROUNDING
 
 
-def in_words(loss: float | None, missing: int | None) -> str:
-    """What a report says, for a message; a missing count of None or -1 is left out."""
-    told = f"loss {loss!r}"
+def in_words(told: str, missing: int | None) -> str:
+    """What a report says, such as "loss 3.0", with its missing count unless that is None or -1."""
     return told if missing is None or missing < 0 else f"{told} with missing {missing}"
 
 

@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -14,7 +14,7 @@ from belated.cli.service_options import connected, opened_store, service_options
 
 @click.group()
 def problems() -> None:
-    """Create, list, show, pause, resume and archive problems of the decision service; change arms.
+    """Create, list, show, pause, resume and archive problems of the service; change arms, terms.
 
     They are in --db. While a service runs, it owns its SQLite file: then use --server instead.
     """
@@ -151,6 +151,44 @@ def change_arms(
     shown = {"name": name, "arms": arms}
     sentence = printable(f"{name} has the arms {', '.join(arms)}.")
     click.echo(json.dumps(shown) if as_json else sentence)
+
+
+def term(name: str, text: str) -> float | None:
+    """Return the value of a term from what was typed: a number, or none."""
+    if text == "none":
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        option = name.replace("_", "-")
+        raise ValueError(f"--{option} is {text!r}; it must be a number or none") from None
+    return int(number) if number.is_integer() else number
+
+
+@problems.command("terms")
+@click.argument("name")
+@click.option("--expire-after", help="Rounds after which a ticket expires.")
+@click.option("--expire-seconds", help="Seconds after which a ticket expires.")
+@click.option("--default-loss", help="The loss of a ticket that expires.")
+@service_options
+def change_terms(
+    name: str, db: str, server: str | None, key: str | None, as_json: bool, **options: Any
+) -> None:
+    """Change when tickets of the problem NAME expire, and with which loss; "none" takes one away.
+
+    A new deadline is for decisions to come, a new default loss for plays that expire from now on.
+    """
+    with one_line_errors():
+        given = {each: term(each, text) for each, text in options.items() if text is not None}
+    if server is not None:
+        with connected(server, key) as client:
+            found = asdict(client.change_terms(name, **cast(Any, given)))
+    else:
+        with opened_store(db) as store:
+            from belated.service.admin import offline
+
+            found = offline.change_terms(store, name, given, time.time())
+    show_problem(found, as_json)
 
 
 def rounds(problem: dict[str, Any]) -> int:

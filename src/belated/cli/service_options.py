@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from belated.service.store import Store
 
 NEEDED = ("fastapi", "prometheus_client", "sqlalchemy", "uvicorn")
-SECONDS = 60.0  # the time that a running service may take to answer
+SECONDS = 60.0  # in which a running service must have answered
 Command = Callable[..., None]
 
 database_option = click.option(
@@ -76,23 +76,24 @@ def opened_store(db: str) -> Iterator["Store"]:
 
 @contextmanager
 def connected(server: str, key: str | None) -> Iterator["Client"]:
-    """Yield a client of the service at --server, which does not retry.
+    """Yield a client of the service at --server; its errors become messages of one line.
 
-    Its errors become messages of one line.
+    It gives up after SECONDS, and at once if nobody listens at that address.
     """
     try:
         from belated.client import Client, Patience, ServiceUnavailable
+        from belated.client.retrying import NOT_SENT
     except ImportError as error:
         raise OneLineError(str(error)) from None
     from belated.types import BelatedError
 
     try:
-        with Client(server, key, timeout=SECONDS, patience=Patience(attempts=1)) as client:
+        with Client(server, key, patience=Patience(SECONDS, reconnects=False)) as client:
             yield client
     except ServiceUnavailable as error:
-        if error.status is not None:
-            raise OneLineError(str(error)) from None
-        raise OneLineError(f"{server} cannot be reached: {error.__cause__}") from None
+        if isinstance(error.__cause__, NOT_SENT):
+            raise OneLineError(f"{server} cannot be reached: {error.__cause__}") from None
+        raise OneLineError(str(error)) from None
     except (BelatedError, ValueError) as error:
         raise OneLineError(" ".join(str(error).split())) from None
 

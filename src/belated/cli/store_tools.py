@@ -75,8 +75,8 @@ def export(problem: str, file: Path, db: str, server: str | None, key: str | Non
             with opened_store(db) as store:
                 from belated.service.admin.offline import named
 
-                arms = named(store, problem).spec["arms"]  # the arms it was created with
-                rows = rows_of(store, problem)
+                record = named(store, problem)
+                arms, rows = record.spec["arms"], rows_of(store, record)
         write_log(rows, file)
     click.echo(
         printable(

@@ -5,7 +5,7 @@ They need httpx: pip install 'belated[client]'. The command line uses `Client`, 
 - `clients`: `Client` and `AsyncClient`
 - `calls`: the requests, and how their answers are read; one definition for both clients
 - `retrying`: `Patience`, and the attempts at one request
-- `models`: `Problem` and `Report`
+- `models`: `Problem`, `Report` and `TicketDetails`
 - `errors`: the errors that an answer can stand for
 """
 
@@ -22,12 +22,13 @@ from belated.client.errors import (
     ServiceUnavailable,
     UnknownProblemError,
 )
-from belated.client.models import Problem, Report
+from belated.client.models import LateReport, Problem, Report, TicketDetails, TicketOutcome
 from belated.client.retrying import Patience
 
 __all__ = [
     "AsyncClient",
     "Client",
+    "LateReport",
     "NotAllowedError",
     "Patience",
     "Problem",
@@ -35,5 +36,7 @@ __all__ = [
     "Report",
     "ServiceError",
     "ServiceUnavailable",
+    "TicketDetails",
+    "TicketOutcome",
     "UnknownProblemError",
 ]

@@ -10,10 +10,11 @@ from urllib.parse import quote
 
 from belated.checks import as_number
 from belated.client.errors import ServiceError, error_of
-from belated.client.models import Problem, Report, read_feedback, read_ticket
+from belated.client.models import Problem, Report, TicketDetails, read_feedback, read_ticket
 from belated.types import Feedback, Ticket
 
 T = TypeVar("T")
+Keep = Literal["keep"]
 FOLDING = 3600.0  # seconds that reading or folding a whole journal may take
 
 
@@ -22,7 +23,7 @@ class Call(Generic[T]):
     """One request, and how its answer is read.
 
     `repeatable` says that sending it twice has the same effect as once. `seconds` is a lower limit
-    on the time that the service is given to answer, whatever the client's timeout.
+    on the time that the service is given to answer, whatever the client's timeout and patience.
     """
 
     method: str
@@ -34,17 +35,21 @@ class Call(Generic[T]):
     seconds: float = 0.0
     ticket: str | None = None
     cancelling: bool = False
+    is_text: bool = False  # the answer is plain text, not JSON
 
     def answered(self, status: int, text: bytes, request_id: str | None) -> T:
         """The result of an answer; the error that it stands for is raised."""
+        is_well = 200 <= status < 300
+        if is_well and self.is_text:
+            return self.read(text.decode())
         try:
             body = json.loads(text)
         except ValueError:
             body = None
-        if 200 <= status < 300 and body is not None:
+        if is_well and body is not None:
             return self.read(body)
         details = body if isinstance(body, dict) else {}
-        if 200 <= status < 300:
+        if is_well:
             raise ServiceError(f"the service answered {status} without JSON", status, request_id)
         if self.ticket is not None:
             details = {**details, "ticket": self.ticket}
@@ -101,6 +106,26 @@ def change_arms(
     )
 
 
+def change_terms(
+    name: str,
+    *,
+    expire_after: int | Keep | None = "keep",
+    expire_seconds: float | Keep | None = "keep",
+    default_loss: float | Keep | None = "keep",
+) -> Call[Problem]:
+    """Change when tickets of a problem expire, and with which loss; None takes a term away.
+
+    A new deadline is for decisions to come, a new default loss for plays that expire from now on.
+    """
+    terms = {
+        "expire_after": expire_after,
+        "expire_seconds": expire_seconds,
+        "default_loss": default_loss,
+    }
+    body = {term: value for term, value in terms.items() if value != "keep"}
+    return Call("PATCH", path_of(name), Problem.read, body)
+
+
 def ask(problem: str, *, key: str | None = None) -> Call[Ticket]:
     """One decision; the same `key` gets the same decision again. Without one, each call is new."""
     return Call("POST", f"{path_of(problem)}/ask", read_ticket, headers=keyed(key))
@@ -151,6 +176,12 @@ def cancel(ticket: Ticket | str) -> Call[Feedback]:
     return Call("POST", f"{path_to(name)}/cancel", read_feedback, ticket=name, cancelling=True)
 
 
+def ticket(ticket: Ticket | str) -> Call[TicketDetails]:
+    """A ticket: its decision, its state, its outcomes, and what was told too late."""
+    name = id_of(ticket)
+    return Call("GET", path_to(name), TicketDetails.read, ticket=name)
+
+
 def pause(name: str) -> Call[str]:
     """Hand out no decisions of a problem for now; returns its status."""
     return Call("POST", f"{path_of(name)}/pause", read_status)
@@ -166,6 +197,11 @@ def archive(name: str) -> Call[str]:
     return Call("POST", f"{path_of(name)}/archive", read_status)
 
 
+def stats(name: str) -> Call[dict[str, Any]]:
+    """A problem with all its statistics: losses and delays by arm, weights over time, events."""
+    return Call("GET", f"{path_of(name)}/stats", dict)
+
+
 def log(name: str) -> Call[dict[str, Any]]:
     """The journal of a problem: the arms it was created with, `columns` and `rows`."""
     return Call("GET", f"{path_of(name)}/log", dict, seconds=FOLDING)
@@ -174,6 +210,21 @@ def log(name: str) -> Call[dict[str, Any]]:
 def verify() -> Call[dict[str, Any]]:
     """Fold the whole journal again, and compare it with the states in use."""
     return Call("POST", "/v1/verify", dict, seconds=FOLDING)
+
+
+def health() -> Call[dict[str, Any]]:
+    """Whether the service lives, its version and its database."""
+    return Call("GET", "/healthz", dict)
+
+
+def readiness() -> Call[dict[str, Any]]:
+    """Whether the service carries out requests; ServiceUnavailable if it does not."""
+    return Call("GET", "/readyz", dict)
+
+
+def metrics() -> Call[str]:
+    """The numbers for Prometheus, as text."""
+    return Call("GET", "/metrics", str, is_text=True)
 
 
 def create_key(label: str, scopes: Sequence[str]) -> Call[dict[str, Any]]:

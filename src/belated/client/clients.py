@@ -1,6 +1,7 @@
 """`Client` and `AsyncClient`: the same methods, blocking or awaited."""
 
 import asyncio
+import contextlib
 import functools
 import time
 from collections.abc import Callable, Coroutine
@@ -9,6 +10,7 @@ from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 import httpx
 
 from belated import __version__
+from belated.checks import as_number
 from belated.client import calls
 from belated.client.calls import Call
 from belated.client.retrying import Attempts, Patience
@@ -46,26 +48,32 @@ class ClientMethod(Generic[P, T]):
 class ServiceMethods:
     """The methods of both clients.
 
-    `url` is the address of the service; `key` is one made by `belated keys create`. A request may
-    take `timeout` seconds. It is sent again, as `patience` says, if the service cannot be reached
-    or cannot commit. Repeated requests carry the same Idempotency-Key, and a ticket is told once,
-    so nothing is decided or counted twice.
+    `url` is the address of the service; `key` is one made by `belated keys create`. A request is
+    sent again if the service cannot be reached, cannot commit, or does not answer within `timeout`
+    seconds, until the deadline of `patience`: 60 seconds in all. Repeated requests carry the same
+    Idempotency-Key, and a ticket is told once, so nothing is decided or counted twice.
     """
 
     create_problem = ClientMethod(calls.create_problem)
     problems = ClientMethod(calls.problems)
     problem = ClientMethod(calls.problem)
     change_arms = ClientMethod(calls.change_arms)
+    change_terms = ClientMethod(calls.change_terms)
     ask = ClientMethod(calls.ask)
     ask_batch = ClientMethod(calls.ask_batch)
     tell = ClientMethod(calls.tell)
     tell_batch = ClientMethod(calls.tell_batch)
     cancel = ClientMethod(calls.cancel)
+    ticket = ClientMethod(calls.ticket)
     pause = ClientMethod(calls.pause)
     resume = ClientMethod(calls.resume)
     archive = ClientMethod(calls.archive)
+    stats = ClientMethod(calls.stats)
     log = ClientMethod(calls.log)
     verify = ClientMethod(calls.verify)
+    health = ClientMethod(calls.health)
+    readiness = ClientMethod(calls.readiness)
+    metrics = ClientMethod(calls.metrics)
     create_key = ClientMethod(calls.create_key)
     keys = ClientMethod(calls.keys)
     revoke_key = ClientMethod(calls.revoke_key)
@@ -82,16 +90,20 @@ class Client(ServiceMethods):
         timeout: float = 10.0,
         patience: Patience | None = None,
     ) -> None:
-        self._patience = patience or Patience()
-        self._http = httpx.Client(base_url=checked(url), headers=headers(key), timeout=timeout)
+        self._patience, self._timeout = patience or Patience(), as_number(timeout, "timeout")
+        self._http = httpx.Client(base_url=checked(url), headers=headers(key))
 
     def run(self, call: Call[T]) -> T:
-        """Send a call, as often as `patience` allows; returns its result or raises its error."""
-        attempts = Attempts(call, self._patience)
+        """Send a call, until the deadline of `patience`; returns its result or raises its error."""
+        attempts = Attempts(call, self._patience, self._timeout)
         while attempts.goes_on:
             time.sleep(attempts.wait)
             with attempts.sending():
-                attempts.receive(self._http.send(attempts.request(self._http)))
+                answer = self._http.send(attempts.request(self._http), stream=True)
+                with contextlib.closing(answer):
+                    for part in answer.iter_bytes():
+                        attempts.take(part)
+                attempts.receive(answer)
         return attempts.result()
 
     def close(self) -> None:
@@ -116,16 +128,20 @@ class AsyncClient(ServiceMethods):
         timeout: float = 10.0,
         patience: Patience | None = None,
     ) -> None:
-        self._patience = patience or Patience()
-        self._http = httpx.AsyncClient(base_url=checked(url), headers=headers(key), timeout=timeout)
+        self._patience, self._timeout = patience or Patience(), as_number(timeout, "timeout")
+        self._http = httpx.AsyncClient(base_url=checked(url), headers=headers(key))
 
     async def run(self, call: Call[T]) -> T:
-        """Send a call, as often as `patience` allows; returns its result or raises its error."""
-        attempts = Attempts(call, self._patience)
+        """Send a call, until the deadline of `patience`; returns its result or raises its error."""
+        attempts = Attempts(call, self._patience, self._timeout)
         while attempts.goes_on:
             await asyncio.sleep(attempts.wait)
             with attempts.sending():
-                attempts.receive(await self._http.send(attempts.request(self._http)))
+                request = attempts.request(self._http)
+                async with asyncio.timeout(attempts.left):
+                    answer = await self._http.send(request)
+                attempts.take(answer.content)
+                attempts.receive(answer)
         return attempts.result()
 
     async def close(self) -> None:

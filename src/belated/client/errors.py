@@ -23,7 +23,7 @@ class ServiceError(BelatedError):
 
 
 class ServiceUnavailable(ServiceError):
-    """The service could not be reached or could not commit, in all attempts."""
+    """The service could not be reached or could not commit, until the deadline."""
 
 
 class NotAllowedError(ServiceError):

@@ -34,6 +34,63 @@ class Problem:
         return cls(**{**known, "arms": tuple(view["arms"]), "loss_range": (low, high)})
 
 
+class LateReport(NamedTuple):
+    """What was told of an arm after its ticket had expired.
+
+    `loss` is in the problem's units, `reward` is there if a reward was told, and `unit_loss` is the
+    same loss in [0, 1].
+    """
+
+    arm: str
+    loss: float | None
+    reward: float | None
+    unit_loss: float | None
+    at: float
+
+
+class TicketOutcome(NamedTuple):
+    """What became of an arm of a ticket: told, expired or cancelled, with a loss as LateReport's.
+
+    An expired one has the loss that it counts with.
+    """
+
+    arm: str
+    kind: Literal["told", "expired", "cancelled"]
+    loss: float | None
+    reward: float | None
+    unit_loss: float | None
+    at: float
+
+
+@dataclass(frozen=True)
+class TicketDetails:
+    """A ticket: its decision, its state, its outcomes, and what was told too late."""
+
+    ticket: Ticket
+    problem: str
+    at: float
+    state: TicketState
+    outcomes: tuple[TicketOutcome, ...]
+    late: tuple[LateReport, ...]
+
+    @classmethod
+    def read(cls, view: Mapping[str, Any]) -> Self:
+        """A ticket as the service shows it; what a later version adds is left out."""
+        return cls(
+            ticket=read_ticket(view),
+            problem=view["problem"],
+            at=view["at"],
+            state=TicketState(view["state"]),
+            outcomes=tuple(
+                TicketOutcome(*(each[field] for field in TicketOutcome._fields))
+                for each in view["outcomes"]
+            ),
+            late=tuple(
+                LateReport(*(each[field] for field in LateReport._fields)) for each in view["late"]
+            ),
+        )
+
+
 class Report(NamedTuple):
     """A loss or a reward of a ticket, in the problem's units; a report of experts names the arm."""
 

@@ -16,6 +16,7 @@ from belated.arrays import Counts, Floats
 from belated.environments.environment import Environment
 from belated.environments.in_memory import GivenDelays, GivenLosses
 from belated.table_files import (
+    UNIT_LOSS,
     Batch,
     check_readable,
     duplicate,
@@ -70,7 +71,8 @@ class _Rows(NamedTuple):
 
 def _read(path: Path, names: dict[str, int]) -> Iterator[_Rows]:
     """The rows of a file; `names` is filled with the number of each arm."""
-    for batch in read_batches(path, ("round", "arm", "loss"), either=("delay", "arrival")):
+    needed, either = ("round", "arm", "loss"), ("delay", "arrival")
+    for batch in read_batches(path, needed, either, optional=(UNIT_LOSS,)):
         rounds, losses = batch.rounds(), batch.losses()
         arms = [names.setdefault(label, len(names)) for label in batch.labels()]
         places = np.array(batch.places)

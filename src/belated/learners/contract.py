@@ -189,6 +189,9 @@ class Learner(ABC):
     source: ClassVar[str]
     play_width: ClassVar[int] = 2
     can_change_arms: ClassVar[bool] = False  # see with_arms
+    # Whether arms may be left out of a draw. They may where what is known of an arm comes from its
+    # own plays only; elsewhere an arm that could not be drawn would count as one without loss.
+    can_leave_arms_out: ClassVar[bool] = False
     state: ClassVar[type]
     verbs: ClassVar[Verbs]
 

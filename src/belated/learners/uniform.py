@@ -51,6 +51,7 @@ class Uniform(Learner):
     source: ClassVar[str] = "ours"
     play_width: ClassVar[int] = 1
     can_change_arms: ClassVar[bool] = True
+    can_leave_arms_out: ClassVar[bool] = True
     guarantee: ClassVar[str] = "none: regret grows in proportion to the rounds"
     state: ClassVar[type] = UniformState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)

@@ -5,7 +5,8 @@ was known; empty for never), and for the partially concealed learner also missin
 has one row per round, an experts' log one for each expert and round. A column outcome is optional:
 a play that is "cancelled" there is withdrawn at its arrival and needs no loss, and a row whose
 outcome is "added" or "removed" says that its arm was added or removed after its round. A column
-event orders what happened at the end of one round.
+event orders what happened at the end of one round. Losses are in [0, 1]; a log whose column loss is
+in other units has the same losses in [0, 1] in a column unit_loss.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ import numpy as np
 
 from belated.arrays import Floats
 from belated.table_files import (
+    UNIT_LOSS,
     Batch,
     Mask,
     check_readable,
@@ -28,7 +30,7 @@ from belated.table_files import (
 from belated.types import Setting
 
 REQUIRED = ("round", "arm", "loss", "arrival")
-OPTIONAL = ("probability", "missing", "outcome", "event")
+OPTIONAL = ("probability", "missing", "outcome", "event", UNIT_LOSS)
 NO_COUNT = -1  # the missing count of a row that has none
 
 

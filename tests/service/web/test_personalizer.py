@@ -27,6 +27,7 @@ def ads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
                 ("ads", {}),
                 ("brief", {"expire_after": 50, "default_loss": 1.0}),
                 ("weather", {"kind": "experts"}),
+                ("adverse", {"learner": "exp3"}),
             ):
                 spec = {"name": name, "arms": ARMS, "loss_range": [-1, 1], **more}
                 assert admin.post("/v1/problems", json=spec).status_code == 201
@@ -40,6 +41,9 @@ def ads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
                 assert answer.status_code == 422
                 assert sentence in answer.json()["detail"]
             check_other_arms(admin)
+            answer = rank(admin, "/v1/problems/adverse/rank", excludedActions=["red"])
+            assert answer.status_code == 422
+            assert "'adverse' runs 'exp3', which would take" in answer.json()["detail"]
         headers = {"Ocp-Apim-Subscription-Key": key}
         with httpx.Client(base_url=server.address, headers=headers, timeout=60) as client:
             yield client
@@ -52,6 +56,9 @@ def check_other_arms(admin: httpx.Client) -> None:
     assert admin.post(f"{path}/arms", json={"remove": ["blue"]}).status_code == 200
     assert rank(admin, f"{path}/rank", eventId="early").json() == before
     assert rank(admin, f"{path}/rank", eventId="later").status_code == 422
+    added = {"json": {"add": ["pink"]}}
+    assert admin.post(f"{path}/arms", **added).status_code == 200
+    assert rank(admin, f"{path}/rank", eventId="early").json() == before
     assert rank(admin, f"{path}/rank", actions=ACTIONS[:2]).status_code == 201
 
 
@@ -92,7 +99,7 @@ def test_an_event_is_ranked_and_rewarded(ads: httpx.Client, base: str) -> None:
     assert ads.post(reward, json={"value": 1.0}).status_code == 409
     ticket = ads.get(f"/v1/tickets/{answer.headers['x-belated-ticket']}").json()
     assert (ticket["arm"], ticket["probability"]) == (first["id"], first["probability"])
-    assert ticket["outcomes"][0]["loss"] == 0.25
+    assert (ticket["outcomes"][0]["reward"], ticket["outcomes"][0]["unit_loss"]) == (0.5, 0.25)
 
 
 def test_an_event_is_decided_once(ads: httpx.Client) -> None:
@@ -109,10 +116,10 @@ def test_an_event_is_decided_once(ads: httpx.Client) -> None:
     ("body", "sentence"),
     [
         ({"actions": [*ACTIONS, {"id": "pink"}]}, "action 'pink' is no arm of 'ads'"),
-        ({"actions": ACTIONS[:2]}, "some arms are not sent"),
         ({"actions": [*ACTIONS, ACTIONS[0]]}, "an action is sent twice"),
         ({"actions": []}, "actions is not valid"),
-        ({"excludedActions": ["red"]}, "some actions are excluded"),
+        ({"excludedActions": ARMS}, "all actions are excluded"),
+        ({"excludedActions": ["pink"]}, "'pink' is excluded, but it is not sent"),
         ({"eventId": "a/b"}, "eventId is 'a/b'; it must be"),
     ],
 )
@@ -140,3 +147,45 @@ def test_other_events_and_problems_are_out_of_reach(ads: httpx.Client) -> None:
         assert answer.status_code == 422, value
     wrong = {"Ocp-Apim-Subscription-Key": "nobody"}
     assert ads.post("/rank", headers=wrong, json={}).status_code == 401
+
+
+def test_excluded_actions_are_not_drawn(ads: httpx.Client) -> None:
+    """The probability is that of the draw from the others; what is not sent is left out as well."""
+    left_out = {"excludedActions": ["red"], "actions": ACTIONS}, {"actions": ACTIONS[1:]}
+    for number in range(20):
+        shares = ads.get("/v1/problems/ads").json()["weights"]
+        answer = rank(ads, eventId=f"some-{number}", **left_out[number % 2])
+        assert answer.status_code == 201, answer.text
+        first, *others = answer.json()["ranking"]
+        assert first["id"] in ("green", "blue")
+        total = shares["green"] + shares["blue"]
+        assert first["probability"] == pytest.approx(shares[first["id"]] / total)
+        assert len(others) == 2 - number % 2
+        ticket = ads.get(f"/v1/tickets/{answer.headers['x-belated-ticket']}").json()
+        assert ticket["weights"][first["id"]] == ticket["probability"] == first["probability"]
+        assert set(ticket["weights"]) == {"green", "blue"}
+        assert ads.post(events(f"some-{number}", "reward"), json={"value": 1}).status_code == 204
+    again = rank(ads, eventId="some-0", **left_out[0])
+    assert again.json()["ranking"][0]["id"] in ("green", "blue")
+    assert rank(ads, eventId="some-0").status_code == 422  # another request under the same id
+
+
+def test_what_is_ignored_is_said(ads: httpx.Client) -> None:
+    """In a header, if context or features were sent."""
+    assert rank(ads).headers["x-belated-ignored"] == "contextFeatures, features"
+    plain = {"contextFeatures": None, "actions": [{"id": arm} for arm in ARMS]}
+    assert "x-belated-ignored" not in rank(ads, **plain).headers
+
+
+def test_errors_are_shown_in_both_forms(ads: httpx.Client) -> None:
+    """As problem+json, and as Personalizer's clients read them; elsewhere only the former."""
+    for answer in (
+        rank(ads, actions=[]),
+        rank(ads, actions=[{"id": "pink"}]),
+        ads.post(events("nobody", "reward"), json={"value": 1}),
+        ads.post("/rank", headers={"Ocp-Apim-Subscription-Key": "nobody"}, json={}),
+    ):
+        body = answer.json()
+        assert body["error"]["message"] == body["detail"], answer.text
+        assert body["type"] == f"urn:belated:{body['error']['code']}"
+    assert "error" not in ads.get("/v1/problems/none").json()

@@ -290,6 +290,7 @@ class PracticalBandit(Learner):
     source: ClassVar[str] = "ours, on the frame of the paper's Algorithm 1"
     play_width: ClassVar[int] = 5
     can_change_arms: ClassVar[bool] = True
+    can_leave_arms_out: ClassVar[bool] = True
     state: ClassVar[type] = PracticalBanditState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 

@@ -127,6 +127,7 @@ class Thompson(StochasticLearner):
     source: ClassVar[str] = "Chapelle and Li 2011, from memory; fractional counts are ours"
     play_width: ClassVar[int] = 1
     can_change_arms: ClassVar[bool] = True
+    can_leave_arms_out: ClassVar[bool] = True
     state: ClassVar[type] = ThompsonState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
 

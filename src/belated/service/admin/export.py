@@ -4,6 +4,10 @@
 while there is no outcome. A cancelled play has an arrival and no loss. `event` is the number of the
 outcome in the order of the journal. An arm that was added or removed has a row of its own, after
 the rows of the latest round.
+
+`loss` is in the units of the problem, `reward` is there if a reward was told, and `unit_loss` is
+the loss in [0, 1] from which the learner learned. The columns `late_...` have what was told after
+the play had expired, from which nothing was learned.
 """
 
 import csv
@@ -11,9 +15,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from belated.checks import as_range
 from belated.service.core.arms import ARMS
 from belated.service.core.errors import UnavailableError
-from belated.service.store import START, Decision, Event, Outcome, Store, Unreadable
+from belated.service.core.replica import LATE
+from belated.service.core.told_values import late_value, value_of
+from belated.service.store import (
+    START,
+    Decision,
+    Event,
+    Outcome,
+    ProblemRecord,
+    Store,
+    Unreadable,
+)
 from belated.table_files import cell_of, write_parquet
 
 FORMATS = (".csv", ".parquet")
@@ -33,13 +48,18 @@ class ExportRow(NamedTuple):
     decided_at: float
     told_at: float | None
     event: int | None
+    reward: float | None = None
+    unit_loss: float | None = None
+    late_loss: float | None = None
+    late_reward: float | None = None
+    late_at: float | None = None
 
 
-def rows_of(store: Store, problem: str) -> list[ExportRow]:
+def rows_of(store: Store, problem: ProblemRecord) -> list[ExportRow]:
     """The rows of a problem's log, in the order of its rounds."""
     rows: dict[tuple[str, str], ExportRow] = {}
-    round_ = 0
-    for number, event in enumerate(journal_of(store, problem)):
+    round_, bounds = 0, as_range(problem.spec["loss_range"])
+    for number, event in enumerate(journal_of(store, problem.name)):
         body = event.body
         if isinstance(body, Decision):
             round_ += 1
@@ -49,7 +69,7 @@ def rows_of(store: Store, problem: str) -> list[ExportRow]:
                 rows[body.ticket, arm] = ExportRow(round_, arm, float(share or 0.0), *waiting)
         elif isinstance(body, Outcome):
             rows[body.ticket, body.arm] = rows[body.ticket, body.arm]._replace(
-                loss=body.loss,
+                **value_of(body, bounds)._asdict(),
                 arrival=round_,
                 missing=body.missing,
                 outcome=body.kind,
@@ -57,7 +77,14 @@ def rows_of(store: Store, problem: str) -> list[ExportRow]:
                 event=number,
             )
         elif isinstance(body, Unreadable):
-            raise UnavailableError(f"the log of {problem!r} cannot be written: {body.reason}")
+            raise UnavailableError(f"the log of {problem.name!r} cannot be written: {body.reason}")
+        elif body.kind == LATE:
+            place = body.payload["ticket"], body.payload["arm"]
+            if rows[place].late_at is None:  # the first report stands
+                late = late_value(body, bounds)
+                rows[place] = rows[place]._replace(
+                    late_loss=late.loss, late_reward=late.reward, late_at=body.at
+                )
         elif body.kind == ARMS:
             for arm, became in [(arm, "removed") for arm in body.payload["remove"]] + [
                 (arm, "added") for arm in body.payload["add"]

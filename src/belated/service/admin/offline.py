@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from belated.service.admin.change_arms import change_arms_offline
+from belated.service.admin.change_terms import change_terms_offline
 from belated.service.core.arms import ArmHistory
 from belated.service.core.errors import NotFoundError
 from belated.service.core.problems import checked_spec
 from belated.service.core.status import ARCHIVED, is_status_change, status_after
+from belated.service.core.terms import spec_after
 from belated.service.core.texts import PROBLEM_NAME
 from belated.service.store import ProblemRecord, Store
 
@@ -32,7 +34,8 @@ def outline(store: Store, problem: ProblemRecord) -> dict[str, Any]:
     if problem.fault:
         unknown = {"learner": "", "arms": [], "fault": problem.fault, "created": problem.at}
         return {"name": problem.name, "status": "broken", **unknown} | numbers
-    spec = {**problem.spec, "arms": list(ArmHistory.of(problem.spec["arms"], notes).arms)}
+    arms = ArmHistory.of(problem.spec["arms"], notes).arms
+    spec = {**spec_after(problem.spec, notes), "arms": list(arms)}
     status = status_after(notes)
     return {"name": problem.name, "status": status, **spec, "created": problem.at} | numbers
 
@@ -59,4 +62,11 @@ def change_arms(
     """Add arms to a problem, and remove others; returns its outline."""
     problem = named(store, name)
     change_arms_offline(store, problem, add, remove, at)
+    return outline(store, problem)
+
+
+def change_terms(store: Store, name: str, given: Mapping[str, Any], at: float) -> dict[str, Any]:
+    """Change when tickets of a problem expire, and with what; returns its outline."""
+    problem = named(store, name)
+    change_terms_offline(store, problem, given, at)
     return outline(store, problem)

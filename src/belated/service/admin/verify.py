@@ -144,14 +144,10 @@ def gap(fold: NamedWeights, decision: Decision) -> float:
     places, weights = fold
     written = decision.weights or {str(decision.arm): float(decision.probability or 0.0)}
     # A worker may have decided before it knew that an arm was added or removed.
-    return max(
-        (
-            abs(float(weights[places[arm]]) - share)
-            for arm, share in written.items()
-            if arm in places
-        ),
-        default=0.0,
-    )
+    known = {arm: float(weights[places[arm]]) for arm in written if arm in places}
+    is_draw_from_some = decision.arm is not None and decision.weights is not None
+    total = (sum(known.values()) or 1.0) if is_draw_from_some else 1.0
+    return max((abs(known[arm] / total - written[arm]) for arm in known), default=0.0)
 
 
 def verified(

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.numerics.random_stream import draw
+from belated.service.core.arms import weights_among, written_weights
 from belated.service.core.errors import (
     FaultError,
     InvalidRequestError,
@@ -195,7 +196,7 @@ class CommitBatch:
                     f"problem {ask.problem!r} is {status}; it hands out no decisions"
                 )
             check_size(ask, replica)
-            made = [self._decide(replica, key, ask.digest) for key in keys]
+            made = [self._decide(replica, key, ask) for key in keys]
         elif len(made) < ask.number or any(each.digest != ask.digest for each in made):
             raise key_used_before(ask)
 
@@ -212,9 +213,11 @@ class CommitBatch:
 
         return finish
 
-    def _decide(self, replica: Replica, key: str | None, digest: str | None) -> Decision:
+    def _decide(self, replica: Replica, key: str | None, ask: Ask) -> Decision:
         """Make a decision: predict, and draw an arm if only one is played."""
         problem, weights = replica.problem, replica.weights()
+        if ask.among is not None:
+            weights = weights_among(problem, weights, ask.among)
         round_ = replica.last_round_decided = max(replica.round, replica.last_round_decided) + 1
         arm = draw(self._stream, weights) if problem.is_bandit else None
         expires_at, expires_round = deadlines(problem, round_, self._now)
@@ -224,11 +227,11 @@ class CommitBatch:
             round=round_,
             arm=None if arm is None else problem.arms[arm],
             probability=None if arm is None else float(weights[arm]),
-            weights=dict(zip(problem.arms, weights.tolist(), strict=True)) if arm is None else None,
+            weights=written_weights(problem, weights, ask.among),
             state_version=self._version_of(replica),
             at=self._now,
             key=key,
-            digest=digest if key is not None else None,
+            digest=ask.digest if key is not None else None,
             expires_at=expires_at,
             expires_round=expires_round,
         )
@@ -282,7 +285,7 @@ class CommitBatch:
         self, new: Outcome, stands: Outcome, state: str, known: KnownTicket
     ) -> ReportResult:
         """The result of a report on an arm that has an outcome, which stands."""
-        result = judged(new, stands, state)
+        result = judged(new, stands, state, known.problem.loss_range)
         self.repeated[known.problem.name] += 1
         return result
 

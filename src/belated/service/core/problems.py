@@ -95,6 +95,11 @@ def with_arms(problem: ServedProblem, arms: Sequence[str]) -> ServedProblem:
     return served(ProblemRecord(problem.name, {**problem.spec, "arms": list(arms)}, problem.at))
 
 
+def with_terms(problem: ServedProblem, terms: Mapping[str, Any]) -> ServedProblem:
+    """A copy of a problem whose tickets expire otherwise."""
+    return served(ProblemRecord(problem.name, {**problem.spec, **terms}, problem.at))
+
+
 def checked_spec(given: Mapping[str, Any]) -> dict[str, Any]:
     """A complete specification from what the user gave; ValueError if it cannot be served."""
     for field in given:

@@ -20,9 +20,11 @@ from belated.learners.contract import Learner
 from belated.learners.driver import Driver
 from belated.service.core.arms import ARMS, ArmHistory, describe_change
 from belated.service.core.open_tickets import OpenTickets
-from belated.service.core.problems import ServedProblem, with_arms
+from belated.service.core.problems import ServedProblem, with_arms, with_terms
 from belated.service.core.stats import ProblemStats
 from belated.service.core.status import ACTIVE, STATUS_AFTER
+from belated.service.core.terms import TERMS, describe_terms
+from belated.service.core.told_values import NOTHING_TOLD, late_value, value_of
 from belated.service.store import START, Decision, Note, Outcome, Position
 
 LATE = "late"  # the kind of note about a report that came after its ticket had expired
@@ -128,8 +130,15 @@ class Replica:
         elif note.kind == ARMS:
             self._change_arms(self.arm_history.after(note.payload))
             arm = describe_change(note.payload)
-        self.late_reports += note.kind == LATE
-        self.stats.add_event(note.at, note.kind, ticket, arm, None)
+        elif note.kind == TERMS:
+            self.problem = with_terms(self.problem, note.payload)
+            arm = describe_terms(note.payload)
+        value = NOTHING_TOLD
+        if note.kind == LATE:
+            self.late_reports += 1
+            value = late_value(note, self.problem.loss_range)
+            self.stats.add_late(str(arm), value)
+        self.stats.add_event(note.at, note.kind, ticket, arm, None, value)
 
     def _fold_decision(self, decision: Decision) -> None:
         self.round += 1
@@ -187,13 +196,16 @@ class Replica:
         play = self.open[outcome.ticket]
         if outcome.arm not in play.gone:
             self._learn(outcome, play)
-        if outcome.kind == "told" and outcome.loss is not None:
-            rounds, seconds = self.round - play.round, outcome.at - play.at
-            self.stats.add_loss(outcome.arm, outcome.loss, rounds, seconds)
+        value = value_of(outcome, self.problem.loss_range)
+        rounds, seconds = self.round - play.round, outcome.at - play.at
+        if outcome.kind == "told":
+            self.stats.add_told(outcome.arm, value, rounds, seconds)
+        elif outcome.kind == "expired":
+            self.stats.add_expired(outcome.arm, value, seconds)
         else:
-            self.stats.add_untold(outcome.arm, outcome.kind)
+            self.stats.add_cancelled(outcome.arm)
         self._close(outcome, play)
-        self.stats.add_event(outcome.at, outcome.kind, outcome.ticket, outcome.arm, outcome.loss)
+        self.stats.add_event(outcome.at, outcome.kind, outcome.ticket, outcome.arm, None, value)
 
     def _learn(self, outcome: Outcome, play: OpenPlay) -> None:
         arm = self.problem.places[outcome.arm]

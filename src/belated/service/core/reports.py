@@ -19,6 +19,7 @@ from belated.asktell.ticket_rules import (
     state_from,
     unit_loss,
 )
+from belated.checks import LossRange
 from belated.service.core.errors import (
     InvalidRequestError,
     RequestError,
@@ -27,6 +28,7 @@ from belated.service.core.errors import (
 )
 from belated.service.core.problems import ServedProblem
 from belated.service.core.requests import ReportResult, TicketReport
+from belated.service.core.told_values import value_of
 from belated.service.store import Outcome, TicketRecord
 from belated.types import TicketState
 
@@ -77,12 +79,13 @@ def missing_of(report: TicketReport, problem: ServedProblem, round_: int) -> int
     return None
 
 
-def judged(new: Outcome, stands: Outcome, state: str) -> ReportResult:
+def judged(new: Outcome, stands: Outcome, state: str, bounds: LossRange) -> ReportResult:
     """The answer to a report of a play that was settled before by `stands`, or a RequestError."""
     if stands.kind == EXPIRED:
         raise TicketExpiredError(
-            f"ticket {new.ticket!r} has expired and counts as told with its default loss; this "
-            "report is recorded, and nothing is learned from it",
+            f"ticket {new.ticket!r} has expired and counts with the default loss "
+            f"{value_of(stands, bounds).loss!r}; this report of {value_of(new, bounds).words} is "
+            "recorded, and nothing is learned from it",
             counted=False,
             state=EXPIRED,
         )
@@ -90,8 +93,8 @@ def judged(new: Outcome, stands: Outcome, state: str) -> ReportResult:
         error = closed_to_reports(new.ticket, TicketState.CANCELLED)
         raise StateConflictError(str(error), counted=False, state=CANCELLED)
     if losses_differ(stands.loss, new.loss) or stands.missing != new.missing:
-        first, second = (in_words(each.loss, each.missing) for each in (stands, new))
-        contradicts = conflict(new.ticket, stands.arm, first, second)
+        words = (in_words(value_of(each, bounds).words, each.missing) for each in (stands, new))
+        contradicts = conflict(new.ticket, stands.arm, *words)
         raise StateConflictError(str(contradicts), counted=False, state=state)
     return ReportResult(new.ticket, False, state)
 

@@ -12,12 +12,16 @@ def anybody(problem: str) -> bool:
 
 
 class Ask(NamedTuple):
-    """Make `number` decisions; a repeated `key` with the same `digest` gets the same decisions."""
+    """Make `number` decisions; a repeated `key` with the same `digest` gets the same decisions.
+
+    `among` names the arms that may be drawn, if not all of them may.
+    """
 
     problem: str
     number: int = 1
     key: str | None = None
     digest: str | None = None
+    among: frozenset[str] | None = None
 
 
 class TicketReport(NamedTuple):

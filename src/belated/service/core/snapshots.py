@@ -19,12 +19,13 @@ from belated.compiled.dispatch import NO_ARM
 from belated.compiled.sources import source_hash
 from belated.learners.states import leaves, with_leaves
 from belated.service.core.arms import ArmHistory
-from belated.service.core.problems import ServedProblem, with_arms
+from belated.service.core.problems import ServedProblem, with_arms, with_terms
 from belated.service.core.replica import OpenPlay, Replica
 from belated.service.core.stats import ProblemStats
+from belated.service.core.terms import terms_of
 from belated.service.store import Decision, Position
 
-FORMAT = 4
+FORMAT = 5
 META = "meta"
 LENGTH = 8  # bytes at the beginning, which say how long the list of the arrays is
 
@@ -103,6 +104,7 @@ def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
         "status": replica.status,
         "late": replica.late_reports,
         "arm_history": replica.arm_history,
+        "terms": terms_of(replica.problem.spec),
         "gone": {ticket: play.gone for ticket, play in replica.open.items() if play.gone},
         "every": replica.stats.history.every,
         "recent": list(replica.stats.recent),
@@ -137,7 +139,7 @@ def restored(problem: ServedProblem, arrays: dict[str, NDArray[Any]]) -> Replica
     """The replica that consists of these arrays."""
     meta = json.loads(arrays[META].tobytes())
     arms, ever, changes = meta["arm_history"]
-    replica = Replica(with_arms(problem, arms))
+    replica = Replica(with_terms(with_arms(problem, arms), meta["terms"]))
     replica.arm_history = ArmHistory(tuple(arms), tuple(ever), changes)
     replica.stats = ProblemStats(replica.arm_history)
     replica.round, replica.status = meta["round"], meta["status"]

@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 
 from belated.arrays import Counts, Floats
 from belated.service.core.arms import ArmHistory
+from belated.service.core.delays import DelayBins
+from belated.service.core.told_values import NOTHING_TOLD, ToldValue
 
 MOST_POINTS, MOST_NUMBERS = 256, 65_536
 MOST_EVENTS = 50
 MINUTE = 60  # seconds
+MOMENTS = ("losses", "told", "late", "rounds")
 
 
 class Moments(NamedTuple):
@@ -83,13 +86,17 @@ class WeightHistory:
 class ProblemStats:
     """Losses, delays and outcomes by arm, weights over time, and the latest events.
 
-    Removed arms keep their numbers: there is a place for each name that there ever was.
+    Losses are in [0, 1] here. Removed arms keep their numbers: there is a place for each name that
+    there ever was.
     """
 
     def __init__(self, arm_history: ArmHistory) -> None:
         arms = len(arm_history.ever)
-        self.losses, self.rounds = Moments.of_nothing(arms), Moments.of_nothing(arms)
-        self.seconds = Moments.of_nothing(arms)
+        self.losses = Moments.of_nothing(arms)  # all that the learner counts: told and expired
+        self.told, self.late = Moments.of_nothing(arms), Moments.of_nothing(arms)  # in time, or not
+        self.rounds = Moments.of_nothing(arms)  # the delays of those told, in rounds
+        self.delays = DelayBins()
+        self.told_as = np.zeros(2, dtype=np.int64)  # how often as a loss, and as a reward
         self.decided, self.expired, self.cancelled = np.zeros((3, arms), dtype=np.int64)
         self.history = WeightHistory(arms)
         self.recent: deque[list[Any]] = deque(maxlen=MOST_EVENTS)
@@ -103,7 +110,7 @@ class ProblemStats:
     def change_arms(self, arm_history: ArmHistory) -> None:
         """Make room for the arms that were added."""
         arms = len(arm_history.ever)
-        for name in ("losses", "rounds", "seconds"):
+        for name in MOMENTS:
             setattr(self, name, getattr(self, name).with_room(arms))
         for name in ("decided", "expired", "cancelled"):
             setattr(self, name, widened(getattr(self, name), arms))
@@ -120,21 +127,51 @@ class ProblemStats:
         else:
             self._per_second.append([second, 1])
 
-    def add_loss(self, arm: str, loss: float, rounds: int, seconds: float) -> None:
-        """Count a loss that was told so many rounds and seconds after its decision."""
+    def add_told(self, arm: str, value: ToldValue, rounds: int, seconds: float) -> None:
+        """Count a loss or reward that was told so many rounds and seconds after its decision."""
         place = self.places[arm]
-        self.losses.add(place, loss)
+        assert value.unit_loss is not None
+        self.losses.add(place, value.unit_loss)
+        self.told.add(place, value.unit_loss)
+        if value.was_loss or value.was_reward:
+            self.told_as[int(value.was_reward)] += 1
         self.rounds.add(place, float(rounds))
-        self.seconds.add(place, seconds)
+        self.delays.add_told(place, seconds)
 
-    def add_untold(self, arm: str, kind: str) -> None:
-        """Count a play that expired or was cancelled."""
-        ended = self.expired if kind == "expired" else self.cancelled
-        ended[self.places[arm]] += 1
+    def add_late(self, arm: str, value: ToldValue) -> None:
+        """Count a report that came after its play had expired."""
+        if value.unit_loss is not None and arm in self.places:
+            self.late.add(self.places[arm], value.unit_loss)
 
-    def add_event(self, at: float, kind: str, ticket: str, arm: str | None, value: Any) -> None:
+    def add_expired(self, arm: str, value: ToldValue, seconds: float) -> None:
+        """Count a play that expired after so many seconds, with the loss that it counts with."""
+        place = self.places[arm]
+        self.expired[place] += 1
+        if value.unit_loss is not None:
+            self.losses.add(place, value.unit_loss)
+        self.delays.add_expired(place, seconds)
+
+    def add_cancelled(self, arm: str) -> None:
+        """Count a play that was cancelled; nothing of it is in the losses and delays."""
+        self.cancelled[self.places[arm]] += 1
+
+    def add_event(
+        self,
+        at: float,
+        kind: str,
+        ticket: str,
+        arm: str | None,
+        probability: float | None,
+        value: ToldValue = NOTHING_TOLD,
+    ) -> None:
         """Remember an event as one of the latest."""
-        self.recent.append([at, kind, ticket, arm, value])
+        self.recent.append([at, kind, ticket, arm, probability, *value])
+
+    @property
+    def tells_rewards(self) -> bool:
+        """Whether most of what was told was told as a reward."""
+        losses, rewards = self.told_as
+        return bool(rewards > losses)
 
     def per_second(self, now: float) -> float:
         """The decisions per second over the last minute."""
@@ -152,23 +189,26 @@ class ProblemStats:
         """All numbers as named arrays, for a snapshot."""
         found: dict[str, NDArray[Any]] = {
             "decided": self.decided, "expired": self.expired, "cancelled": self.cancelled,
+            "told_as": self.told_as,
         }  # fmt: skip
-        for name in ("losses", "rounds", "seconds"):
+        for name in MOMENTS:
             for part, array in getattr(self, name)._asdict().items():
                 found[f"{name}.{part}"] = array
         points = self.history.points
         found["history.round"] = np.array([point[0] for point in points], dtype=np.int64)
         found["history.at"] = np.array([point[1] for point in points], dtype=np.float64)
         width = len(self.decided)
+        found["delays"] = self.delays.rows()
         found["history.q"] = np.array([point[2] for point in points]).reshape(len(points), width)
         return found
 
     def restore(self, arrays: dict[str, NDArray[Any]], every: int, recent: list[list[Any]]) -> None:
         """Set all numbers to those of a snapshot."""
         for name, array in self.arrays().items():
-            if not name.startswith("history."):
+            if name != "delays" and not name.startswith("history."):
                 np.copyto(array, arrays[name], casting="no")
         parts = (arrays["history.round"], arrays["history.at"], arrays["history.q"])
+        self.delays.restore(arrays["delays"])
         self.history.every = every
         self.history.points = [
             (int(round_), float(at), q.copy()) for round_, at, q in zip(*parts, strict=True)

@@ -132,7 +132,7 @@ export function bars(width, rows, about) {
   return made;
 }
 
-/** A mean with its interval for each row {label, value, place, mean, half}; null: none yet. */
+/** An estimate with its interval for each row {label, value, place, middle, low, high}; null: none. */
 export function intervals(width, rows, { low, high, isTime }, about) {
   const height = rows.length * ROW + 26,
     made = sheet(width, height, about);
@@ -149,19 +149,18 @@ export function intervals(width, rows, { low, high, isTime }, about) {
       made.append(line(x(tick), k * ROW + 24, x(tick), k * ROW + 35, "grid"));
     });
   }
-  rows.forEach(({ label, value, place, mean, half }, k) => {
-    const middle = k * ROW + 29;
+  rows.forEach(({ label, value, place, middle, low: from, high: to }, k) => {
+    const y = k * ROW + 29;
     heading(made, width, k * ROW + 15, label, value);
-    made.append(line(6, middle, width - 6, middle, "grid"));
-    if (mean === null) return;
-    if (half !== null) {
-      const [from, to] = [x(mean - half), x(mean + half)];
-      made.append(line(from, middle, to, middle, `interval ${look(place)}`));
-      for (const end of [from, to]) {
-        made.append(line(end, middle - 5, end, middle + 5, `cap ${look(place)}`));
+    made.append(line(6, y, width - 6, y, "grid"));
+    if (middle === null) return;
+    if (from !== null) {
+      made.append(line(x(from), y, x(to ?? high), y, `interval ${look(place)}`));
+      for (const end of to === null ? [from] : [from, to]) {
+        made.append(line(x(end), y - 5, x(end), y + 5, `cap ${look(place)}`));
       }
     }
-    made.append(svg("circle", { cx: x(mean), cy: middle, r: 4.5, class: `dot ${look(place)}` }));
+    made.append(svg("circle", { cx: x(middle), cy: y, r: 4.5, class: `dot ${look(place)}` }));
   });
   return made;
 }

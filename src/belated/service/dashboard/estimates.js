@@ -1,6 +1,4 @@
-// Which arms are drawn, and means with their confidence intervals, made ready for chart and table.
-
-import { number } from "./formatting.js";
+// Which arms are drawn, and estimates with their intervals, made ready for chart and table.
 
 const MOST_DRAWN = 12;
 
@@ -16,6 +14,14 @@ export function weightOf(stats, place) {
   return removed ? 0 : stats.weights[arm];
 }
 
+/** How outcomes are told: their name, and the number that a loss stands for. */
+export function asTold(stats) {
+  const [low, high] = stats.loss_range;
+  return stats.told_as === "reward"
+    ? { word: "reward", name: "Reward", of: loss => low + high - loss }
+    : { word: "loss", name: "Loss", of: loss => loss };
+}
+
 /** The places of the arms that are drawn: all, or those of which something is largest. */
 export function largest(stats, size) {
   const places = stats.by_arm.map((_, place) => place);
@@ -26,19 +32,19 @@ export function largest(stats, size) {
     .sort((a, b) => a - b);
 }
 
-/** An arm with the mean of something and half the width of its interval. */
-export function estimate(stats, place, { mean, half }, words) {
-  const times = stats.by_arm[place].told;
-  let value =
-    mean === null ? "nothing told yet" : `${words(mean, half ?? 0)}, ${number(times)} told`;
-  if (half === 0) value += ", all alike";
-  return { place, label: nameOf(stats, place), mean, half, value };
+/** A mean with its interval, in what outcomes are told as. */
+export function meanOf({ mean, half_width: half }, of) {
+  if (mean === null) return { middle: null, low: null, high: null };
+  const middle = of(mean);
+  if (half === null) return { middle, low: null, high: null };
+  return { middle, low: middle - half, high: middle + half };
 }
 
-/** An estimate as two cells of a table. */
-export function meanAndInterval({ mean, half }, words) {
-  if (mean === null) return ["–", "–"];
-  return [words(mean), half === null ? "–" : `${words(mean - half)} to ${words(mean + half)}`];
+/** An estimate as two cells of a table; what has no end yet is open. */
+export function cells({ middle, low, high }, words) {
+  if (middle === null) return ["–", "–"];
+  if (low === null) return [words(middle), "–"];
+  return [words(middle), high === null ? `from ${words(low)}` : `${words(low)} to ${words(high)}`];
 }
 
 /** A sentence for those who do not see the chart. */
@@ -48,11 +54,11 @@ export function told(what, rows) {
 
 /** The part of the axis that the intervals need, within its ends. */
 export function domain(rows, least, most) {
-  const known = rows.filter(row => row.mean !== null);
+  const known = rows.filter(row => row.middle !== null);
   if (known.length === 0)
     return { low: Number.isFinite(least) ? least : 0, high: Number.isFinite(most) ? most : 1 };
-  let low = Math.min(...known.map(row => row.mean - (row.half ?? 0)));
-  let high = Math.max(...known.map(row => row.mean + (row.half ?? 0)));
+  let low = Math.min(...known.map(row => row.low ?? row.middle));
+  let high = Math.max(...known.map(row => row.high ?? row.middle));
   const room = 0.08 * (high - low) || 0.05 * Math.abs(high) || 0.5;
   ((low = Math.max(least, low - room)), (high = Math.min(most, high + room)));
   return high > low

@@ -2,7 +2,7 @@
 
 import * as charts from "./charts.js";
 import { fill, html, table } from "./elements.js";
-import { domain, estimate, largest, meanAndInterval, nameOf, told, weightOf } from "./estimates.js";
+import { asTold, cells, domain, largest, meanOf, nameOf, told, weightOf } from "./estimates.js";
 import {
   ages,
   count,
@@ -12,7 +12,6 @@ import {
   percent,
   short,
   spread,
-  timeSpread,
 } from "./formatting.js";
 
 const MOST_TIMES = 6; // columns of the table of weights
@@ -27,6 +26,7 @@ const KINDS = {
   archived: "Archived",
   created: "Created",
   arms: "Arms changed",
+  terms: "Terms changed",
 };
 
 /** Weight on every arm over time. */
@@ -134,61 +134,96 @@ export function waits(panels, stats) {
   );
 }
 
-/** Mean losses with their intervals. */
+/** Mean losses, or rewards where those are told, with their intervals. */
 export function losses(panels, stats, arms) {
   const [low, high] = stats.loss_range,
-    scale = high - low;
-  const shown = ({ loss }) =>
-    loss.count === 0
-      ? { mean: null, half: null }
-      : {
-          mean: low + scale * loss.mean,
-          half: loss.half_width === null ? null : scale * loss.half_width,
-        };
-  const rows = arms.map(place => estimate(stats, place, shown(stats.by_arm[place]), spread));
+    { word, name, of } = asTold(stats);
+  const rows = arms.map(place => {
+    const { loss, told, expired } = stats.by_arm[place],
+      found = meanOf(loss, of);
+    const counts = `${number(told)} told` + (expired ? `, ${number(expired)} expired` : "");
+    const half = loss.half_width;
+    const value =
+      found.middle === null
+        ? "nothing told yet"
+        : `${spread(found.middle, half ?? 0)}, ${counts}${half === 0 ? ", all alike" : ""}`;
+    return { place, label: nameOf(stats, place), value, ...found };
+  });
+  panels.title("losses", name);
   panels.chart("losses", rows, width =>
-    charts.intervals(width, rows, domain(rows, low, high), told("Mean losses", rows)),
+    charts.intervals(width, rows, domain(rows, low, high), told(`Mean ${word}`, rows)),
   );
   panels.note(
     "losses",
-    "Mean of the losses told, with its 95 % confidence interval. Rewards are shown as losses.",
+    `Mean ${word} of all plays that are told or expired, with its 95 % confidence interval. ` +
+      "An expired play counts with the default, as the learner counts it; what is still awaited does not count yet.",
   );
   panels.table(
     "losses",
-    "Losses",
-    ["Arm", "Mean", "95 % interval", "Told", "Expired"],
+    name,
+    ["Arm", "Mean", "95 % interval", "Told", "Their mean", "Expired", "Told too late", "Their mean"],
     stats.by_arm.map((arm, place) => [
       nameOf(stats, place),
-      ...meanAndInterval(shown(arm), number),
+      ...cells(meanOf(arm.loss, of), number),
       number(arm.told),
+      cells(meanOf(arm.told_loss, of), number)[0],
       number(arm.expired),
+      number(arm.late_loss.count),
+      cells(meanOf(arm.late_loss, of), number)[0],
     ]),
   );
 }
 
-/** Mean delays with their intervals. */
+/** Median delays with their intervals. */
 export function delays(panels, stats, arms) {
-  const shown = ({ delay_seconds: delay }) => ({ mean: delay.mean, half: delay.half_width });
-  const rows = arms.map(place => estimate(stats, place, shown(stats.by_arm[place]), timeSpread));
+  const shown = ({ delay_seconds: delay }) => ({
+    middle: delay.median,
+    low: delay.median_low,
+    high: delay.median_high,
+  });
+  const words = ({ delay_seconds: delay }) => {
+    if (delay.told === 0) return "nothing told yet";
+    if (delay.median === null)
+      return `fewer than half: ${percent(delay.told_share)} within ${duration(delay.watched)}`;
+    return `half within ${duration(delay.median)}, ${percent(delay.told_share)} within ${duration(delay.watched)}`;
+  };
+  const rows = arms.map(place => {
+    const arm = stats.by_arm[place];
+    return { place, label: nameOf(stats, place), value: words(arm), ...shown(arm) };
+  });
   const range = { ...domain(rows, 0, Infinity), low: 0, isTime: true };
   panels.chart("delays", rows, width =>
-    charts.intervals(width, rows, range, told("Mean delays", rows)),
+    charts.intervals(width, rows, range, told("Median delays", rows)),
   );
   panels.note(
     "delays",
-    "Mean time from decision to outcome, with its 95 % confidence interval. " +
-      "Outcomes that are still awaited, or expired, are not in it, so true delays tend to be longer.",
+    "Time within which half of all plays are told, with its 95 % confidence interval. " +
+      "Plays that wait or have expired count for as long as they waited (Kaplan-Meier), so slow arms do not look fast.",
   );
+  const shares = ["0.25", "0.5", "0.75", "0.9"];
+  const time = seconds => (seconds === null ? "–" : duration(seconds));
   panels.table(
     "delays",
-    "Delays",
-    ["Arm", "Mean", "95 % interval", "Mean in rounds", "Told"],
-    stats.by_arm.map((arm, place) => [
-      nameOf(stats, place),
-      ...meanAndInterval(shown(arm), duration),
-      arm.delay_rounds.mean === null ? "–" : number(arm.delay_rounds.mean),
-      number(arm.told),
-    ]),
+    "Delays: the time within which so many of all plays are told",
+    [
+      "Arm",
+      ...shares.map(share => percent(Number(share))),
+      "95 % interval of half",
+      "Told at most",
+      "Within",
+      "Mean rounds of those told",
+    ],
+    stats.by_arm.map((arm, place) => {
+      const delay = arm.delay_seconds;
+      return [
+        nameOf(stats, place),
+        ...shares.map(share => time(delay.quantiles[share])),
+        cells(shown(arm), duration)[1],
+        delay.told_share === null ? "–" : percent(delay.told_share),
+        time(delay.watched),
+        arm.delay_rounds.mean === null ? "–" : number(arm.delay_rounds.mean),
+      ];
+    }),
   );
 }
 
@@ -209,13 +244,12 @@ export function tempo(panels, stats) {
 
 /** The last events. */
 export function events(panels, stats) {
-  const [low, high] = stats.loss_range;
-  const value = ({ kind, value: found }) =>
-    found === null
-      ? ""
-      : kind === "decided"
-        ? `probability ${number(found)}`
-        : `loss ${number(low + (high - low) * found)}`;
+  const { word, of } = asTold(stats);
+  const value = ({ probability, loss, reward }) => {
+    if (probability !== null) return `probability ${number(probability)}`;
+    if (loss === null) return "";
+    return reward !== null ? `reward ${number(reward)}` : `${word} ${number(of(loss))}`;
+  };
   const rows = stats.events.map(event => [
     moment(event.at),
     KINDS[event.kind] ?? event.kind,

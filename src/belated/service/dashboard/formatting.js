@@ -47,13 +47,6 @@ export function spread(mean, half) {
   return `${mean.toLocaleString("en", wanted)} ± ${half.toLocaleString("en", wanted)}`;
 }
 
-/** A mean time in seconds and half the width of its interval, in suitable units. */
-export function timeSpread(mean, half) {
-  return half === 0
-    ? duration(mean)
-    : `${duration(mean)} ± ${duration(half).split(" ").slice(0, 2).join(" ")}`;
-}
-
 /** 1 outcome, 12 outcomes. */
 export function count(value, one, many = `${one}s`) {
   return `${number(value)} ${value === 1 ? one : many}`;

@@ -1,7 +1,7 @@
 // One problem on the page: its parts are made once, then only what has changed is put into them.
 
 import { fill, html, table } from "./elements.js";
-import { largest, weightOf } from "./estimates.js";
+import { asTold, largest, weightOf } from "./estimates.js";
 import * as figures from "./figures.js";
 import { clock, count, duration, number, waiting } from "./formatting.js";
 
@@ -44,10 +44,10 @@ export class Panels {
   }
 
   figure(name, title) {
-    return html(
+    const made = html(
       "figure",
       { class: `figure-${name}` },
-      html("h3", {}, title),
+      this.part("h3", `${name}-title`),
       this.part("div", `${name}-chart`),
       this.part("ul", `${name}-legend`),
       this.part("figcaption", `${name}-note`),
@@ -58,6 +58,8 @@ export class Panels {
         this.scrolling(`${name}-table`, `${title}, as a table`),
       ),
     );
+    this.title(name, title);
+    return made;
   }
 
   /** Show what is known now. */
@@ -77,6 +79,10 @@ export class Panels {
     const place = this.parts[`${name}-chart`],
       width = Math.floor(place.clientWidth);
     if (width > 0) fill(place, [width, what], () => draw(width));
+  }
+
+  title(name, words) {
+    fill(this.parts[`${name}-title`], words, made => made);
   }
 
   note(name, words) {
@@ -99,7 +105,7 @@ export class Panels {
       ["Decisions", number(stats.round), "so far"],
       ["Per second", number(stats.decisions_per_second), "over the last minute"],
       ["Told", number(sum("told")), "outcomes that have come"],
-      ["Expired", number(sum("expired")), "given up with the default loss"],
+      ["Expired", number(sum("expired")), "counted with the default loss"],
       ["Too late", number(stats.late_reports), "told after they had expired"],
       ["Repeated", number(stats.repeated_reports), "told again since the start; counted once"],
       ["Cancelled", number(sum("cancelled")), "decisions that were not used"],
@@ -119,18 +125,19 @@ export class Panels {
 
 function facts(stats) {
   const [low, high] = stats.loss_range,
+    told = asTold(stats),
     given = [];
   if (stats.expire_after !== null) given.push(count(stats.expire_after, "round"));
   if (stats.expire_seconds !== null) given.push(duration(stats.expire_seconds));
   const expiry =
     given.length === 0
       ? "Nothing expires"
-      : `Given up after ${given.join(" or ")} with loss ${number(stats.default_loss)}`;
+      : `Given up after ${given.join(" or ")} with ${told.word} ${number(told.of(stats.default_loss))}`;
   const what =
     stats.kind === "bandit" ? count(stats.arms.length, "arm") : count(stats.arms.length, "expert");
   const removed = stats.by_arm.length - stats.arms.length;
   return (
-    `${what}${removed > 0 ? ` and ${number(removed)} removed` : ""}, learner ${stats.learner}, losses from ${number(low)} to ${number(high)}. ${expiry}. ` +
+    `${what}${removed > 0 ? ` and ${number(removed)} removed` : ""}, learner ${stats.learner}, ${told.word === "loss" ? "losses" : "rewards"} from ${number(low)} to ${number(high)}. ${expiry}. ` +
     `Since ${clock(stats.created, 86400)}, ${clock(stats.created)}.`
   );
 }

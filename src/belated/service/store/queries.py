@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, case, func, literal_column, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, case, func, literal_column, select
 
 from belated.service.store.records import (
     DECIDED,
@@ -176,6 +175,15 @@ def notes(connection: Connection, problem: str) -> list[Note]:
     return [event.body for event in found if isinstance(event.body, Note)]
 
 
+def notes_of_ticket(connection: Connection, problem: str, kind: str, ticket: str) -> list[Note]:
+    """The notes of one kind about a ticket, oldest first; reads all notes of its problem."""
+    where = [COLUMNS.problem == problem, COLUMNS.ticket.is_(None), COLUMNS.kind == kind]
+    where.append(COLUMNS.payload.contains(ticket, autoescape=True))
+    found = events(connection, where, [COLUMNS.turn, COLUMNS.seq])
+    notes = [event.body for event in found if isinstance(event.body, Note)]
+    return [note for note in notes if note.payload.get("ticket") == ticket]
+
+
 def notes_after(connection: Connection, after: Sequence[ColumnElement[bool]]) -> list[Note]:
     """The notes of all problems after a place in the journal, in its order, settled or not."""
     where = [*after, COLUMNS.ticket.is_(None)]
@@ -217,13 +225,21 @@ def ages(
 ) -> dict[str | None, list[int]]:
     """The number of open tickets by arm and time of decision; n edges make n + 1 intervals."""
     columns = OPEN_TICKETS.c
-    since = [func.sum(case((columns.at >= edge, 1), else_=0)) for edge in edges]
-    found = (
-        select(columns.arm, func.count(), *since)
-        .where(columns.problem == problem)
-        .group_by(columns.arm)
-    )
+    placed = select(columns.arm, interval_among(edges, 0).label("interval"))
+    each = placed.where(columns.problem == problem).subquery().c
+    counted = select(each.arm, each.interval, func.count()).group_by(each.arm, each.interval)
     by_arm: dict[str | None, list[int]] = {}
-    for arm, *numbers in connection.execute(found):
-        by_arm[arm] = [int(more - less) for more, less in pairwise([*numbers, 0])]
+    for arm, place, number in connection.execute(counted):
+        by_arm.setdefault(arm, [0] * (len(edges) + 1))[place] = int(number)
     return by_arm
+
+
+def interval_among(edges: Sequence[float], first: int) -> ColumnElement[int]:
+    """The number of the interval in which a ticket was decided; a few comparisons find it."""
+    if not edges:
+        return literal_column(str(first), BigInteger)
+    middle = len(edges) // 2
+    later = interval_among(edges[middle + 1 :], first + middle + 1)
+    return case(
+        (OPEN_TICKETS.c.at >= edges[middle], later), else_=interval_among(edges[:middle], first)
+    )

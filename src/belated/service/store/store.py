@@ -194,6 +194,12 @@ class Store(ABC):
         """The notes of a problem, oldest first."""
         return self._transactions.read(lambda connection: queries.notes(connection, problem))
 
+    def notes_of_ticket(self, problem: str, kind: str, ticket: str) -> list[Note]:
+        """The notes of one kind about a ticket, oldest first."""
+        return self._transactions.read(
+            lambda connection: queries.notes_of_ticket(connection, problem, kind, ticket)
+        )
+
     def notes_after(self, position: Position) -> list[Note]:
         """All committed notes after a position.
 

@@ -19,8 +19,10 @@ class Principal(NamedTuple):
     scopes: frozenset[tuple[str, str]]
 
     def may(self, verb: str, problem: str) -> bool:
-        """Whether the key allows this for a problem."""
-        return (verb, problem) in self.scopes or (verb, "*") in self.scopes
+        """Whether the key allows this for a problem; who may admin it may ask and tell as well."""
+        return any(
+            (each, name) in self.scopes for each in (verb, "admin") for name in (problem, "*")
+        )
 
     def may_see(self, problem: str) -> bool:
         """Whether the key allows anything at all for a problem."""

@@ -25,7 +25,8 @@ class AuthMiddleware:
             try:
                 admit(scope)
             except RequestError as error:
-                await error_response(error, scope.get("request_id"))(scope, receive, send)
+                response = error_response(error, scope.get("request_id"), scope["path"])
+                await response(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 

@@ -7,7 +7,6 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from belated.service.core.errors import InvalidRequestError, RequestError
-from belated.service.core.reports import state_of
 from belated.service.core.requests import Ask, Cancel, ReportResult, Tell, TicketReport
 from belated.service.core.texts import IDEMPOTENCY_KEY, TICKET
 from belated.service.store import Decision
@@ -33,6 +32,7 @@ from belated.service.web.models import (
     TicketBody,
 )
 from belated.service.web.request_bodies import described, no_body, path_parameter, read
+from belated.service.web.views import ticket_view
 
 router = APIRouter(prefix="/v1", tags=["decisions"])
 
@@ -139,28 +139,12 @@ async def cancel(request: Request) -> Any:
 
 @router.get("/tickets/{ticket}", response_model=TicketBody, responses=BY_NAME)
 async def show_ticket(ticket: str, bridge: TheBridge, who: Caller) -> Any:
-    """The decision of a ticket, and its outcomes."""
+    """The decision of a ticket, its outcomes, and what was told after it had expired."""
     name = known_ticket(ticket)
-    record = await bridge.read(lambda store: store.ticket(name))
-    if record is None or not who.may_see(record.decision.problem):
+    view = await bridge.read(lambda store: ticket_view(store, name))
+    if view is None or not who.may_see(view["problem"]):
         raise no_ticket(ticket)
-    decision = record.decision
-    return FastJSONResponse(
-        {
-            "ticket": ticket,
-            "problem": decision.problem,
-            "round": decision.round,
-            "arm": decision.arm,
-            "probability": decision.probability,
-            "weights": decision.weights,
-            "at": decision.at,
-            "state": state_of(record),
-            "outcomes": [
-                {"arm": each.arm, "kind": each.kind, "loss": each.loss, "at": each.at}
-                for each in record.outcomes
-            ],
-        }
-    )
+    return FastJSONResponse(view)
 
 
 async def decided(request: Request, ask: Ask) -> list[Decision]:

@@ -1,5 +1,6 @@
 """Errors as application/problem+json: one sentence, which never repeats the body of the request."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,8 @@ from belated.service.core.errors import (
 
 PROBLEM = "application/problem+json"
 NOT_JSON = "the body is not JSON"
+# On the routes of Personalizer an error is shown in the form that its clients read, too.
+OF_PERSONALIZER = re.compile(r"/(rank|events/[^/]+/(reward|activate))/?$")
 ALWAYS: tuple[type[RequestError], ...] = (
     UnauthorizedError,
     ForbiddenError,
@@ -59,12 +62,14 @@ def details(error: RequestError) -> dict[str, Any]:
     }
 
 
-def error_response(error: RequestError, request_id: str | None) -> JSONResponse:
-    """An error as a response."""
+def error_response(error: RequestError, request_id: str | None, path: str = "") -> JSONResponse:
+    """An error as a response to a request for this path."""
     headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, UnauthorizedError) else {}
     if isinstance(error, RateLimitError | UnavailableError):
         headers["Retry-After"] = "1"
     body = {**details(error), "request_id": request_id}
+    if OF_PERSONALIZER.search(path):
+        body["error"] = {"code": error.kind, "message": str(error)}
     return JSONResponse(body, error.status, headers, media_type=PROBLEM)
 
 
@@ -95,11 +100,12 @@ def handle_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RequestError)
     async def refused(request: Request, error: RequestError) -> JSONResponse:
-        return error_response(error, id_of(request))
+        return error_response(error, id_of(request), request.url.path)
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        return error_response(InvalidRequestError(sentence(error.errors())), id_of(request))
+    async def not_valid(request: Request, error: RequestValidationError) -> JSONResponse:
+        invalid = InvalidRequestError(sentence(error.errors()))
+        return error_response(invalid, id_of(request), request.url.path)
 
     @app.exception_handler(HTTPException)
     async def plain(request: Request, error: HTTPException) -> JSONResponse:

@@ -128,6 +128,20 @@ class ChangeArmsBody(RequestBody):
     remove: list[ArmName] = Field(default=[], max_length=MOST_AT_ONCE)
 
 
+class TermsBody(RequestBody):
+    """When tickets expire, and with which loss; null takes a term away, what is left out stays."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"expire_seconds": 1209600}, {"expire_after": 500, "default_loss": 1}]
+        }
+    )
+
+    expire_after: Count | None = None
+    expire_seconds: Number | None = None
+    default_loss: Number | None = None
+
+
 class ArmsBody(BaseModel):
     """A problem and its arms after a change."""
 
@@ -233,8 +247,28 @@ class ReportResultBatchBody(BaseModel):
     results: list[ReportResultBody | ProblemDetails]
 
 
+class LateReportBody(BaseModel):
+    """What was told of an arm after its ticket had expired; nothing is learned from it.
+
+    `loss` is in the problem's units, `reward` is there if a reward was told, and `unit_loss` is the
+    same loss in [0, 1].
+    """
+
+    arm: str
+    loss: float | None
+    reward: float | None
+    unit_loss: float | None
+    at: float
+
+
+class OutcomeBody(LateReportBody):
+    """What became of an arm of a ticket; an expired one has the loss that it counts with."""
+
+    kind: Literal["told", "expired", "cancelled"]
+
+
 class TicketBody(BaseModel):
-    """A ticket: its decision and its outcomes."""
+    """A ticket: its decision, its outcomes, and reports that came after it had expired."""
 
     model_config = example(
         ticket="06fq3k1zv8n9c5d2h7b4m0t6wx",
@@ -245,8 +279,12 @@ class TicketBody(BaseModel):
         weights=None,
         at=1760000000.0,
         state="told",
-        outcomes=[{"arm": "green", "kind": "told", "loss": 0.2, "at": 1760000100.0}],
-    )
+        outcomes=[
+            {"arm": "green", "kind": "told", "loss": 3.0, "reward": 12.0, "unit_loss": 0.2,
+             "at": 1760000100.0}
+        ],
+        late=[],
+    )  # fmt: skip
 
     ticket: str
     problem: str
@@ -256,7 +294,8 @@ class TicketBody(BaseModel):
     weights: dict[str, float] | None
     at: float
     state: TicketState
-    outcomes: list[dict[str, Any]]
+    outcomes: list[OutcomeBody]
+    late: list[LateReportBody]
 
 
 class NewKeyBody(RequestBody):

@@ -8,23 +8,36 @@ from belated.service.web.models import PROBLEM, ProblemBody, example
 
 MEAN: dict[str, Any] = {"count": 1, "mean": 0.5, "variance": None, "half_width": None}
 NONE: dict[str, Any] = {"count": 0, "mean": None, "variance": None, "half_width": None}
+DELAY: dict[str, Any] = {
+    "told": 1, "censored": 0, "quantiles": {"0.25": 3.0, "0.5": 3.0, "0.75": 3.0, "0.9": 3.0},
+    "median": 3.0, "median_low": 3.0, "median_high": 3.0,
+    "watched": 3.0, "told_share": 1.0, "mean_within": 3.0,
+}  # fmt: skip
+NO_DELAY: dict[str, Any] = {
+    **dict.fromkeys(DELAY),
+    "told": 0,
+    "censored": 1,
+    "quantiles": dict.fromkeys(DELAY["quantiles"]),
+}
 STATS: dict[str, Any] = {
     "at": 1760000002.0,
     "decisions_per_second": 0.03,
     "decisions_of_last_minute": [0] * 58 + [1, 1],
+    "told_as": "loss",
     "late_reports": 0,
     "repeated_reports": 0,
     "by_arm": [
         {"arm": arm, "removed": False, "decided": 1, "told": told, "expired": 0, "cancelled": 0,
-         "loss": mean, "delay_rounds": mean, "delay_seconds": mean}
-        for arm, told, mean in (("red", 1, MEAN), ("green", 0, NONE))
+         "loss": mean, "unit_loss": mean, "late_loss": NONE,
+         "told_loss": mean, "delay_rounds": mean, "delay_seconds": delay}
+        for arm, told, mean, delay in (("red", 1, MEAN, DELAY), ("green", 0, NONE, NO_DELAY))
     ],
     "weights_over_time": {
         "round": [1, 2], "at": [1760000000.5, 1760000001.5], "weights": [[0.5, 0.5], [0.45, 0.55]],
     },
     "events": [
         {"at": 1760000001.5, "kind": "decided", "ticket": "06fq3k1zv8n9c5d2h7b4m0t6wx",
-         "arm": "green", "value": 0.55}
+         "arm": "green", "probability": 0.55, "loss": None, "reward": None, "unit_loss": None}
     ],
     "waiting": {
         "age_seconds": [60.0, 600.0, 3600.0, 86400.0, 604800.0],
@@ -114,8 +127,37 @@ class EstimateBody(BaseModel):
     half_width: float | None
 
 
+class DelayBody(BaseModel):
+    """The delays of an arm by the Kaplan-Meier estimate, in seconds.
+
+    Plays that wait or have expired count as well: their delay is longer than they waited. So a
+    quantile is that of all plays; it is null if fewer were told, even of those that waited longest.
+    Experts' plays that wait are taken to be as old as their tickets.
+    """
+
+    told: int
+    censored: int = Field(description="Plays that wait, or have expired.")
+    quantiles: dict[str, float | None] = Field(
+        description="The seconds within which these shares of all plays are told."
+    )
+    median: float | None
+    median_low: float | None = Field(description="The lower end of the median's 95 % interval.")
+    median_high: float | None = Field(description="Its upper end; null if it is not known yet.")
+    watched: float | None = Field(description="The longest delay, about, of anything told.")
+    told_share: float | None = Field(description="The share of plays told within that.")
+    mean_within: float | None = Field(
+        description="The mean delay, if a longer one counts as that longest."
+    )
+
+
 class ArmStatsBody(BaseModel):
-    """The outcomes, losses and delays of an arm; losses are in [0, 1], whatever the units."""
+    """The outcomes, losses and delays of an arm.
+
+    `loss` is what the learner counts, in the problem's units: losses that were told, and those of
+    expired plays; `unit_loss` is the same in [0, 1]. The reward that a loss stands for is
+    low + high - loss. `told_loss` is of what was told in time, `late_loss` of what was told too
+    late. `delay_rounds` is of those told in time.
+    """
 
     arm: str
     removed: bool
@@ -124,8 +166,11 @@ class ArmStatsBody(BaseModel):
     expired: int
     cancelled: int
     loss: EstimateBody
+    told_loss: EstimateBody
+    unit_loss: EstimateBody
+    late_loss: EstimateBody
     delay_rounds: EstimateBody
-    delay_seconds: EstimateBody
+    delay_seconds: DelayBody
 
 
 class WeightHistoryBody(BaseModel):
@@ -137,13 +182,20 @@ class WeightHistoryBody(BaseModel):
 
 
 class EventBody(BaseModel):
-    """One of the latest events; the value is a probability or a loss."""
+    """One of the latest events: a decision's probability, or what was told.
+
+    `loss` is in the problem's units, `reward` is there if a reward was told, and `unit_loss` is the
+    same loss in [0, 1].
+    """
 
     at: float
     kind: str
     ticket: str
     arm: str | None
-    value: float | None
+    probability: float | None
+    loss: float | None
+    reward: float | None
+    unit_loss: float | None
 
 
 class OpenTicketsBody(BaseModel):
@@ -162,6 +214,7 @@ class ProblemStatsBody(ProblemBody):
     at: float
     decisions_per_second: float
     decisions_of_last_minute: list[int]
+    told_as: Literal["loss", "reward"] = Field(description="How most outcomes were told.")
     late_reports: int
     repeated_reports: int
     by_arm: list[ArmStatsBody]
@@ -171,12 +224,16 @@ class ProblemStatsBody(ProblemBody):
 
 
 class LogBody(BaseModel):
-    """The journal of a problem as a log; `arms` are those it was created with."""
+    """The journal of a problem as a log; `arms` are those it was created with.
+
+    `loss` and `late_loss` are in the problem's units, `reward` and `late_reward` are there if
+    rewards were told, and `unit_loss` is in [0, 1]. What is late came after the play had expired.
+    """
 
     model_config = example(
         arms=["red", "green"],
-        columns=["round", "arm", "probability", "loss", "arrival"],
-        rows=[[1, "green", 0.5, 0.2, 3]],
+        columns=["round", "arm", "probability", "loss", "arrival", "reward", "unit_loss"],
+        rows=[[1, "green", 0.5, 3.0, 3, 12.0, 0.2]],
     )
 
     arms: list[str]

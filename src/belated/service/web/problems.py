@@ -1,4 +1,4 @@
-"""The routes of problems: create, show, pause, resume, archive, change the arms."""
+"""The routes of problems: create, show, pause, resume, archive, change arms and terms."""
 
 import time
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from belated.service.admin import change_arms as arm_changes
+from belated.service.admin import change_terms as term_changes
 from belated.service.admin.export import ExportRow, rows_of
 from belated.service.admin.offline import named
 from belated.service.core.errors import InvalidRequestError
@@ -28,9 +29,10 @@ from belated.service.web.models import (
     ProblemBody,
     ProblemListBody,
     StatusBody,
+    TermsBody,
 )
 from belated.service.web.monitoring_models import LogBody, ProblemStatsBody
-from belated.service.web.views import pending_view, problem_view, stats_view
+from belated.service.web.views import Delays, add_waiting, delay_bins, problem_view, stats_view
 
 router = APIRouter(prefix="/v1/problems", tags=["problems"])
 
@@ -80,14 +82,33 @@ async def show(name: str, bridge: TheBridge, who: Caller) -> Any:
     )
 
 
+@router.patch("/{name}", response_model=ProblemBody, responses=CHANGING)
+async def change_terms(name: str, body: TermsBody, bridge: TheBridge, who: Caller) -> Any:
+    """Change when tickets expire, and with which loss; what is not given stays.
+
+    A new deadline is for decisions to come, a new default loss for plays that expire from now on.
+    """
+    who.needs("admin", known_name(name))
+    wanted = (name, body.model_dump(exclude_unset=True), time.time())
+
+    def changed(store: Any, replicas: Any) -> dict[str, Any]:
+        term_changes.change_terms(store, replicas, *wanted)
+        return problem_view(replicas.named(name))
+
+    return JSONResponse(await bridge.run_on_thread(changed))
+
+
 @router.get("/{name}/stats", response_model=ProblemStatsBody, responses=BY_NAME)
 async def stats(name: str, bridge: TheBridge, who: Caller) -> Any:
     """Weights over time, losses and delays by arm, open tickets by age, and the latest events."""
     check_visible(who, known_name(name))
-    view: dict[str, Any] = await bridge.run_on_thread(
-        lambda store, replicas: stats_view(replicas.named(name))
-    )
-    view["waiting"] = await bridge.read(lambda store: pending_view(store, name))
+
+    def now(store: Any, replicas: Any) -> tuple[dict[str, Any], Delays]:
+        replica = replicas.named(name)
+        return stats_view(replica), delay_bins(replica)
+
+    view, delays = await bridge.run_on_thread(now)
+    await bridge.read(lambda store: add_waiting(view, delays, store))
     view["repeated_reports"] = bridge.metrics.total(f"{REPEATED}_total", problem=name)
     return JSONResponse(view)
 
@@ -97,7 +118,7 @@ async def log(name: str, bridge: TheBridge, who: Caller) -> Any:
     """The whole journal, a row for each loss to be told, as `belated export` writes it."""
     who.needs("admin", known_name(name))
     problem = await bridge.read(lambda store: named(store, name))
-    rows = await bridge.read(lambda store: rows_of(store, name))
+    rows = await bridge.read(lambda store: rows_of(store, problem))
     return StreamingResponse(pages_of_log(problem.spec["arms"], rows), media_type=JSON)
 
 

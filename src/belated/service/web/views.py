@@ -1,12 +1,19 @@
-"""Replicas as JSON objects: a problem, its statistics, and its open tickets."""
+"""Problems and tickets as JSON; losses are in the problem's units, unless named unit_loss."""
 
 import time
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
-from belated.service.core.replica import Replica
+from belated.checks import LossRange, as_range
+from belated.service.core.delays import DelayBin, delay_estimate, edges_of
+from belated.service.core.replica import LATE, Replica
+from belated.service.core.reports import EXPIRED, state_of
+from belated.service.core.told_values import ToldValue, late_value, value_of
 from belated.service.store import Store
 
 AGES = (60.0, 600.0, 3600.0, 86_400.0, 604_800.0)  # seconds; open tickets are counted between them
+EVENT = ("at", "kind", "ticket", "arm", "probability", *ToldValue._fields)
 
 
 def problem_view(replica: Replica) -> dict[str, Any]:
@@ -23,22 +30,53 @@ def problem_view(replica: Replica) -> dict[str, Any]:
     }
 
 
+def ticket_view(store: Store, ticket: str) -> dict[str, Any] | None:
+    """A ticket: its decision, its outcomes, and what was told too late; None if it is unknown."""
+    record = store.ticket(ticket)
+    problem = None if record is None else store.problem(record.decision.problem)
+    if record is None or problem is None:
+        return None
+    decision, state = record.decision, state_of(record)
+    bounds = as_range(problem.spec["loss_range"])
+    late = store.notes_of_ticket(problem.name, LATE, ticket) if state == EXPIRED else []
+    return {
+        "ticket": ticket,
+        "problem": decision.problem,
+        "round": decision.round,
+        "arm": decision.arm,
+        "probability": decision.probability,
+        "weights": decision.weights,
+        "at": decision.at,
+        "state": state,
+        "outcomes": [
+            {"arm": each.arm, "kind": each.kind, **value_of(each, bounds)._asdict(), "at": each.at}
+            for each in record.outcomes
+        ],
+        "late": [
+            {"arm": each.payload["arm"], **late_value(each, bounds)._asdict(), "at": each.at}
+            for each in late
+        ],
+    }
+
+
 def stats_view(replica: Replica) -> dict[str, Any]:
     """A problem with all its statistics."""
     stats, now = replica.stats, time.time()
-    arms, present = [], replica.problem.places
+    arms, present, bounds = [], replica.problem.places, replica.problem.loss_range
     for place, arm in enumerate(replica.arm_history.ever):
         arms.append(
             {
                 "arm": arm,
                 "removed": arm not in present,
                 "decided": int(stats.decided[place]),
-                "told": int(stats.losses.number[place]),
+                "told": int(stats.told.number[place]),
                 "expired": int(stats.expired[place]),
                 "cancelled": int(stats.cancelled[place]),
-                "loss": stats.losses.shown(place),
+                "loss": in_units(stats.losses.shown(place), bounds),
+                "told_loss": in_units(stats.told.shown(place), bounds),
+                "unit_loss": stats.losses.shown(place),
+                "late_loss": in_units(stats.late.shown(place), bounds),
                 "delay_rounds": stats.rounds.shown(place),
-                "delay_seconds": stats.seconds.shown(place),
             }
         )
     points = stats.history.points
@@ -47,6 +85,7 @@ def stats_view(replica: Replica) -> dict[str, Any]:
         "at": now,
         "decisions_per_second": stats.per_second(now),
         "decisions_of_last_minute": stats.last_minute(now),
+        "told_as": "reward" if stats.tells_rewards else "loss",
         "late_reports": replica.late_reports,
         "by_arm": arms,
         "weights_over_time": {
@@ -54,17 +93,64 @@ def stats_view(replica: Replica) -> dict[str, Any]:
             "at": [point[1] for point in points],
             "weights": [point[2].tolist() for point in points],
         },
-        "events": [
-            dict(zip(("at", "kind", "ticket", "arm", "value"), event, strict=True))
-            for event in reversed(stats.recent)
-        ],
+        "events": [dict(zip(EVENT, event, strict=True)) for event in reversed(stats.recent)],
     }
 
 
-def pending_view(store: Store, problem: str) -> dict[str, Any]:
-    """The numbers of open tickets by arm and age, the youngest first, and the age of the oldest."""
-    now = time.time()
-    found = store.ages(problem, [now - age for age in reversed(AGES)])
-    by_arm = {arm or "": list(reversed(numbers)) for arm, numbers in found.items()}
+def in_units(estimate: dict[str, Any], bounds: LossRange) -> dict[str, Any]:
+    """An estimate of a loss in [0, 1], in the units of the problem."""
+    if estimate["mean"] is None:
+        return estimate
+    span, variance, half = bounds.high - bounds.low, estimate["variance"], estimate["half_width"]
+    return {
+        "count": estimate["count"],
+        "mean": bounds.loss_of(estimate["mean"]),
+        "variance": None if variance is None else span * span * variance,
+        "half_width": None if half is None else span * half,
+    }
+
+
+Delays = Sequence[Mapping[int, DelayBin]]
+
+
+def delay_bins(replica: Replica) -> Delays:
+    """The delays of all arms there ever were, as they are now."""
+    places = range(len(replica.arm_history.ever))
+    return [dict(replica.stats.delays.of(place)) for place in places]
+
+
+def add_waiting(view: dict[str, Any], delays: Delays, store: Store) -> None:
+    """Add to the statistics of a problem what only the store knows: how long open tickets wait.
+
+    These are the numbers of open tickets by arm and age, the youngest first, the age of the
+    oldest, and with them the delays by arm.
+    """
+    now, problem = time.time(), view["name"]
+    edges = sorted({*AGES, *edges_of(delays)})
+    found = store.ages(problem, [now - age for age in reversed(edges)])
+    ages = {arm or "": list(reversed(numbers)) for arm, numbers in found.items()}
+    ends = [0, *(edges.index(age) + 1 for age in AGES), len(edges) + 1]
+    by_arm = {
+        arm: [sum(numbers[start:end]) for start, end in pairwise(ends)]
+        for arm, numbers in ages.items()
+    }
     oldest = {arm or "": max(0.0, now - at) for arm, at in store.oldest(problem).items()}
-    return {"age_seconds": list(AGES), "by_arm": by_arm, "oldest_seconds": oldest}
+    view["waiting"] = {"age_seconds": list(AGES), "by_arm": by_arm, "oldest_seconds": oldest}
+    for arm, bins in zip(view["by_arm"], delays, strict=True):
+        waiting = waiting_for(arm, ages, view["kind"] == "bandit")
+        arm["delay_seconds"] = delay_estimate(bins, edges, waiting)
+
+
+def waiting_for(
+    arm: Mapping[str, Any], ages: Mapping[str, Sequence[int]], is_bandit: bool
+) -> Sequence[float]:
+    """How many plays of an arm wait, by age.
+
+    Of experts the store knows the ages of their tickets only, so what waits for one of them is
+    taken to be as old as those.
+    """
+    if is_bandit:
+        return ages.get(arm["arm"], ())
+    numbers = ages.get("", ())
+    untold = arm["decided"] - arm["told"] - arm["expired"] - arm["cancelled"]
+    return [untold * each / sum(numbers) for each in numbers]

@@ -1,7 +1,8 @@
 """Rank and Reward: the routes of Azure Personalizer, for users who have to leave it.
 
 A Rank is an ask and a Reward a tell. The event id is the idempotency key of the decision, so that
-the store finds its ticket again. Features are ignored: the learners know no context.
+the store finds its ticket again. Features are ignored, because the learners know no context; a
+header of the answer says so.
 """
 
 import hashlib
@@ -14,6 +15,7 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
+from belated.service.core.arms import check_may_leave_out
 from belated.service.core.batch import keys_of
 from belated.service.core.errors import (
     InvalidRequestError,
@@ -36,6 +38,7 @@ router = APIRouter()
 
 SHOWN = "/personalizer/v1.0"  # the prefix that the OpenAPI document shows
 MOST_ACTIONS = 10_000
+IGNORED = "X-Belated-Ignored"  # the header that says what of a request was not used
 EventId = Annotated[str, AfterValidator(EVENT_ID.checked), WithJsonSchema(EVENT_ID.schema)]
 Event = Annotated[EventId, Path(alias="eventId")]
 
@@ -48,7 +51,10 @@ class Action(BaseModel):
 
 
 class RankRequest(BaseModel):
-    """All arms of the problem, in the order in which they are to be shown."""
+    """Arms of the problem, in the order in which they are to be shown.
+
+    Arms that are excluded or not sent are not drawn, if the problem's learner allows that.
+    """
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -64,7 +70,9 @@ class RankRequest(BaseModel):
 
     actions: list[Action] = Field(min_length=1, max_length=MOST_ACTIONS)
     contextFeatures: Any = Field(None, description="Ignored.")
-    excludedActions: list[ArmName] | None = Field(None, description="Must be empty.")
+    excludedActions: list[ArmName] | None = Field(
+        None, max_length=MOST_ACTIONS, description="Actions that are not to be drawn."
+    )
     eventId: EventId | None = None
     deferActivation: bool | None = Field(
         None, description="Only where plays do not expire: what is never activated never counts."
@@ -182,7 +190,7 @@ async def ranked(request: Request, who: Principal, name: str, body: RankRequest)
     except InvalidRequestError:  # the arms may have changed; an earlier decision stands
         if body.eventId is None or await found_decision(bridge, name, event) is None:
             raise
-    (decision,) = await decided(request, ask_of(name, event, actions))
+    (decision,) = await decided(request, ask_of(name, event, body, drawable(problem, body)))
     if decision.arm not in actions:
         raise StateConflictError(
             f"the arms of {name!r} were changed just now; send those it has, with another eventId"
@@ -190,7 +198,21 @@ async def ranked(request: Request, who: Principal, name: str, body: RankRequest)
     first = {"id": decision.arm, "probability": decision.probability}
     others = [{"id": each, "probability": None} for each in actions if each != decision.arm]
     found = {"ranking": [first, *others], "eventId": event, "rewardActionId": decision.arm}
-    return JSONResponse(found, 201, {"X-Belated-Ticket": decision.ticket})
+    headers = {"X-Belated-Ticket": decision.ticket}
+    if has_features(body):
+        headers[IGNORED] = "contextFeatures, features"
+    return JSONResponse(found, 201, headers)
+
+
+def has_features(body: RankRequest) -> bool:
+    """Whether anything was sent that is ignored."""
+    return bool(body.contextFeatures) or any(action.features for action in body.actions)
+
+
+def drawable(problem: ServedProblem, body: RankRequest) -> frozenset[str] | None:
+    """The actions that may be drawn; None if these are all arms of the problem."""
+    allowed = {action.id for action in body.actions} - set(body.excludedActions or ())
+    return None if allowed >= set(problem.arms) else frozenset(allowed)
 
 
 def check_rankable(problem: ServedProblem, actions: Sequence[str], body: RankRequest) -> None:
@@ -205,12 +227,14 @@ def check_rankable(problem: ServedProblem, actions: Sequence[str], body: RankReq
         )
     if len(set(actions)) < len(actions):
         raise InvalidRequestError("an action is sent twice; each arm must be sent once")
-    if len(actions) < len(known) or body.excludedActions:
-        raise InvalidRequestError(
-            f"{'some actions are excluded' if body.excludedActions else 'some arms are not sent'}; "
-            f"{name!r} draws from all its {len(known)} arms every time, so send all of them and "
-            "exclude none, or create a problem for each choice of actions"
-        )
+    strange = [each for each in body.excludedActions or () if each not in actions]
+    if strange:
+        raise InvalidRequestError(f"action {strange[0]!r} is excluded, but it is not sent")
+    allowed = drawable(problem, body)
+    if allowed is not None:
+        check_may_leave_out(problem)
+        if not allowed:
+            raise InvalidRequestError("all actions are excluded; at least one must be drawn")
     if body.deferActivation and problem.expires:
         raise InvalidRequestError(
             f"deferActivation is true, but plays of {name!r} expire: an event that is never "
@@ -218,10 +242,18 @@ def check_rankable(problem: ServedProblem, actions: Sequence[str], body: RankReq
         )
 
 
-def ask_of(problem: str, event: str, actions: Sequence[str]) -> Ask:
-    """The ask of an event; its key has a space, so it is no client's Idempotency-Key."""
-    digest = hashlib.sha256(json.dumps(sorted(actions)).encode()).hexdigest()[:16]
-    return Ask(problem, 1, f"event {event}", digest)
+def ask_of(problem: str, event: str, body: RankRequest, among: frozenset[str] | None = None) -> Ask:
+    """The ask of an event; the same actions, sent and excluded, get the same decision."""
+    asked: Any = sorted(action.id for action in body.actions)
+    if body.excludedActions:
+        asked = [asked, sorted(body.excludedActions)]
+    digest = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]
+    return Ask(problem, 1, key_of_event(event), digest, among)
+
+
+def key_of_event(event: str) -> str:
+    """The key of an event's decision; it has a space, so it is no client's Idempotency-Key."""
+    return f"event {event}"
 
 
 async def decision_of(bridge: Bridge, who: Principal, problem: str, event: str) -> Decision:
@@ -235,7 +267,7 @@ async def decision_of(bridge: Bridge, who: Principal, problem: str, event: str) 
 
 async def found_decision(bridge: Bridge, problem: str, event: str) -> Decision | None:
     """The decision of an event, or None."""
-    (key,) = keys_of(ask_of(problem, event, ()))
+    (key,) = keys_of(Ask(problem, 1, key_of_event(event)))
     assert key is not None
     made = await bridge.read(lambda store: store.decided_under({(problem, key)}))
     decision: Decision | None = made.get((problem, key))
