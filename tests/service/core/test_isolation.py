@@ -164,6 +164,30 @@ def test_a_problem_that_cannot_be_folded_harms_no_other(address: str, what: str)
         assert {each["name"] for each in offline.outlines(store, True)} == {"bad", "fine"}
 
 
+def test_a_broken_problem_stays_broken_when_others_are_saved(address: str) -> None:
+    """It has a snapshot from before the bad row, which later snapshots of others do not mend."""
+    with open_store(address) as store:
+        with thread_client(store) as thread:
+            for name in ("bad", "fine"):
+                thread.create(name, arms=ARMS)
+                play(thread, name, 3)
+            caught_up(thread)
+        assert store.snapshots.latest("bad") is not None
+        run(store, STRANGER)
+        if not store.one_owner:
+            run(store, "select setval('journal_seq', (select max(seq) from journal))")
+        before = store.snapshots.complete().position
+        for _ in range(2):
+            with thread_client(store) as thread:
+                assert "cannot be folded" in caught_up(thread)["bad"]
+                play(thread, "fine", 3)
+                caught_up(thread)
+            assert store.snapshots.complete().position > before
+            loaded = Replicas.loaded(store)
+            assert list(loaded.broken) == ["bad"]
+            assert list(loaded.by_name) == ["fine"]
+
+
 def test_a_row_that_cannot_be_folded_stops_no_other_problem(database: str) -> None:
     """While workers run: what follows it in the same page is folded for all other problems."""
     with open_store(database) as store, open_store(database) as other:
