@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import belated
 from belated import StateFormatError
+from belated.asktell.saving import checksum
 from belated.learners.paper.full_information import MOST_CARRIED
 from tests.asktell.session_kinds import (
     CONCEALED,
@@ -314,8 +315,8 @@ def test_json_of_another_kind_is_refused(text: str) -> None:
 @pytest.mark.parametrize("version", [0, 2, 6, 4.5, "5", None, [5]])
 def test_another_version_is_refused(kind: Kind, version: Any) -> None:
     """Whatever the checksum says, and the message names the version that was found."""
-    for checksum in ("old", "new"):
-        text = rewritten(kind, lambda content: content.update(version=version), checksum)
+    for sum_ in ("old", "new"):
+        text = rewritten(kind, lambda content: content.update(version=version), sum_)
         refuses(text, "format version")
 
 
@@ -430,3 +431,25 @@ def test_infinite_parts_of_the_state_survive(kind: Kind) -> None:
     json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
     assert any("inf" in part for part in json.loads(text)["state"].values())
     assert belated.from_json(text).to_json() == text
+
+
+def test_slots_that_do_not_fit_together_are_refused() -> None:
+    """Skipping keeps plays in numbered slots, and compiled code trusts the numbers."""
+    bandit = belated.ConcealedBandit(["a", "b"], variant="repaired", skipping=True, seed=1)
+    tickets = [bandit.ask() for _ in range(40)]
+    for ticket in tickets[::2]:
+        bandit.tell(ticket, loss=0.5)
+    text = bandit.to_json()
+    assert belated.from_json(text).to_json() == text
+    for part, place, value in [
+        ("last_arm", 0, 2),
+        ("skippable.free", 0, 10**6),
+        ("skippable.free", 1, 10**6),
+        ("skippable.older", 0, -2),
+        ("skippable.newest", 1, 10**6),
+    ]:
+        content = json.loads(text)
+        content.pop("checksum")
+        content["state"][part][place] = value
+        with pytest.raises(StateFormatError, match="does not fit together"):
+            belated.from_json(json.dumps({**content, "checksum": checksum(content)}))

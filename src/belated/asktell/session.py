@@ -194,6 +194,8 @@ class Session(ABC):
         left = session._last_with_room - book.opened
         if learner.reserved(saved.state, min(left, ROUNDS_AT_ONCE)) is not saved.state:
             raise ValueError("the state has too little room for the rounds to come")
+        rounds = (*saved.book.open, *saved.held)
+        learner.check_saved(saved.state, [row for each in rounds for row in each.plays.values()])
         session._reopen(saved.book)
         session._hold_again(saved.held)
         return session

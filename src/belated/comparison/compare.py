@@ -4,11 +4,13 @@ In one repetition every learner plays the same game and draws from the same rand
 differences are due to the learners. Repetitions run on all cores, in threads that share the game.
 """
 
+import contextlib
 import os
+import queue
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeGuard
 
 import numpy as np
@@ -20,6 +22,7 @@ from belated.comparison.result import Comparison
 from belated.compiled.preparing import prepare
 from belated.environments.environment import Environment, branch
 from belated.environments.environment_specs import environment_named
+from belated.interrupts import noticed_interrupts
 from belated.learners.contract import Learner
 from belated.learners.driver import PlayableLearner
 from belated.numerics.random_stream import seeded
@@ -31,6 +34,7 @@ from belated.types import BelatedWarning
 
 Progress = Callable[[int, int], None]
 GAME, DRAWS = 0, 1
+POLL = 0.1  # seconds after which an interrupt is noticed at the latest
 
 
 def compare(
@@ -106,19 +110,20 @@ class _ComparisonThreads:
     def work(self, workers: int) -> bool:
         """Do all jobs; returns whether an interrupt ended the work early."""
         self.prepare()
-        with ThreadPoolExecutor(workers) as pool:
+        jobs = self.jobs(workers)
+        left, finished = len(jobs), queue.SimpleQueue[Future[None]]()
+        with noticed_interrupts() as interrupts, ThreadPoolExecutor(workers) as pool:
             try:
-                for future in as_completed(
-                    [pool.submit(self.run, *job) for job in self.jobs(workers)]
-                ):
-                    future.result()
-            except BaseException as error:
+                for job in jobs:
+                    pool.submit(self.run, *job).add_done_callback(finished.put)
+                while left and not interrupts.came:
+                    with contextlib.suppress(queue.Empty):
+                        finished.get(timeout=POLL).result()
+                        left -= 1
+            finally:
                 self.stop.set()
                 pool.shutdown(cancel_futures=True)
-                if isinstance(error, KeyboardInterrupt):
-                    return True
-                raise
-        return False
+        return left > 0
 
     def prepare(self) -> None:
         """Compile the loops of all learners side by side, if there are enough rounds to play."""

@@ -19,7 +19,7 @@ probability with which the arm was really drawn, because a loss must be divided 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -245,6 +245,13 @@ class Learner(ABC):
         A driver asks for room before it plays, and goes on with the state that is returned.
         """
         return state
+
+    def check_saved(self, state: Any, plays: Iterable[Sequence[float]]) -> None:
+        """Refuse a saved state, or saved plays, whose indices point outside of its arrays.
+
+        Compiled code does not check where it reads and writes. Most learners keep no indices.
+        """
+        return
 
     def with_arms(self, state: Any, kept: Sequence[int], added: int) -> Any:
         """The state of this learner with other arms: those kept, by place, then so many new ones.

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from belated.interrupts import noticed_interrupts
 from belated.stress.annealing import GameSearch, Restart
 from belated.stress.hard_games import HardGame
 
@@ -61,10 +62,11 @@ class RestartRunner:
         context = multiprocessing.get_context("spawn")
         stop, count = context.Event(), context.Value("q", 0)
         ends = None if self.seconds is None else self.started + self.seconds
-        with ProcessPoolExecutor(workers, context, _join, (stop, count, ends)) as pool:
+        pooled = ProcessPoolExecutor(workers, context, _join, (stop, count, ends))
+        with noticed_interrupts() as interrupts, pooled as pool:
             numbers, running = self.numbers(), set[Future[HardGame | None]]()
             try:
-                while True:
+                while not interrupts.came:
                     more = itertools.islice(numbers, workers - len(running))
                     with _deaf():
                         running |= {pool.submit(_search, self.search, number) for number in more}
@@ -74,15 +76,13 @@ class RestartRunner:
                     for future in done:
                         self.keep(future.result())
                     self.tell(count.value)
-            except KeyboardInterrupt:
-                stop.set()
-                for future in wait(running).done:
-                    if future.exception() is None:
-                        self.keep(future.result())
-                self.evaluations = count.value
-                raise
             finally:
                 stop.set()
+            for future in wait(running).done:
+                if future.exception() is None:
+                    self.keep(future.result())
+            self.evaluations = count.value
+        raise KeyboardInterrupt
 
     def keep(self, found: HardGame | None) -> None:
         """Keep the game that a restart has found, if any."""

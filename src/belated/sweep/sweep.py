@@ -5,6 +5,7 @@ store, it makes the runs that are not stored yet. Its table does not depend on w
 order the runs were made.
 """
 
+import contextlib
 import json
 import queue
 import time
@@ -22,6 +23,7 @@ from belated.comparison.table import Table
 from belated.compiled.entries import can_compile
 from belated.compiled.preparing import prepare
 from belated.environments.scenarios import scenario
+from belated.interrupts import noticed_interrupts
 from belated.learners.registry import learner_named
 from belated.numerics.random_stream import seeded
 from belated.play.engine import INTERPRETED_ROUNDS, entry_for, first_run
@@ -34,6 +36,7 @@ Progress = Callable[[int, int], None]
 
 CAREFUL_FROM = 2
 MOST_BREAKDOWNS = 10
+POLL = 0.1  # seconds after which an interrupt is noticed at the latest
 
 
 class SweepError(BelatedError):
@@ -182,12 +185,14 @@ class _SweepRunner:
         self.stored = self.total - len(keys)
         self.progress(self.stored, self.total)
         try:
-            while self.waiting or self.under_way:
-                self._hand_in()
-                if self.under_way:
-                    self._take(self.finished.get())
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(self._state()) from None
+            with noticed_interrupts() as interrupts:
+                while (self.waiting or self.under_way) and not interrupts.came:
+                    self._hand_in()
+                    if self.under_way:
+                        with contextlib.suppress(queue.Empty):
+                            self._take(self.finished.get(timeout=POLL))
+            if self.waiting or self.under_way:
+                raise KeyboardInterrupt(self._state())
         finally:
             self.workers.close(list(self.under_way))
 

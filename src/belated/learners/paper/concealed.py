@@ -8,7 +8,7 @@ docs/beyond-the-paper.md).
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -22,6 +22,7 @@ from belated.learners.contract import PaperLearner, Prediction, SolverInfo, Verb
 from belated.learners.new_arms import with_entrants
 from belated.learners.paper.skipping import (
     SkippablePlays,
+    check_slots,
     end_play,
     no_plays,
     put_in,
@@ -319,6 +320,12 @@ class Concealed(PaperLearner):
         if not self.skipping or state.skippable.free[0] >= rounds:
             return state
         return state._replace(skippable=with_free_slots(state.skippable, rounds))
+
+    def check_saved(self, state: ConcealedState, plays: Iterable[Sequence[float]]) -> None:
+        if not NO_ARM <= state.last_arm[0] < self.arms:
+            raise ValueError(f"the arm played last is {state.last_arm[0]}; there is no such arm")
+        if self.skipping:
+            check_slots(state.skippable, [play[WEIGHT] for play in plays])
 
     def with_arms(self, state: ConcealedState, kept: Sequence[int], added: int) -> ConcealedState:
         entered: ConcealedState = with_entrants(self, state, kept, added)

@@ -6,6 +6,7 @@ is waited for no longer, and its loss is ignored if it comes.
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -67,6 +68,18 @@ def with_free_slots(plays: SkippablePlays, least: int) -> SkippablePlays:
     larger.free[1 : 1 + free] = plays.free[1 : 1 + free]
     larger.free[1 + free : 1 + free + added] = np.arange(room, room + added)
     return larger._replace(newest=plays.newest, played=plays.played, skipped=plays.skipped)
+
+
+def check_slots(plays: SkippablePlays, taken: Sequence[float]) -> None:
+    """Make sure that every slot that is named is there, and free or taken by one play."""
+    room, free = plays.weight.size, int(plays.free[0])
+    if not 0 <= free <= room or room + 1 != plays.free.size:
+        raise ValueError(f"there are {free} free slots of {room}")
+    if sorted([*plays.free[1 : 1 + free], *taken]) != list(range(room)):
+        raise ValueError("the plays and the free slots are not all slots, each once")
+    for links in (plays.older, plays.newer, plays.newest):
+        if links.size and not (links.min() >= NONE and links.max() < room):
+            raise ValueError(f"a list of plays leads to a slot beyond {room}")
 
 
 def skipped_rounds(plays: SkippablePlays) -> set[int]:
