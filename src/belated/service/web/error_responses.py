@@ -63,7 +63,7 @@ def error_response(error: RequestError, request_id: str | None) -> JSONResponse:
     """An error as a response."""
     headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, UnauthorizedError) else {}
     if isinstance(error, RateLimitError | UnavailableError):
-        headers["Retry-After"] = "1"
+        headers["Retry-After"] = str(error.more.get("retry_after", 1))
     body = {**details(error), "request_id": request_id}
     return JSONResponse(body, error.status, headers, media_type=PROBLEM)
 
