@@ -46,9 +46,9 @@ LAYERS = {
     ],
     "belated.service": ["store", "core", "admin", "web", "run"],
     "belated.service.web": [
-        "auth", "forgery", "metrics", "models", "monitoring_models", "views", "error_responses",
-        "request_bodies", "json_response", "fast_routes", "bridge", "problem_metrics",
-        "tracing",
+        "auth", "backlog", "forgery", "metrics", "models", "monitoring_models", "views",
+        "error_responses", "request_bodies", "json_response", "fast_routes", "bridge",
+        "problem_metrics", "tracing",
         "auth_middleware", "readiness", "request_log", "dependencies", "dashboard", "keys",
         "decisions", "monitoring", "problems", "compat",
     ],

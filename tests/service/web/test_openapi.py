@@ -58,12 +58,11 @@ def things_to_know(server: Server, key: str) -> str:
     return KNOWN.format(ticket=ticket) + "".join(ended)
 
 
-def test_no_request_makes_it_fail(tmp_path: Path) -> None:
+def test_no_request_makes_it_fail(address: str, tmp_path: Path) -> None:
     """Schemathesis over the whole document, with keys on: no 5xx, all answers as documented."""
-    database = str(tmp_path / "belated.db")
-    key = made_key(database, "admin:*", "ask:*", "tell:*")
+    key = made_key(address, "admin:*", "ask:*", "tell:*")
     known = tmp_path / "schemathesis.toml"
-    with serving(database, "--log-level", "info") as server:
+    with serving(address, "--log-level", "info") as server:
         known.write_text(things_to_know(server, key))
         said = requests_sent(
             server, key, tmp_path, "--phases", "coverage,fuzzing", "--exclude-path", "/v1/keys/{id}"

@@ -20,6 +20,7 @@ Then come the routes:
 Routes use these:
 
 - `bridge`: `Bridge` passes requests from the event loop to the commit thread, and answers back
+- `backlog`: how long a request would wait; refused at once if that is too long
 - `dependencies`: the bridge and the caller, as arguments of routes
 - `models`, `monitoring_models`: the wire forms (`...Body`), as the OpenAPI document shows them
 - `request_bodies`, `json_response`: bodies read and written without the framework's overhead

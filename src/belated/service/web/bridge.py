@@ -15,6 +15,7 @@ from belated.service.core.errors import UnavailableError
 from belated.service.core.requests import Request, RunOnThread
 from belated.service.store import Store, StoreUnavailable
 from belated.service.web.auth import Authenticator
+from belated.service.web.backlog import Backlog
 from belated.service.web.metrics import Metrics
 
 log = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ class Bridge:
         self._loop = asyncio.get_running_loop()
         self._thread: CommitThread | None = None
         self._gathered: list[Job] = []
+        self._backlog = Backlog()
 
     async def open(self, seed: int | None) -> None:
         """Start the commit thread, which first folds the journal."""
@@ -57,6 +59,9 @@ class Bridge:
         """Have the commit thread carry out a request; returns its answer or raises its error."""
         if self._thread is None:
             raise UnavailableError("the service is starting")
+        if not isinstance(request, RunOnThread):  # these are few, and look after the rest
+            self._backlog.check()
+        self._backlog.add()
         answer: asyncio.Future[Any] = self._loop.create_future()
         if not self._gathered:
             self._loop.call_soon(self._hand_over)
@@ -74,7 +79,7 @@ class Bridge:
         try:
             self._thread.submit(jobs)
         except UnavailableError as error:
-            settle([(job.token, error) for job in jobs])
+            self._settle([(job.token, error) for job in jobs])
 
     async def run_on_thread(self, work: Any) -> Any:
         """Call `work(store, replicas)` on the commit thread, between two batches."""
@@ -89,7 +94,11 @@ class Bridge:
 
     def _deliver(self, replies: Replies) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended, so nobody waits any more
-            self._loop.call_soon_threadsafe(settle, replies)
+            self._loop.call_soon_threadsafe(self._settle, replies)
+
+    def _settle(self, replies: Replies) -> None:
+        self._backlog.answered(len(replies))
+        settle(replies)
 
     async def renew_keys(self) -> None:
         """Read the keys again: another process may have made or revoked some."""

@@ -66,7 +66,7 @@ def error_response(error: RequestError, request_id: str | None, path: str = "") 
     """An error as a response to a request for this path."""
     headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, UnauthorizedError) else {}
     if isinstance(error, RateLimitError | UnavailableError):
-        headers["Retry-After"] = "1"
+        headers["Retry-After"] = str(error.more.get("retry_after", 1))
     body = {**details(error), "request_id": request_id}
     if OF_PERSONALIZER.search(path):
         body["error"] = {"code": error.kind, "message": str(error)}
