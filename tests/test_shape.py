@@ -28,9 +28,9 @@ from tests.import_graph import (
 # with a dot is one module of a package that has a layer of its own.
 LAYERS = {
     "belated": [
-        "lazy", "types", "arrays", "specs", "checks", "table_files", "interrupts", "client", "ftrl", "compiled",
-        "numerics", "compiled.jit", "compiled.entries", "compiled.worker", "compiled.background",
-        "compiled.preparing", "compiled.ask_tell", "solvers", "learners", "environments", "play",
+        "lazy", "types", "arrays", "specs", "checks", "table_files", "interrupts", "client", "ftrl",
+        "compiled", "numerics", "compiled.jit", "compiled.entries", "compiled.worker",
+        "compiled.background", "compiled.preparing", "compiled.ask_tell", "solvers", "learners", "environments", "play",
         "analysis",
         "comparison", "replay", "sweep", "stress", "report", "asktell", "service", "cli",
         "__main__",

@@ -123,10 +123,10 @@ from belated.sweep.sweep_store import SweepStore
 put, stored = SweepStore.put, []
 
 def put_and_press(store, key, outcome):
+    put(store, key, outcome)
+    stored.append(key)
     if len(stored) == 20:
         os.killpg(os.getpgrp(), signal.SIGINT)
-    stored.append(key)
-    return put(store, key, outcome)
 
 SweepStore.put = put_and_press
 sweep()

@@ -369,7 +369,7 @@ def test_an_interrupt_keeps_what_is_done_and_ends_the_workers(tmp_path: Path) ->
 
     def interrupt(stored: int, total: int) -> None:
         if stored == 3:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
     grid, path, awake = small(8), tmp_path / "sweep.db", tmp_path / "awake"
     with pytest.raises(KeyboardInterrupt, match="3 of 8 runs are stored; the same sweep goes on"):

@@ -120,6 +120,8 @@ class _ComparisonThreads:
                     with contextlib.suppress(queue.Empty):
                         finished.get(timeout=POLL).result()
                         left -= 1
+            except KeyboardInterrupt:
+                return True
             finally:
                 self.stop.set()
                 pool.shutdown(cancel_futures=True)

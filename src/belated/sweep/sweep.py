@@ -192,7 +192,9 @@ class _SweepRunner:
                         with contextlib.suppress(queue.Empty):
                             self._take(self.finished.get(timeout=POLL))
             if self.waiting or self.under_way:
-                raise KeyboardInterrupt(self._state())
+                raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(self._state()) from None
         finally:
             self.workers.close(list(self.under_way))
 
