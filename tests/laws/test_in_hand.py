@@ -76,7 +76,11 @@ def test_who_learns_in_order_may_be_told_in_any(kind: Kind, data: st.DataObject)
 @pytest.mark.parametrize("kind", list(GROWING.values()), ids=list(GROWING))
 def test_states_that_grow_are_given_room_by_hand(kind: Kind) -> None:
     """With dozens of plays under way, through many portions of rounds, saved and resumed."""
-    options = {"hint": "recent"} if kind.name in ("adahedged", "dorm", "dorm-plus", "dub") else {}
+    options: dict[str, Any] = {}
+    if kind.name in ("adahedged", "dorm", "dorm-plus", "dub"):
+        options = {"hint": "recent"}
+    elif kind.name == "concealed":
+        options = {"variant": "repaired", "skipping": True}
     game = long_game(kind, 150, **options)
     learner = in_hand(game)
     size = size_of(learner._runner.workspace.state)

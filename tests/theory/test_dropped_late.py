@@ -50,7 +50,8 @@ def test_it_costs_more_than_to_have_learned_and_less_than_not_to_learn() -> None
     practical, trusted = lost_at_last(PracticalBandit(ARMS))
     assert all(trusted[:CALM])
     assert not any(trusted[CALM + PERVERSE :])
-    repaired, _ = lost_at_last(Concealed(ARMS, variant="repaired", max_missing=DELAY + 1))
+    promised = {"gamma_bound": "max_missing", "max_missing": DELAY + 1}
+    repaired, _ = lost_at_last(Concealed(ARMS, variant="repaired", **promised))  # type: ignore[arg-type]
     last = losses()[CALM + PERVERSE :]
     uniform = float((last.mean(axis=1) - last[:, 0]).sum())
     assert (practical, repaired, uniform) == pytest.approx((627, 221, 733), abs=1.0)

@@ -43,7 +43,7 @@ class Game:
     def __init__(self, seed: int) -> None:
         self.random = np.random.default_rng(seed)
         self.learner = PracticalBandit(ARMS, patience=0.0)
-        self.repaired = Concealed(ARMS, variant="repaired")
+        self.repaired = Concealed(ARMS, variant="repaired", gamma_bound="max_missing")
         self.state, self.beside = self.learner.start(), self.repaired.start()
         self.due: dict[int, list[Waiting]] = {}
         self.trusted: list[bool] = []

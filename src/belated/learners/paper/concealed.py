@@ -37,7 +37,7 @@ from belated.solvers.concealed import WORK, solve_concealed
 from belated.types import Need, Setting
 
 DIVISOR, WEIGHT = range(2)  # the columns of a play; with skipping, its slot is in the second
-FIRST_ROOM = 16  # for outstanding plays, with skipping
+FIRST_ROOM = 1  # for outstanding plays, with skipping; `reserved` makes more
 GammaWeight = Literal["q", "q+eps"]
 GammaBound = Literal["max_missing", "waiting"]
 
