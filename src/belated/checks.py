@@ -7,10 +7,12 @@ from typing import Any, SupportsFloat
 
 import numpy as np
 
+from belated.arrays import Floats
 from belated.types import Arm
 
 MOST_ARMS = 10**7
 MOST_ROUNDS = 10**15
+SUMS_TO_ONE = 1e-12  # how far the sum of a policy's probabilities may be from 1
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,29 @@ def as_count(value: Any, name: str, least: int, most: int | None = None) -> int:
     if not whole or value < least or (most is not None and value > most):
         raise ValueError(f"{name} is {value!r}; it must be {rule}")
     return int(value)
+
+
+def checked_advice(advice: Any, policies: int, arms: int) -> Floats:
+    """What each policy advises, as an array with a row for each policy: distributions over arms."""
+    try:
+        table = np.array(advice, dtype=np.float64)
+    except (TypeError, ValueError):
+        table = np.empty(0)
+    if table.shape != (policies, arms):
+        raise ValueError(
+            f"advice must be a table with a row for each of {policies} policies and a number for "
+            f"each of {arms} arms"
+        )
+    for n, row in enumerate(table):
+        if not (np.isfinite(row).all() and (row >= 0.0).all()):
+            raise ValueError(f"policy {n} advises {row.tolist()}; no probability may be below 0")
+        if not row.any():
+            raise ValueError(f"policy {n} advises nothing; it must give some arm a probability")
+        if abs(math.fsum(row) - 1.0) > SUMS_TO_ONE:
+            raise ValueError(
+                f"policy {n} advises probabilities with the sum {math.fsum(row)!r}; it must be 1"
+            )
+    return table
 
 
 def checked_prior(prior: Sequence[float] | None, arms: int) -> tuple[float, ...]:

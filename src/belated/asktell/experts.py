@@ -181,7 +181,7 @@ class ExpertSession(Session):
             raise ValueError(
                 f"the ticket {saved.ticket.id!r} must have a play for each expert that was not told"
             )
-        plays = np.zeros((len(self.arms), self._learner.play_width))
+        plays = np.zeros((len(self.arms), self._learner.row_width))
         for arm, play in saved.plays.items():
             plays[arm] = play
         return OpenRound(weights, plays, saved.told.losses)

@@ -41,6 +41,7 @@ class Stretch(NamedTuple):
     losses: Floats
     delays: Counts
     missing: Counts  # rho_t(i)
+    advice: Floats | None = None  # xi_t(n, i) by round, policy and arm, if there are policies
 
     @property
     def end(self) -> int:
