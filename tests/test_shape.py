@@ -37,7 +37,7 @@ LAYERS = {
     ],
     "belated.learners": [
         "states", "contract", "needs", "new_arms", "whole_rounds", "driver", "uniform", "paper",
-        "practical", "adversarial", "tsallis", "stochastic", "experts", "optimistic",
+        "advice", "practical", "adversarial", "tsallis", "stochastic", "experts", "optimistic",
         "wrappers.copies", "registry", "wrappers",
     ],
     "belated.asktell": [

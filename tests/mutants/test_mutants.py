@@ -63,19 +63,19 @@ FAULTS = [
     Fault(
         "correction without rho (full)",
         FULL,
-        "        state.arrived[WEIGHED, arm] += loss * (1.0 + play[MISSING])\n",
+        "        state.arrived[WEIGHED, arm] += loss * (1.0 + missing)\n",
         "        state.arrived[WEIGHED, arm] += loss\n",
     ),
     Fault(
         "no correction (full)",
         FULL,
-        "        state.arrived[WEIGHED, arm] += loss * (1.0 + play[MISSING])\n",
+        "        state.arrived[WEIGHED, arm] += loss * (1.0 + missing)\n",
         "",
     ),
     Fault(
         "correction without rho after the rates have changed (full)",
         FULL,
-        "+= loss + 4.0 * eta[j] * (loss * (1.0 + play[MISSING]))",
+        "+= loss + 4.0 * eta[j] * (loss * (1.0 + missing))",
         "+= loss + 4.0 * eta[j] * loss",
     ),
     Fault(
@@ -131,13 +131,13 @@ FAULTS = [
     Fault(
         "rates of the arrival round (full)",
         FULL,
-        "    fill_rates(state.steps, state.damped, play[MOST_MISSING], eta)\n",
+        "    fill_rates(state.steps, state.damped, most_missing, eta)\n",
         "    fill_rates(state.steps, state.damped, float(most_missing_now(state)), eta)\n",
     ),
     Fault(
         "rho of the arrival round (full)",
         FULL,
-        "        state.arrived[WEIGHED, arm] += loss * (1.0 + play[MISSING])\n",
+        "        state.arrived[WEIGHED, arm] += loss * (1.0 + missing)\n",
         "        state.arrived[WEIGHED, arm] += loss * (1.0 + state.missing[arm])\n",
     ),
     Fault(

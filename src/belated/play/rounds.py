@@ -39,13 +39,15 @@ class Tally(NamedTuple):
 
     totals has the sums of <q_t, l_t>, l_t(i_t) and <q_t, rho_t>. By arm, weights is the sum of q_t
     and plays the number of plays. By strategy, strategies is the sum of <q_t^m, l_t>, or None if
-    the learner mixes no strategies.
+    the learner mixes no strategies; weighed has these losses times the multiples in the learner's
+    info, or is None if there are none.
     """
 
     totals: Floats
     weights: Floats
     plays: Counts
     strategies: Floats | None
+    weighed: Floats | None
 
 
 class RunState(NamedTuple):
@@ -90,7 +92,7 @@ def play_rounds(
         predict(state, prediction)
         arm = NO_ARM if full_information else draw(stream, q)
         add_up(tally, q, arm, losses, missing, row)
-        add_up_strategies(tally.strategies, prediction, losses, row)
+        add_up_strategies(tally.strategies, tally.weighed, prediction, losses, row)
         if tells_delay:
             delay = delays[row, arm]
             plays[0, 0] = np.inf if delay == NEVER else delay
@@ -157,13 +159,24 @@ def add_up(tally: Tally, q: Floats, arm: int, losses: Floats, missing: Counts, r
 
 @compiled
 def add_up_strategies(
-    sums: Floats | None, prediction: Prediction, losses: Floats, row: int
+    sums: Floats | None, weighed: Floats | None, prediction: Prediction, losses: Floats, row: int
 ) -> None:
     """Add the loss of each strategy in the round; compiled to nothing if the learner mixes none."""
     if sums is None:
         return
     for m in range(sums.shape[0]):
-        sums[m] += product(prediction.info.strategies[m], losses[row])
+        loss = product(prediction.info.strategies[m], losses[row])
+        sums[m] += loss
+        add_up_weighed(weighed, prediction, loss, m)
+
+
+@compiled
+def add_up_weighed(weighed: Floats | None, prediction: Prediction, loss: float, m: int) -> None:
+    """Add the loss of a strategy times its multiples; compiled to nothing if there are none."""
+    if weighed is None:
+        return
+    for j in range(weighed.shape[1]):
+        weighed[m, j] += prediction.info.multiples[m, j] * loss
 
 
 @compiled

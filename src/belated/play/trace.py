@@ -33,6 +33,7 @@ class Trace:
     plays: Counts
     expected_missing: float  # sum_t <q_t, rho_t>
     strategies: Floats  # sum_t <q_t^m, l_t> of each strategy that the learner mixes, if any
+    weighed: Floats  # sum_t f_t(m, j) <q_t^m, l_t>, if the learner's info has multiples f
     last: Floats  # q_T
     eta: Floats  # the rates of the last prediction
     info: Any  # the learner's own info in the last prediction
@@ -87,6 +88,7 @@ class Recorder:
         prediction: Any,
         plays: Counts,
         strategies: Floats,
+        weighed: Floats,
         expected_missing: float,
     ) -> Trace:
         """Return the trace of the whole run."""
@@ -101,6 +103,7 @@ class Recorder:
             plays=plays,
             expected_missing=expected_missing,
             strategies=strategies,
+            weighed=weighed,
             last=np.array(prediction.q),
             eta=np.array(getattr(prediction, "eta", _NONE), dtype=np.float64),
             info=copied(getattr(prediction, "info", NO_INFO)),
@@ -112,6 +115,12 @@ def no_losses(prediction: Any) -> Floats:
     """Return a zero for each strategy that the learner mixes; most learners mix none."""
     info = getattr(prediction, "info", NO_INFO)
     return np.zeros(len(info.strategies) if hasattr(info, "strategies") else 0)
+
+
+def no_weighed_losses(prediction: Any) -> Floats:
+    """Return a zero for each multiple in a learner's info; most learners have none."""
+    info = getattr(prediction, "info", NO_INFO)
+    return np.zeros(info.multiples.shape if hasattr(info, "multiples") else (0, 0))
 
 
 def rates_of(prediction: Any) -> Floats:

@@ -1,0 +1,73 @@
+"""What learners over policies share: the policies, their prior, and the mixture of their advice.
+
+The advice of the coming round is a part of the learner's state: whoever drives the learner puts it
+there (`Learner.advise`) before `predict` is called. It stands until there is other advice. So a
+state is all that a round depends on, as with every learner, and saving, copying and comparing
+states need know nothing of advice.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from belated.arrays import Floats
+from belated.checks import as_count, checked_prior
+from belated.compiled.kernels import compiled
+from belated.learners.contract import Learner
+from belated.types import Covers, Need
+
+
+@compiled
+def mix(weights: Floats, advice: Floats, q: Floats) -> None:
+    """Fill in q_t(i) = sum_n p_t(n) xi_t(n, i), the mixture of what the policies advise."""
+    for i in range(q.shape[0]):
+        q[i] = 0.0
+    for n in range(weights.shape[0]):
+        weight = weights[n]
+        for i in range(q.shape[0]):
+            q[i] += weight * advice[n, i]
+
+
+@compiled
+def copy_table(table: Floats, copy: Floats) -> None:
+    """Copy a table of two dimensions into another one."""
+    for n in range(table.shape[0]):
+        for i in range(table.shape[1]):
+            copy[n, i] = table[n, i]
+
+
+@dataclass(frozen=True)
+class OverPolicies(Learner):
+    """A learner that weighs policies; it has `policies` of them, and a `prior` over them.
+
+    If no number of policies is given, there is one for each arm, which always advises that arm.
+    With a number given, each policy advises all arms alike until it is told what they advise.
+    """
+
+    policies: int | None = None
+    prior: Sequence[float] | None = None
+
+    needs: ClassVar[tuple[Need, ...]] = (Need.ADVICE,)
+    covers: ClassVar[Covers] = Covers.ANY
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.policies is not None:
+            object.__setattr__(self, "policies", as_count(self.policies, "policies", 1))
+        prior = checked_prior(self.prior, self.size)
+        if 0.0 in prior:
+            raise ValueError("prior holds 0.0; every policy must have a weight above 0")
+        object.__setattr__(self, "prior", prior)
+
+    @property
+    def size(self) -> int:
+        """N, the number of policies."""
+        return self.arms if self.policies is None else self.policies
+
+    def first_advice(self) -> Floats:
+        """What the policies advise until there is other advice."""
+        if self.policies is None:
+            return np.eye(self.arms)
+        return np.full((self.policies, self.arms), 1.0 / self.arms)
