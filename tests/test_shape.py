@@ -42,7 +42,7 @@ LAYERS = {
     ],
     "belated.asktell": [
         "options", "runners", "ticket_rules", "learner_options", "ticket_book", "held_rounds",
-        "session_state", "saving", "session", "experts", "bandits", "loading",
+        "session_state", "saving", "session", "advised", "experts", "bandits", "loading",
     ],
     "belated.service": ["store", "core", "admin", "web", "run"],
     "belated.service.web": [

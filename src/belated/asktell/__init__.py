@@ -17,6 +17,7 @@ The modules, each of which imports only from those above it:
 - `saving`: these records as text
 - `runners`: which compiled steps run a learner
 - `session`: `Session`, which bandits and experts share: fast path, slow path, promises, reports
+- `advised`: advice that policies give with each ask
 - `bandits`, `experts`: the public classes
 - `loading`: sessions from text
 """

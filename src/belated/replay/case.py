@@ -202,7 +202,7 @@ def _advice(value: object, rounds: int, policies: int, arms: int) -> NDArray[np.
     for t, table in enumerate(value, 1):
         try:
             plain = all(isinstance(row, list) and all(map(_number, row)) for row in table)
-            tables.append(checked_advice(table if plain else None, policies, arms))
+            tables.append(checked_advice(table if plain else None, range(policies), arms))
         except (TypeError, ValueError) as error:
             raise ValueError(f"in round {t}: {error}") from None
     return np.array(tables)

@@ -13,10 +13,10 @@ from typing import ClassVar
 import numpy as np
 
 from belated.arrays import Floats
-from belated.checks import as_count, checked_prior
+from belated.checks import as_names, checked_prior
 from belated.compiled.kernels import compiled
 from belated.learners.contract import Learner
-from belated.types import Covers, Need
+from belated.types import Arm, Covers, Need
 
 
 @compiled
@@ -40,13 +40,13 @@ def copy_table(table: Floats, copy: Floats) -> None:
 
 @dataclass(frozen=True)
 class OverPolicies(Learner):
-    """A learner that weighs policies; it has `policies` of them, and a `prior` over them.
+    """A learner that weighs policies: their names, or how many there are, and a prior over them.
 
-    If no number of policies is given, there is one for each arm, which always advises that arm.
-    With a number given, each policy advises all arms alike until it is told what they advise.
+    If none are given, there is one for each arm, which always advises that arm. Policies that are
+    given advise all arms alike until there is other advice.
     """
 
-    policies: int | None = None
+    policies: Sequence[Arm] | int | None = None
     prior: Sequence[float] | None = None
 
     needs: ClassVar[tuple[Need, ...]] = (Need.ADVICE,)
@@ -55,19 +55,24 @@ class OverPolicies(Learner):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.policies is not None:
-            object.__setattr__(self, "policies", as_count(self.policies, "policies", 1))
+            object.__setattr__(self, "policies", as_names(self.policies, "policies"))
         prior = checked_prior(self.prior, self.size)
         if 0.0 in prior:
             raise ValueError("prior holds 0.0; every policy must have a weight above 0")
         object.__setattr__(self, "prior", prior)
 
     @property
+    def policy_names(self) -> tuple[Arm, ...]:
+        """The names of the policies that give advice; empty if the arms stand for them."""
+        return () if self.policies is None else as_names(self.policies, "policies")
+
+    @property
     def size(self) -> int:
         """N, the number of policies."""
-        return self.arms if self.policies is None else self.policies
+        return len(self.policy_names) or self.arms
 
     def first_advice(self) -> Floats:
         """What the policies advise until there is other advice."""
         if self.policies is None:
             return np.eye(self.arms)
-        return np.full((self.policies, self.arms), 1.0 / self.arms)
+        return np.full((self.size, self.arms), 1.0 / self.arms)
