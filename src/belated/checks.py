@@ -166,7 +166,7 @@ def checked_advice(advice: Any, policies: Sequence[Arm], arms: int) -> Floats:
     return table
 
 
-def checked_prior(prior: Sequence[float] | None, arms: int) -> tuple[float, ...]:
+def checked_prior(prior: Sequence[float] | None, arms: int, word: str = "arm") -> tuple[float, ...]:
     """The prior pi of eq:fullinfoprior as a distribution, uniform if None."""
     if prior is None:
         return (1.0 / arms,) * arms
@@ -175,7 +175,9 @@ def checked_prior(prior: Sequence[float] | None, arms: int) -> tuple[float, ...]
         raise ValueError(f"prior is {prior!r}; it must be a list of weights")
     weights = tuple(as_number(weight, "prior") for weight in given)
     if len(weights) != arms:
-        raise ValueError(f"prior has {len(weights)} weights; it must have one for each arm, {arms}")
+        raise ValueError(
+            f"prior has {len(weights)} weights; it must have one for each {word}, {arms}"
+        )
     for weight in weights:
         if not 0.0 <= weight <= 1.0:
             raise ValueError(f"prior holds {weight!r}; every weight must be in [0, 1]")

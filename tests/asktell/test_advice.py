@@ -149,7 +149,9 @@ def test_policies_and_prior_are_checked_when_a_session_is_made() -> None:
             make(2, learner="exp4", policies=policies)
     with pytest.raises(ValueError, match="every policy must have a weight above 0"):
         make(2, learner="exp4", policies=2, prior=[1.0, 0.0])
-    with pytest.raises(ValueError, match="prior has 2 weights"):
+    with pytest.raises(
+        ValueError, match="prior has 2 weights; it must have one for each policy, 3"
+    ):
         make(2, learner="exp4", policies=3, prior=[0.5, 0.5])
 
 

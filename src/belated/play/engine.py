@@ -47,6 +47,7 @@ def first_run(learner: Learner, stream: NDArray[np.uint64]) -> RunState:
             strategies if strategies.size else None,
             weighed if weighed.size else None,
         ),
+        advice=np.empty((0, 0, 0)) if Need.ADVICE in learner.needs else None,
     )
 
 
@@ -88,8 +89,13 @@ class EngineRun:
         started = time.perf_counter()
         calendar = reserved(self.run.calendar, len(stretch.losses) * self.rows)
         state = self.learner.reserved(self.run.state, len(stretch.losses))
-        if calendar is not self.run.calendar or state is not self.run.state:
-            self.run = self.run._replace(calendar=calendar, state=state)
+        advice = stretch.advice if self.learner.takes_advice else self.run.advice
+        if (
+            calendar is not self.run.calendar
+            or state is not self.run.state
+            or advice is not self.run.advice
+        ):
+            self.run = self.run._replace(calendar=calendar, state=state, advice=advice)
             self.handle = Handle(self.run)
         run = self.run
         self._play(stretch, self.delivery.deliver(stretch))

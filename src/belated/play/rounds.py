@@ -51,7 +51,11 @@ class Tally(NamedTuple):
 
 
 class RunState(NamedTuple):
-    """All memory that changes while a learner plays a game."""
+    """All memory that a learner needs to play a game.
+
+    `advice` is what policies advise in the rounds that are played next, of shape (round, policy,
+    arm). It is empty if a learner that could take it has none, and None for all other learners.
+    """
 
     state: Any
     prediction: Prediction
@@ -59,6 +63,7 @@ class RunState(NamedTuple):
     stream: NDArray[np.uint64]
     calendar: Calendar
     tally: Tally
+    advice: Floats | None
 
 
 @compiled_step("play")
@@ -88,6 +93,7 @@ def play_rounds(
     for row in range(losses.shape[0]):
         now = first + row
         begin_round(calendar, now)
+        give_advice(state, here.advice, row)
         prediction.detailed[0] = row == losses.shape[0] - 1  # p is recorded only there
         predict(state, prediction)
         arm = NO_ARM if full_information else draw(stream, q)
@@ -111,6 +117,17 @@ def play_rounds(
                 absent = int(rows[at, rows.shape[1] - 1]) if tells_missing else NOT_TOLD
                 observe(state, in_force[at], arm_told, rows[at, LOSS], absent)
             entry, end = take(calendar, now)
+
+
+@compiled
+def give_advice(state: Any, advice: Floats | None, row: int) -> None:
+    """Put the advice of a round into the state; compiled to nothing if the learner takes none."""
+    if advice is None:
+        return
+    if advice.shape[0] > 0:
+        for n in range(advice.shape[1]):
+            for i in range(advice.shape[2]):
+                state.advice[n, i] = advice[row, n, i]
 
 
 @compiled

@@ -64,6 +64,7 @@ class Recorder:
     """Records the sums of a run at its checkpoints, and makes the trace of the run."""
 
     def __init__(self, learner: Any, game: Game) -> None:
+        check_policies(learner, game)
         count, arms = game.checkpoints.size, game.environment.arms
         self.learner = learner
         self.checkpoints = game.checkpoints
@@ -108,6 +109,15 @@ class Recorder:
             eta=np.array(getattr(prediction, "eta", _NONE), dtype=np.float64),
             info=copied(getattr(prediction, "info", NO_INFO)),
             seconds=self.seconds,
+        )
+
+
+def check_policies(learner: Any, game: Game) -> None:
+    """Make sure that as many policies give advice in the game as the learner weighs."""
+    weighed, given = len(getattr(learner, "policy_names", ())), len(game.environment.policies)
+    if weighed not in (0, given):
+        raise ValueError(
+            f"{type(learner).__name__} has {weighed} policies; in the game {given} give advice"
         )
 
 

@@ -56,7 +56,8 @@ class OverPolicies(Learner):
         super().__post_init__()
         if self.policies is not None:
             object.__setattr__(self, "policies", as_names(self.policies, "policies"))
-        prior = checked_prior(self.prior, self.size)
+        word = "arm" if self.policies is None else "policy"
+        prior = checked_prior(self.prior, self.size, word)
         if 0.0 in prior:
             raise ValueError("prior holds 0.0; every policy must have a weight above 0")
         object.__setattr__(self, "prior", prior)
@@ -65,6 +66,10 @@ class OverPolicies(Learner):
     def policy_names(self) -> tuple[Arm, ...]:
         """The names of the policies that give advice; empty if the arms stand for them."""
         return () if self.policies is None else as_names(self.policies, "policies")
+
+    @property
+    def takes_advice(self) -> bool:
+        return self.policies is not None
 
     @property
     def size(self) -> int:
