@@ -62,7 +62,8 @@ def test_the_compiled_game_equals_its_readable_twin(name: str, sizes: tuple[int,
     assert learner.size == sizes[2]
     trace = engine.play(learner, game, DRAWS)
     assert_equal(trace, play.play(learner, game, DRAWS))
-    assert trace.strategies == pytest.approx(sum_up(game).policy_losses, rel=1e-12)
+    if isinstance(learner, Advice):
+        assert trace.strategies == pytest.approx(sum_up(game).policy_losses, rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -89,14 +89,12 @@ class EngineRun:
         started = time.perf_counter()
         calendar = reserved(self.run.calendar, len(stretch.losses) * self.rows)
         state = self.learner.reserved(self.run.state, len(stretch.losses))
-        advice = stretch.advice if self.learner.takes_advice else self.run.advice
-        if (
-            calendar is not self.run.calendar
-            or state is not self.run.state
-            or advice is not self.run.advice
-        ):
-            self.run = self.run._replace(calendar=calendar, state=state, advice=advice)
+        if calendar is not self.run.calendar or state is not self.run.state:
+            self.run = self.run._replace(calendar=calendar, state=state)
             self.handle = Handle(self.run)
+        if self.learner.takes_advice:
+            self.run = self.run._replace(advice=stretch.advice)
+            self.handle.exchange_last(self.run)
         run = self.run
         self._play(stretch, self.delivery.deliver(stretch))
         self.recorder.seconds += time.perf_counter() - started

@@ -126,8 +126,7 @@ def give_advice(state: Any, advice: Floats | None, row: int) -> None:
         return
     if advice.shape[0] > 0:
         for n in range(advice.shape[1]):
-            for i in range(advice.shape[2]):
-                state.advice[n, i] = advice[row, n, i]
+            copy(advice[row, n], state.advice[n])
 
 
 @compiled
@@ -194,6 +193,16 @@ def add_up_weighed(weighed: Floats | None, prediction: Prediction, loss: float, 
         return
     for j in range(weighed.shape[1]):
         weighed[m, j] += prediction.info.multiples[m, j] * loss
+
+
+@compiled
+def copy(numbers: Floats, place: Floats) -> None:
+    """Copy an array of one dimension, several numbers at once."""
+    end = whole(numbers.shape[0])
+    for i in range(0, end, LANES):
+        store_whole(place, i, load_whole(numbers, i))
+    for i in range(end, numbers.shape[0]):
+        place[i] = numbers[i]
 
 
 @compiled

@@ -13,7 +13,7 @@ import numpy as np
 from belated.arrays import Counts, Floats
 from belated.checks import MOST_ROUNDS, as_count
 from belated.compiled.kernels import compiled
-from belated.learners.advice.policies import OverPolicies, copy_table, mix
+from belated.learners.advice.policies import OverPolicies, mix
 from belated.learners.contract import (
     Certificate,
     GameOutcome,
@@ -70,16 +70,17 @@ def predict(state: AdviceState, prediction: Prediction) -> None:
     inner.detailed[0] = prediction.detailed[0]
     predict_policies(state.policies, inner)
     mix(inner.q, state.advice, prediction.q)
-    copy_table(state.advice, info.strategies)
     for j in range(inner.eta.shape[0]):
         prediction.eta[j] = inner.eta[j]
     for n in range(missing.shape[0]):
         info.weights[n] = inner.q[n]
         info.missing[n] = missing[n]
+        for i in range(prediction.q.shape[0]):
+            info.strategies[n, i] = state.advice[n, i]
         for j in range(inner.eta.shape[0]):
             info.multiples[n, j] = inner.eta[j] * (1.0 + missing[n])
-    if prediction.detailed[0] == 1:
-        copy_table(inner.p, prediction.p)
+            if prediction.detailed[0] == 1:
+                prediction.p[n, j] = inner.p[n, j]
 
 
 @compiled

@@ -13,7 +13,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
-from belated.learners.advice.policies import OverPolicies, copy_table, mix
+from belated.learners.advice.policies import OverPolicies, mix
 from belated.learners.contract import Prediction, Verbs
 from belated.numerics.exact_sums import add_exactly
 from belated.numerics.exponential_weights import weigh_exponentially
@@ -42,14 +42,13 @@ class AdviceBanditInfo(NamedTuple):
     """The weights of the policies and what they rest on.
 
     weights is p_t(n), waiting is w_t(n), most_waiting is W_t and spent the sum of v_s + z_s over
-    the rounds before. strategies is the advice of the round. exponents is working space.
+    the rounds before. exponents is working space.
     """
 
     weights: Floats
     waiting: Floats
     most_waiting: Floats
     spent: Floats
-    strategies: Floats
     exponents: Floats
 
 
@@ -73,7 +72,6 @@ def predict(state: AdviceBanditState, prediction: Prediction) -> None:
         info.exponents[n] = gamma * state.losses[n] - state.log_prior[n]
     weigh_exponentially(info.exponents, 1.0, info.weights)
     mix(info.weights, advice, prediction.q)
-    copy_table(advice, info.strategies)
     prediction.gamma[0] = gamma
     info.most_waiting[0] = most
     info.spent[0] = state.spent[0]
@@ -155,7 +153,6 @@ class AdviceBandit(OverPolicies):
             waiting=np.zeros(size),
             most_waiting=np.zeros(1),
             spent=np.zeros(1),
-            strategies=np.zeros((size, self.arms)),
             exponents=np.zeros(size),
         )
         return Prediction.blank(self.arms, gamma=1, info=info)

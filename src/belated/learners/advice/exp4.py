@@ -12,7 +12,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
-from belated.learners.advice.policies import OverPolicies, copy_table, mix
+from belated.learners.advice.policies import OverPolicies, mix
 from belated.learners.contract import Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.importance_weights import divisor
@@ -29,10 +29,9 @@ class Exp4State(NamedTuple):
 
 
 class Exp4Info(NamedTuple):
-    """The weights of the policies, and the advice of the round; exponents is working space."""
+    """The weights of the policies; exponents is working space."""
 
     weights: Floats
-    strategies: Floats
     exponents: Floats
 
 
@@ -45,7 +44,6 @@ def predict(state: Exp4State, prediction: Prediction) -> None:
         info.exponents[n] = eta * state.losses[n] - state.log_prior[n]
     weigh_exponentially(info.exponents, 1.0, info.weights)
     mix(info.weights, advice, prediction.q)
-    copy_table(advice, info.strategies)
     prediction.eta[0] = eta
 
 
@@ -101,5 +99,5 @@ class Exp4(OverPolicies):
 
     def blank(self) -> Prediction:
         size = self.size
-        info = Exp4Info(np.zeros(size), np.zeros((size, self.arms)), np.zeros(size))
+        info = Exp4Info(weights=np.zeros(size), exponents=np.zeros(size))
         return Prediction.blank(self.arms, eta=1, info=info)

@@ -16,26 +16,27 @@ from belated.arrays import Floats
 from belated.checks import as_names, checked_prior
 from belated.compiled.kernels import compiled
 from belated.learners.contract import Learner
+from belated.numerics.lanes import LANES, Lanes, load, spread, store_part, store_whole, whole
 from belated.types import Arm, Covers, Need
 
 
 @compiled
 def mix(weights: Floats, advice: Floats, q: Floats) -> None:
     """Fill in q_t(i) = sum_n p_t(n) xi_t(n, i), the mixture of what the policies advise."""
-    for i in range(q.shape[0]):
-        q[i] = 0.0
-    for n in range(weights.shape[0]):
-        weight = weights[n]
-        for i in range(q.shape[0]):
-            q[i] += weight * advice[n, i]
+    end = whole(q.shape[0])
+    for i in range(0, end, LANES):
+        store_whole(q, i, mixed(weights, advice, i, False))
+    if end < q.shape[0]:
+        store_part(q, end, mixed(weights, advice, end, True))
 
 
 @compiled
-def copy_table(table: Floats, copy: Floats) -> None:
-    """Copy a table of two dimensions into another one."""
-    for n in range(table.shape[0]):
-        for i in range(table.shape[1]):
-            copy[n, i] = table[n, i]
+def mixed(weights: Floats, advice: Floats, i: int, part: bool) -> Lanes:
+    """Return the mixture for the four arms from i on."""
+    sum_ = spread(0.0)
+    for n in range(weights.shape[0]):
+        sum_ = sum_ + weights[n] * load(advice[n], i, 0.0, part)
+    return sum_
 
 
 @dataclass(frozen=True)
