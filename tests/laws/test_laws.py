@@ -16,6 +16,7 @@ from scipy.optimize import brentq
 from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER
 from belated.learners.advice.advice import Advice
+from belated.learners.advice.advice_bandit import AdviceBandit
 from belated.learners.contract import Learner, PaperLearner
 from belated.learners.driver import driver_for
 from belated.learners.paper.concealed import Concealed
@@ -145,6 +146,8 @@ def played(
         assert_certified(game.losses, game.delays, predictions, learner.prior)
     if isinstance(learner, Advice):
         assert_policies_certified(learner, game.losses, predictions)
+    if isinstance(learner, AdviceBandit):
+        assert (np.diff([each.gamma[0] for each in predictions]) <= 0.0).all()
     if isinstance(learner, PracticalExperts) and start is None:
         assert practical_certificate(learner, game.losses, predictions).holds
     return q

@@ -103,6 +103,9 @@ def test_policies_that_see_the_context_beat_every_arm() -> None:
         ahead = all(trace.loss < least - 20.0 for trace, least in zip(traces, best, strict=True))
         assert ahead == (name in LEARNERS), name
     assert found.game_sums[0].policies[0] == "reads the context"
+    assert [found.bound(k).label for k in range(2)] == ["Theorem 5", "Theorem 6"]
+    assert found.certificate(0) is not None
+    assert found.faults() == []
 
 
 def test_contexts_do_not_depend_on_how_a_game_is_cut() -> None:
