@@ -10,8 +10,10 @@ from belated.analysis.certificates import certificate
 from belated.analysis.regret import regrets
 from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER, missing_counts
+from belated.learners.advice.advice import Advice
 from belated.learners.contract import Learner
 from belated.learners.driver import PlayableLearner, driver_for
+from belated.learners.paper.full_information_certificate import certificate_from
 from belated.play.game import Stretch
 from belated.play.readable import Choice, RoundRecord, rounds_of
 
@@ -57,6 +59,20 @@ def assert_certified(
     bound = certificate(losses, missing_counts(delays), rates, np.array(prior))
     q = np.array([prediction.q for prediction in predictions])
     regret = regrets(float((q * losses).sum()), losses.sum(axis=0))
+    assert (regret[:, None] <= bound * (1 + 1e-12) + 1e-12).all()
+
+
+def assert_policies_certified(learner: Advice, losses: Floats, predictions: Sequence[Any]) -> None:
+    """A run of the learner over policies keeps Theorem 5's bound for every policy and rate."""
+    lost = np.array(
+        [each.info.strategies @ row for each, row in zip(predictions, losses, strict=True)]
+    )
+    multiples = np.array([each.info.multiples for each in predictions])
+    charges = (multiples * lost[:, :, None]).sum(axis=0)
+    apart = -np.log(np.array(learner.prior))
+    bound = certificate_from(apart, charges, predictions[-1].eta)
+    own = sum(float(each.q @ row) for each, row in zip(predictions, losses, strict=True))
+    regret = own - lost.sum(axis=0)
     assert (regret[:, None] <= bound * (1 + 1e-12) + 1e-12).all()
 
 

@@ -37,12 +37,13 @@ LAYERS = {
     ],
     "belated.learners": [
         "states", "contract", "needs", "new_arms", "whole_rounds", "driver", "uniform", "paper",
-        "practical", "adversarial", "tsallis", "stochastic", "experts", "optimistic",
+        "advice", "practical", "adversarial", "tsallis", "stochastic", "experts", "optimistic",
         "wrappers.copies", "registry", "wrappers",
     ],
     "belated.asktell": [
         "options", "runners", "ticket_rules", "learner_options", "ticket_book", "held_rounds",
-        "session_state", "saving", "forks", "session", "experts", "bandits", "loading",
+        "session_state", "saving", "forks", "session", "advised", "experts", "bandits",
+        "loading",
     ],
     "belated.service": ["store", "core", "admin", "web", "run"],
     "belated.service.web": [

@@ -7,10 +7,12 @@ from typing import Any, SupportsFloat
 
 import numpy as np
 
+from belated.arrays import Floats
 from belated.types import Arm
 
 MOST_ARMS = 10**7
 MOST_ROUNDS = 10**15
+SUMS_TO_ONE = 1e-12  # how far the sum of a policy's probabilities may be from 1
 
 
 @dataclass(frozen=True)
@@ -78,21 +80,29 @@ def as_range(loss_range: Sequence[float]) -> LossRange:
 
 def as_arms(arms: Sequence[Arm] | int) -> tuple[Arm, ...]:
     """The names of the arms, which must differ; a number K stands for the names 0 to K-1."""
-    if isinstance(arms, (int, np.integer)) and not isinstance(arms, bool):
-        if not 1 <= arms <= MOST_ARMS:
-            raise ValueError(f"there are {arms} arms; there must be from 1 to {MOST_ARMS}")
-        return tuple(range(int(arms)))
-    names = in_order(arms)
+    return as_names(arms, "arms")
+
+
+def as_names(given: Sequence[Arm] | int, plural: str) -> tuple[Arm, ...]:
+    """The names of arms or policies, which must differ; a number stands for 0, 1, 2, ..."""
+    word = {"arms": "arm", "policies": "policy"}[plural]
+    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+        if not 1 <= given <= MOST_ARMS:
+            raise ValueError(f"there are {given} {plural}; there must be from 1 to {MOST_ARMS}")
+        return tuple(range(int(given)))
+    names = in_order(given)
     if names is None:
-        raise ValueError(f"arms is {arms!r}; it must be a list of names, or how many there are")
+        rule = "it must be a list of names, or how many there are"
+        raise ValueError(f"{plural} is {given!r}; {rule}")
     if not names:
-        raise ValueError("there are 0 arms; there must be at least 1")
+        raise ValueError(f"there are 0 {plural}; there must be at least 1")
     seen = set()
     for name in names:
         if not isinstance(name, (str, int)) or isinstance(name, bool):
-            raise ValueError(f"arm {name!r} is no name; a name must be a string or a whole number")
+            rule = "a name must be a string or a whole number"
+            raise ValueError(f"{word} {name!r} is no name; {rule}")
         if name in seen:
-            raise ValueError(f"arm {name!r} is named twice; names must differ")
+            raise ValueError(f"{word} {name!r} is named twice; names must differ")
         seen.add(name)
     return names
 
@@ -136,7 +146,38 @@ def as_count(value: Any, name: str, least: int, most: int | None = None) -> int:
     return int(value)
 
 
-def checked_prior(prior: Sequence[float] | None, arms: int) -> tuple[float, ...]:
+def checked_advice(advice: Any, policies: Sequence[Arm], arms: int) -> Floats:
+    """What each policy advises, as an array with a row for each policy: distributions over arms."""
+    try:
+        table = np.array(advice, dtype=np.float64)
+    except (TypeError, ValueError):
+        table = np.empty(0)
+    if table.shape != (len(policies), arms):
+        raise ValueError(
+            f"advice must be a table with a row for each of {len(policies)} policies and a number "
+            f"for each of {arms} arms"
+        )
+    sums = np.abs(table.sum(axis=1) - 1.0)
+    if (table >= 0.0).all() and (sums <= SUMS_TO_ONE / 2.0).all():  # so are almost all tables
+        return table
+    for name, row in zip(policies, table, strict=True):
+        if not (np.isfinite(row).all() and (row >= 0.0).all()):
+            raise ValueError(
+                f"policy {name!r} advises {row.tolist()}; probabilities must be numbers from 0 to 1"
+            )
+        if not row.any():
+            raise ValueError(
+                f"policy {name!r} advises nothing; it must give some arm a probability above 0"
+            )
+        if abs(math.fsum(row) - 1.0) > SUMS_TO_ONE:
+            raise ValueError(
+                f"policy {name!r} advises probabilities with the sum {math.fsum(row)!r}; "
+                "it must be 1"
+            )
+    return table
+
+
+def checked_prior(prior: Sequence[float] | None, arms: int, word: str = "arm") -> tuple[float, ...]:
     """The prior pi of eq:fullinfoprior as a distribution, uniform if None."""
     if prior is None:
         return (1.0 / arms,) * arms
@@ -145,7 +186,9 @@ def checked_prior(prior: Sequence[float] | None, arms: int) -> tuple[float, ...]
         raise ValueError(f"prior is {prior!r}; it must be a list of weights")
     weights = tuple(as_number(weight, "prior") for weight in given)
     if len(weights) != arms:
-        raise ValueError(f"prior has {len(weights)} weights; it must have one for each arm, {arms}")
+        raise ValueError(
+            f"prior has {len(weights)} weights; it must have one for each {word}, {arms}"
+        )
     for weight in weights:
         if not 0.0 <= weight <= 1.0:
             raise ValueError(f"prior holds {weight!r}; every weight must be in [0, 1]")

@@ -33,6 +33,7 @@ class Need(Enum):
     DELAY_LAW = "delay_law"  # the shares of losses that arrive within 0, 1, 2, ... rounds
     TAIL_INDEX = "tail_index"  # alpha, if at most m^-alpha of an arm's losses take more than m
     DELAY_AT_DECISION = "delay_at_decision"  # d_t(i_t), known as soon as i_t is drawn
+    ADVICE = "advice"  # xi_t, what each policy advises, known before each round
 
 
 class Covers(Enum):

@@ -10,6 +10,7 @@ from belated.analysis.game_sums import LARGEST_TAIL_INDEX, LEVELS, LONGEST_LAW, 
 from belated.arrays import Counts
 from belated.comparison import contenders
 from belated.environments.missing import NEVER, missing_counts
+from belated.learners.needs import TOLD_BY_ROUND
 from belated.types import DELIVERIES, Delivery, Need
 from tests.play.test_engine import given, random_game
 
@@ -293,6 +294,7 @@ def known_of(sums: GameSums) -> dict[Need, Any]:
         Need.DELAY_LAW: tuple(sums.delays.law),
         Need.TAIL_INDEX: sums.delays.tail_index,
         Need.DELAY_AT_DECISION: None,  # told in every round, not beforehand
+        Need.ADVICE: None,  # the same
     }
 
 
@@ -305,4 +307,4 @@ def test_an_option_that_is_given_is_not_overruled(monkeypatch: pytest.MonkeyPatc
 
 
 def test_every_need_is_known_or_told_in_the_game() -> None:
-    assert set(Need) - set(contenders.FACTS) == {Need.DELAY_AT_DECISION}
+    assert set(Need) - set(contenders.FACTS) == set(TOLD_BY_ROUND)

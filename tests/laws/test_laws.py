@@ -15,6 +15,8 @@ from scipy.optimize import brentq
 
 from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER
+from belated.learners.advice.advice import Advice
+from belated.learners.advice.advice_bandit import AdviceBandit
 from belated.learners.contract import Learner, PaperLearner
 from belated.learners.driver import driver_for
 from belated.learners.paper.concealed import Concealed
@@ -24,8 +26,8 @@ from belated.learners.practical.practical_experts import PracticalExperts
 from belated.learners.registry import registered
 from belated.learners.states import copied, identical, leaves
 from belated.play.readable import Arrival, rounds_of
-from belated.types import VARIANTS, Setting
-from tests.games import assert_certified, whole_game
+from belated.types import VARIANTS, Need, Setting
+from tests.games import assert_certified, assert_policies_certified, whole_game
 from tests.twins.practical_certificate import practical_certificate
 
 Kind = type[Learner]
@@ -142,6 +144,10 @@ def played(
         q[t] = predictions[t].q
     if isinstance(learner, FullInformation) and learner.prior is not None and start is None:
         assert_certified(game.losses, game.delays, predictions, learner.prior)
+    if isinstance(learner, Advice):
+        assert_policies_certified(learner, game.losses, predictions)
+    if isinstance(learner, AdviceBandit):
+        assert (np.diff([each.gamma[0] for each in predictions]) <= 0.0).all()
     if isinstance(learner, PracticalExperts) and start is None:
         assert practical_certificate(learner, game.losses, predictions).holds
     return q
@@ -493,13 +499,13 @@ def test_one_arm_has_all_the_weight(kind: Kind, data: st.DataObject) -> None:
 def test_a_single_round_is_played_by_the_prior_or_evenly(
     kind: Kind, variant: str, max_missing: int, arms: int
 ) -> None:
-    """T = 1: full information plays its prior, the bandits know no better than 1/K."""
+    """T = 1: full information and policies play their prior, bandits know no better than 1/K."""
     parts = np.arange(1.0, arms + 1.0)
     prior = (parts / parts.sum()).tolist()
     learner = made(kind, arms, variant, horizon=1, max_missing=max_missing, prior=prior)
     q = learner.predict(learner.start()).q
     even = [1.0 / arms] * arms
-    expected = prior if kind is FullInformation else even
+    expected = prior if kind is FullInformation or Need.ADVICE in kind.needs else even
     np.testing.assert_allclose(q, expected, rtol=0, atol=CLOSE)
 
 

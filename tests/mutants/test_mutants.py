@@ -63,19 +63,19 @@ FAULTS = [
     Fault(
         "correction without rho (full)",
         FULL,
-        "        state.arrived[WEIGHED, arm] += loss * (1.0 + play[MISSING])\n",
+        "        state.arrived[WEIGHED, arm] += loss * (1.0 + missing)\n",
         "        state.arrived[WEIGHED, arm] += loss\n",
     ),
     Fault(
         "no correction (full)",
         FULL,
-        "        state.arrived[WEIGHED, arm] += loss * (1.0 + play[MISSING])\n",
+        "        state.arrived[WEIGHED, arm] += loss * (1.0 + missing)\n",
         "",
     ),
     Fault(
         "correction without rho after the rates have changed (full)",
         FULL,
-        "+= loss + 4.0 * eta[j] * (loss * (1.0 + play[MISSING]))",
+        "+= loss + 4.0 * eta[j] * (loss * (1.0 + missing))",
         "+= loss + 4.0 * eta[j] * loss",
     ),
     Fault(
@@ -131,13 +131,13 @@ FAULTS = [
     Fault(
         "rates of the arrival round (full)",
         FULL,
-        "    fill_rates(state.steps, state.damped, play[MOST_MISSING], eta)\n",
+        "    fill_rates(state.steps, state.damped, most_missing, eta)\n",
         "    fill_rates(state.steps, state.damped, float(most_missing_now(state)), eta)\n",
     ),
     Fault(
         "rho of the arrival round (full)",
         FULL,
-        "        state.arrived[WEIGHED, arm] += loss * (1.0 + play[MISSING])\n",
+        "        state.arrived[WEIGHED, arm] += loss * (1.0 + missing)\n",
         "        state.arrived[WEIGHED, arm] += loss * (1.0 + state.missing[arm])\n",
     ),
     Fault(
@@ -511,6 +511,89 @@ IN_GAME = [
 ]
 
 
+ADVICE = "learners/advice/advice.py"
+ADVICE_BANDIT = "learners/advice/advice_bandit.py"
+AGAINST_ORACLE = "learners/advice/test_against_oracle.py::test_worked_cases"
+OVER_POLICIES = [
+    Fault(f"policies: {name}", file, right, wrong, AGAINST_ORACLE)
+    for name, file, right, wrong in (
+        (
+            "advice of the arrival instead of the play",
+            ADVICE,
+            "        part = play[SHARES + n] * loss\n",
+            "        part = state.advice[n, arm] * loss\n",
+        ),
+        (
+            "missing mass counted as plays",
+            ADVICE,
+            "            missing[n] += advice[n, i]\n",
+            "            missing[n] += 1.0\n",
+        ),
+        (
+            "missing mass of the arrival round",
+            ADVICE,
+            "play[MOST_MISSING], play[SHARES + size + n], n, part)",
+            "play[MOST_MISSING], missing[n], n, part)",
+        ),
+        (
+            "advice of the arrival taken out of the missing mass",
+            ADVICE,
+            "        missing[n] -= play[SHARES + n]\n",
+            "        missing[n] -= state.advice[n, arm]\n",
+        ),
+        (
+            "the grid of the paper, not the repaired one",
+            ADVICE,
+            'variant="repaired"',
+            'variant="paper"',
+        ),
+        (
+            "waiting weights of one arm only",
+            ADVICE_BANDIT,
+            "        spent += info.weights[n] * weight * (weight + info.waiting[n])\n",
+            "        spent += info.weights[n] * weight * (weight + info.waiting[n] * (arm == 0))\n",
+        ),
+        (
+            "W without the start of the coming round",
+            ADVICE_BANDIT,
+            "        most = max(most, info.waiting[n])\n",
+            "",
+        ),
+        (
+            "own play waits in its own round",
+            ADVICE_BANDIT,
+            "weight * (weight + info.waiting[n])",
+            "weight * (2.0 * weight + info.waiting[n])",
+        ),
+        (
+            "no variance in what was spent",
+            ADVICE_BANDIT,
+            "weight * (weight + info.waiting[n])",
+            "weight * info.waiting[n]",
+        ),
+        (
+            "no exploration",
+            ADVICE_BANDIT,
+            "1.0 / (prediction.q[arm] + 1.0 / root)",
+            "1.0 / prediction.q[arm]",
+        ),
+        (
+            "the root of the round without its quarter",
+            ADVICE_BANDIT,
+            "(0.25 * root + most_waiting",
+            "(root + most_waiting",
+        ),
+        (
+            "no prior over the policies",
+            ADVICE_BANDIT,
+            "gamma * state.losses[n] - state.log_prior[n]",
+            "gamma * state.losses[n]",
+        ),
+    )
+]
+BY_THEIR_TESTS = IN_HAND + WITHOUT_PROMISE + HELD_BACK + PRACTICAL + IN_GAME + OVER_POLICIES
+
+
 def replayed(source: Path) -> list[dict[str, list[list[float]]]] | None:
     """The answers of a copy of the package to all cases; None if it fails."""
     environment = {**os.environ, "PYTHONPATH": str(source), "BELATED_COMPILE": "never"}
@@ -567,19 +650,13 @@ def test_planted_fault_is_noticed(fault: Fault, tmp_path: Path) -> None:
 
 def test_without_a_fault_the_tests_pass_that_must_fail_with_one(tmp_path: Path) -> None:
     """The control of what follows: on the unchanged copy, run in the same way, all is well."""
-    tests = sorted(
-        {fault.noticed_by for fault in IN_HAND + WITHOUT_PROMISE + HELD_BACK + PRACTICAL + IN_GAME}
-    )
+    tests = sorted({fault.noticed_by for fault in BY_THEIR_TESTS})
     run = run_of(copied(tmp_path), tests)
     assert run.returncode == 0, run.stdout[-2000:]
     assert "passed" in run.stdout
 
 
-@pytest.mark.parametrize(
-    "fault",
-    IN_HAND + WITHOUT_PROMISE + HELD_BACK + PRACTICAL + IN_GAME,
-    ids=lambda fault: fault.name,
-)
+@pytest.mark.parametrize("fault", BY_THEIR_TESTS, ids=lambda fault: fault.name)
 def test_planted_fault_is_noticed_by_its_test(fault: Fault, tmp_path: Path) -> None:
     """One changed line in what users hold in their hands, or in the game, and its test fails."""
     run = run_of(planted(fault, tmp_path), [fault.noticed_by])

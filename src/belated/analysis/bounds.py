@@ -15,6 +15,8 @@ from belated.analysis import theorems
 from belated.analysis.certificates import mixture_certificate
 from belated.analysis.regret import Comparator, distribution, divergence
 from belated.arrays import Floats
+from belated.learners.advice.advice import Advice
+from belated.learners.advice.advice_bandit import AdviceBandit
 from belated.learners.contract import Facts, Learner
 from belated.learners.paper.concealed import Concealed
 from belated.learners.paper.full_information import FullInformation
@@ -30,6 +32,9 @@ FALSE = "stated by the paper; false in general, see docs/errata.md"
 GAPS = "stated by the paper; not known to fail, but its proof has gaps, see docs/errata.md"
 BY_ITS_RUN = "what is proven is about the run, not the game, see (2') of docs/theory-practical.md"
 BEYOND = "proven in docs/beyond-the-paper.md"
+OF_POLICIES = (
+    "what is proven is about policies, not arms, see Theorems 5 and 6 of docs/beyond-the-paper.md"
+)
 GUARDED = "nothing is proven: the guard mends E3 of docs/errata.md, but E4, E6 and E8 remain"
 
 
@@ -133,6 +138,12 @@ def statement(learner: object, played: BoundInputs) -> Bound:
     """Return the bound for a kind of learner; each kind with a theorem registers a function."""
     name = getattr(learner, "name", type(learner).__name__)
     return Bound("none", None, False, f"there is no theorem here about the learner {name!r}")
+
+
+@statement.register
+def for_policies(learner: Advice | AdviceBandit, played: BoundInputs) -> Bound:
+    """Return no bound against arms: the theorems are about policies; a run has its certificate."""
+    return Bound(f"Theorem {5 if isinstance(learner, Advice) else 6}", None, False, OF_POLICIES)
 
 
 @statement.register

@@ -61,6 +61,8 @@ class GameSums:
     delays_together: Mapping[Delivery, DelayStatistics]  # padded and in order, as of a single arm
     checkpoints: Counts
     losses_at: Floats  # L_t after each checkpoint
+    policies: tuple[str, ...]  # the names of the policies that give advice, if there are any
+    policy_losses: Floats  # the sum of y_t(n) = <xi_t(n), l_t> for each policy
 
     @property
     def arms(self) -> int:
@@ -121,6 +123,7 @@ class _Sums:
         self.threshold = np.uint64(min(int(share * 2.0**64), 2**64 - 1))
         self.checkpoints = checkpoints
         self.losses_at = np.empty((checkpoints.size, arms))
+        self.policy_losses = np.zeros(len(environment.policies))
         self.passed = 0
 
     def add(self, stretch: Stretch) -> None:
@@ -130,6 +133,8 @@ class _Sums:
         self.missing_losses += weighted.sum(axis=0)
         self.missing += stretch.missing.sum(axis=0)
         self.charge(stretch, weighted + stretch.losses)
+        if stretch.advice is not None:
+            self.policy_losses += np.einsum("tni,ti->n", stretch.advice, stretch.losses)
         np.maximum(self.most_missing, stretch.missing.max(axis=0), out=self.most_missing)
         together = self.waits.add(stretch)
         delays = in_time(stretch, stretch.delays)
@@ -182,6 +187,8 @@ class _Sums:
             },
             checkpoints=self.checkpoints,
             losses_at=self.losses_at,
+            policies=environment.policies,
+            policy_losses=self.policy_losses,
         )
 
 

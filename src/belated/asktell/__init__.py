@@ -18,6 +18,7 @@ The modules, each of which imports only from those above it:
 - `runners`: which compiled steps run a learner
 - `forks`: a learner refuses to go on in a forked process
 - `session`: `Session`, which bandits and experts share: fast path, slow path, promises, reports
+- `advised`: advice that policies give with each ask
 - `bandits`, `experts`: the public classes
 - `loading`: sessions from text
 """

@@ -10,6 +10,7 @@ from typing import Any, SupportsFloat
 
 import numpy as np
 
+from belated.asktell.advised import AdvisedSession, AnyAdvice
 from belated.asktell.held_rounds import FinishedRound
 from belated.asktell.learner_options import plain_options
 from belated.asktell.options import DOUBLING, FeedbackOptions, as_bound, as_horizon, is_practical
@@ -370,7 +371,7 @@ class ConcealedBandit(BanditSession):
         return self._tell(ticket, loss, NO_MISSING)
 
 
-class Bandit(BanditSession):
+class Bandit(AdvisedSession, BanditSession):
     """A bandit with any registered learner (`belated learners` lists them).
 
     Args:
@@ -384,6 +385,7 @@ class Bandit(BanditSession):
         remember: how many closed tickets are kept to recognise repeated reports.
         options: those of the learner. Where they are needed and not given, `horizon` is "doubling"
             and `max_missing` is found out; anything else that a learner must know has to be given.
+            `policies`, names or how many, is for learners that take advice with every `ask`.
     """
 
     def __init__(
@@ -405,13 +407,20 @@ class Bandit(BanditSession):
         super().__init__(kind, arms, plain, feedback, seed, remember)
 
     def ask(
-        self, *, delays: Mapping[Arm, float | None] | Sequence[float | None] | None = None
+        self,
+        *,
+        delays: Mapping[Arm, float | None] | Sequence[float | None] | None = None,
+        advice: AnyAdvice | None = None,
     ) -> Ticket:
         """Play one round: a ticket with the arm to play and the probability of its draw.
 
         A learner that must know the delay of a play as soon as the arm is drawn is told the delays
-        of all arms beforehand, by name or in their order; None is for a loss that never comes.
+        of all arms beforehand, by name or in their order; None is for a loss that never comes. If
+        there are policies, `advice` has the probability of each arm by each of them: by names,
+        {policy: {arm: probability}}, or as a table with a row for each policy.
         """
+        if self.policies or advice is not None:
+            self._advise(advice)
         if self._knows_delays:
             self._runner.workspace.scratch[0] = self._in_rounds(delays)
         elif delays is not None:

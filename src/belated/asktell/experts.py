@@ -12,6 +12,7 @@ from typing import Any, SupportsFloat, cast
 import numpy as np
 
 from belated.arrays import Counts, Floats
+from belated.asktell.advised import AdvisedSession, AnyAdvice
 from belated.asktell.held_rounds import FinishedRound
 from belated.asktell.learner_options import plain_options
 from belated.asktell.options import DOUBLING, FeedbackOptions, as_horizon, is_practical
@@ -184,7 +185,7 @@ class ExpertSession(Session):
             raise ValueError(
                 f"the ticket {saved.ticket.id!r} must have a play for each expert that was not told"
             )
-        plays = np.zeros((len(self.arms), self._learner.play_width))
+        plays = np.zeros((len(self.arms), self._learner.row_width))
         for arm, play in saved.plays.items():
             plays[arm] = play
         return OpenRound(weights, plays, saved.told.losses)
@@ -242,7 +243,7 @@ class DelayedExperts(ExpertSession):
         super().__init__(kind, experts, {} if practical else options, feedback, seed, remember)
 
 
-class Experts(ExpertSession):
+class Experts(AdvisedSession, ExpertSession):
     """Experts weighed by any registered learner (`belated learners` lists them).
 
     Args:
@@ -255,7 +256,8 @@ class Experts(ExpertSession):
         seed: fixes the ids of the tickets; nothing else is random here.
         remember: how many closed tickets are kept to recognise repeated reports.
         options: those of the learner. Where it is needed and not given, `horizon` is "doubling";
-            anything else that a learner must know has to be given.
+            anything else that a learner must know has to be given. `policies`, names or how many,
+            is for learners that take advice with every `ask`.
     """
 
     def __init__(
@@ -275,6 +277,16 @@ class Experts(ExpertSession):
         plain = plain_options(kind, as_arms(experts), options, seed)
         feedback = FeedbackOptions.checked(loss_range, expire_after, default_loss, strict)
         super().__init__(kind, experts, plain, feedback, seed, remember)
+
+    def ask(self, *, advice: AnyAdvice | None = None) -> Ticket:
+        """Play one round: a ticket with the weights of all experts.
+
+        If there are policies, `advice` has the probability of each expert by each of them: by
+        names, {policy: {expert: probability}}, or as a table with a row for each policy.
+        """
+        if self.policies or advice is not None:
+            self._advise(advice)
+        return super().ask()
 
     @property
     def _title(self) -> str:

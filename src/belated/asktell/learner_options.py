@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from belated.asktell.options import DOUBLING, as_bound, as_horizon
-from belated.checks import as_count, as_weights, in_order
+from belated.checks import as_count, as_names, as_weights, in_order
 from belated.learners.contract import Learner
 from belated.learners.registry import check_options, learner_named, option_names
 from belated.types import Arm, Need, Setting
@@ -50,8 +50,11 @@ def plain_options(
         options["horizon"] = as_horizon(options["horizon"])
     if "max_missing" in options:
         options["max_missing"] = as_bound(options["max_missing"])
+    weighed = arms
+    if options.get("policies") is not None:
+        weighed = options["policies"] = as_names(options["policies"], "policies")
     if "prior" in options:
-        options["prior"] = as_weights(options["prior"], arms)
+        options["prior"] = as_weights(options["prior"], weighed)
     if "seed" in known:
         options["seed"] = coin_seed(seed)
     return {name: plain(value) for name, value in options.items()}

@@ -156,8 +156,8 @@ class _Reader:
     def _play(self, arm: Any, row: Any) -> tuple[int, tuple[float, ...]]:
         """An arm and the row that was frozen for it, as wide as this learner makes it."""
         play = tuple(float(_number_in(value)) for value in row)
-        if len(play) != self.learner.play_width:
-            raise ValueError(f"the play {row!r} does not have {self.learner.play_width} numbers")
+        if len(play) != self.learner.row_width:
+            raise ValueError(f"the play {row!r} does not have {self.learner.row_width} numbers")
         return as_count(arm, "arm", 0, len(self.arms) - 1), play
 
     def _closed(self, state: TicketState, about: Any, told: Any) -> ClosedTicket:

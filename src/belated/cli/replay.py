@@ -50,9 +50,10 @@ def replay(
     """Replay FILES and print the predictions.
 
     A .json file is a case: losses, delays and plays of one game. Its weights q and rates eta and
-    gamma are printed as one line of JSON. A .csv or .parquet file is a log with the columns round,
-    arm, probability, loss and arrival (and missing, if partially concealed): it shows what the
-    learner named by --learner would have predicted along it.
+    gamma are printed as one line of JSON. For a case in which policies give advice, it also has
+    their weights p and their missing mass rho or waiting weights w. A .csv or .parquet file is a
+    log with the columns round, arm, probability, loss and arrival (and missing, if partially
+    concealed): it shows what the learner named by --learner would have predicted along it.
     """
     options = {"horizon": horizon, "max_missing": max_missing, "variant": variant}
     asked = {"learner": learner, "arms": arms, **options}
@@ -90,7 +91,9 @@ def replayed_case(path: Path, decompose: bool) -> str:
         run = replay(case, learner, advance)
     predictions = run.predictions
     answer: dict[str, Any] = {"q": [prediction.q.tolist() for prediction in predictions]}
-    if case.setting is Setting.FULL_INFORMATION:
+    if case.advice is not None:
+        answer = policies_and_arms(case, predictions)
+    elif case.setting is Setting.FULL_INFORMATION:
         answer |= {"eta": [p.eta.tolist() for p in predictions], "gamma": None}
     elif case.setting is Setting.PARTIALLY_CONCEALED:
         answer |= {"eta": [float(p.eta[0]) for p in predictions]}
@@ -101,6 +104,8 @@ def replayed_case(path: Path, decompose: bool) -> str:
         if case.options["max_missing"] is None:
             answer |= unpromised(run, len(case.losses[0]))
     if decompose:
+        if case.advice is not None:
+            raise ValueError("--decompose is for the paper's learners; this case has policies")
         answer["decomposition"] = decomposition(case)
     for key in case.ignored:
         click.echo(f"Note: {path.name}: the key {key!r} is ignored in this setting", err=True)
@@ -123,6 +128,21 @@ def unpromised(run: "Replay", arms: int) -> dict[str, Any]:
         answer["skipped"] = [[round_ - 1 for round_ in rounds] for rounds in run.skipped]
         answer["Z"] = [0.0, *(float(info.overlap[0]) for info in infos[:-1])]
     return answer
+
+
+def policies_and_arms(case: "Case", predictions: Sequence[Any]) -> dict[str, Any]:
+    """Return the weights of policies and arms in every round, and what they rest on."""
+    from belated.types import Setting
+
+    answer = {
+        "p": [each.info.weights.tolist() for each in predictions],
+        "q": [each.q.tolist() for each in predictions],
+    }
+    if case.setting is Setting.FULL_INFORMATION:
+        answer |= {"rho": [each.info.missing.tolist() for each in predictions]}
+        return answer | {"eta": [each.eta.tolist() for each in predictions]}
+    answer |= {"gamma": [float(each.gamma[0]) for each in predictions]}
+    return answer | {"w": [each.info.waiting.tolist() for each in predictions]}
 
 
 def decomposition(case: "Case") -> dict[str, Any]:

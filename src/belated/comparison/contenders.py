@@ -60,7 +60,9 @@ class Contender:
         known = needed_options(
             kind, lambda need: FACTS[need](sums.rounds, waits, delays), given=self.options
         )
-        if "prior" in {each.name for each in fields(kind)}:
+        if Need.ADVICE in kind.needs and (sums.policies or "policies" in self.options):
+            known["policies"] = sums.policies
+        elif "prior" in {each.name for each in fields(kind)}:
             known["prior"] = tuple(sums.prior.tolist())
         return kind(arms=sums.arms, **known | dict(self.options))
 

@@ -271,7 +271,7 @@ def make_workspace(
     A row has an entry for each arm; where arms are grouped, it has an entry for each touched arm
     that there is room for, and one for the group.
     """
-    plays = np.zeros((1 if steps.is_bandit else learner.arms, learner.play_width))
+    plays = np.zeros((1 if steps.is_bandit else learner.arms, learner.row_width))
     arms_over = np.zeros(1 if steps.is_bounded else 0, dtype=np.int64)
     width = touched.size + 1 if touched.size > 0 else learner.arms
     scratch = np.zeros((scratch_rows, width if scratch_rows else 0))

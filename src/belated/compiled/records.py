@@ -27,6 +27,15 @@ class Handle:
         self._directions = directions(record)
         self.address = address_of(self._directions)
 
+    def exchange_last(self, record: Any) -> None:
+        """Go on with a record that differs from the present one only in its last part, an array.
+
+        The address stays, and this takes less time than a new handle.
+        """
+        words = _words(record[-1])
+        self._directions[-len(words) :] = words
+        self.record = record
+
 
 def address_of(array: Any) -> int:
     """Return where the numbers of an array lie in memory."""
@@ -37,10 +46,15 @@ def directions(record: Any) -> Any:
     """List the address and the shape of each array of a record, for `opened` to read."""
     words: list[int] = []
     for array in arrays_in(record):
-        if not array.flags.carray:
-            raise ValueError("an array of a handle must be whole, aligned and writeable")
-        words += (address_of(array), *array.shape)
+        words += _words(array)
     return np.array(words, dtype=np.int64)
+
+
+def _words(array: Any) -> tuple[int, ...]:
+    """Return the address and the shape of an array."""
+    if not array.flags.carray:
+        raise ValueError("an array of a handle must be whole, aligned and writeable")
+    return address_of(array), *array.shape
 
 
 def arrays_in(record: Any) -> list[Any]:

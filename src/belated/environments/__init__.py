@@ -3,13 +3,14 @@
 An environment is the oblivious adversary of the theory. It combines a loss process with a delay
 process and delivers both in blocks of rounds, the same game for the same seed.
 
-- `environment`: `Environment`, and the protocols of loss and delay processes
+- `environment`: `Environment`, and the protocols of loss, delay and advice processes
 - `losses`, `changing_losses`: loss processes, with steady means and with means that change
 - `delays`, `changing_delays`: delay processes, steady ones and those that depend on round or loss
 - `parameters`: checks of the parameters of these processes
 - `missing`: the missing counts rho_t(i) of an array of delays
 - `scenarios`: the registry of named scenarios with their options
 - `synthetic`, `counterexamples`, `ads`: scenarios with invented losses
+- `contexts`: a scenario with contexts, and the policies that see them
 - `stocks`, `training_jobs`, `clinical_trial`: scenarios with measured losses and delays
 - `packaged_data`: access to the data files that are part of the package
 - `in_memory`: environments from arrays of losses and delays

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.checks import MOST_ROUNDS, as_count, checked_prior
+from belated.checks import MOST_ROUNDS, SUMS_TO_ONE, as_count, checked_prior
 from belated.environments.missing import NEVER
 
 Random = np.random.Generator
@@ -66,12 +66,32 @@ class DelayProcess(Protocol):
     def sampler(self, random: Random) -> Callable[[Span, Floats], Counts]: ...
 
 
+class AdviceProcess(Protocol):
+    """A source of advice: what each of some policies advises in each round.
+
+    The function that `sampler` returns is called with each span of a game, in order, and returns an
+    array of shape (count, policies, arms): a distribution over the arms for each round and policy.
+    """
+
+    @property
+    def policies(self) -> Sequence[str]: ...
+
+    @property
+    def random(self) -> bool: ...
+
+    def sampler(self, random: Random) -> Callable[[Span], Floats]: ...
+
+
 class Block(NamedTuple):
-    """A span with its losses and delays, which are arrays of shape (count, arms)."""
+    """A span with its losses and delays, which are arrays of shape (count, arms).
+
+    `advice` has the shape (count, policies, arms); it is None if there are no policies.
+    """
 
     span: Span
     losses: Floats
     delays: Counts
+    advice: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -79,7 +99,7 @@ class Environment:
     """A game: a loss process and a delay process, the number of rounds, and labels of the arms.
 
     `shows` says in one sentence what the game demonstrates. `prior` is the prior pi of learners
-    that use one; None means uniform.
+    that use one; None means uniform. `advice` is what policies advise, if there are any.
     """
 
     name: str
@@ -89,6 +109,7 @@ class Environment:
     labels: Sequence[str] = ()
     shows: str = ""
     prior: Sequence[float] | None = None
+    advice: AdviceProcess | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rounds", as_count(self.rounds, "rounds", 1, MOST_ROUNDS))
@@ -109,11 +130,22 @@ class Environment:
     @property
     def random(self) -> bool:
         """Whether the game depends on the seed."""
-        return self.losses.random or self.delays.random
+        processes = (self.losses, self.delays, self.advice)
+        return any(each is not None and each.random for each in processes)
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """The names of the policies that give advice; empty if there are none."""
+        return () if self.advice is None else tuple(self.advice.policies)
+
+    @property
+    def entries(self) -> int:
+        """How many losses and probabilities a round has."""
+        return self.arms * (1 + len(self.policies))
 
     def spans(self) -> Iterator[Span]:
         """All rounds, cut into spans whose losses fit a processor's cache."""
-        size = max(1, min(BLOCK_ROUNDS, BLOCK_ENTRIES // self.arms))
+        size = max(1, min(BLOCK_ROUNDS, BLOCK_ENTRIES // self.entries))
         for first in range(0, self.rounds, size):
             yield Span(first, min(size, self.rounds - first), self.rounds)
 
@@ -121,9 +153,13 @@ class Environment:
         """The game of this seed, block by block."""
         draw_losses = self.losses.sampler(np.random.default_rng(branch(seed, 0)))
         draw_delays = self.delays.sampler(np.random.default_rng(branch(seed, 1)))
+        advise = None
+        if self.advice is not None:
+            advise = self.advice.sampler(np.random.default_rng(branch(seed, 2)))
         for span in self.spans():
             losses = draw_losses(span)
-            block = Block(span, losses, draw_delays(span, losses))
+            advice = None if advise is None else advise(span)
+            block = Block(span, losses, draw_delays(span, losses), advice)
             self._check(block)
             yield block
 
@@ -140,6 +176,19 @@ class Environment:
             raise ValueError(
                 f"a delay is {block.delays.min()}; it must be at least 0, or {NEVER} for never"
             )
+        if block.advice is not None:
+            self._check_advice(span, block.advice)
+
+    def _check_advice(self, span: Span, advice: Floats) -> None:
+        """Check that there is a distribution over the arms for each round and policy."""
+        shape = (span.count, len(self.policies), self.arms)
+        if advice.shape != shape:
+            raise ValueError(
+                f"advice has the shape {advice.shape}; it must be {shape}, with a probability for "
+                "each round, policy and arm"
+            )
+        if not ((advice >= 0.0).all() and (abs(advice.sum(axis=2) - 1.0) <= SUMS_TO_ONE).all()):
+            raise ValueError("advice is no distribution over the arms in some round")
 
 
 def branch(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence:

@@ -8,10 +8,23 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from belated.checks import as_count, as_number
-from belated.environments.environment import DelayProcess, Environment, LossProcess
+from belated.environments.environment import (
+    AdviceProcess,
+    DelayProcess,
+    Environment,
+    LossProcess,
+)
 from belated.specs import listed
 
-MODULES = ("synthetic", "counterexamples", "stocks", "training_jobs", "clinical_trial", "ads")
+MODULES = (
+    "synthetic",
+    "contexts",
+    "counterexamples",
+    "stocks",
+    "training_jobs",
+    "clinical_trial",
+    "ads",
+)
 
 Option = int | float | str
 
@@ -24,6 +37,7 @@ class Parts(NamedTuple):
     rounds: int
     labels: Sequence[str] = ()
     prior: Sequence[float] | None = None
+    advice: AdviceProcess | None = None
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ compiled learners in `belated.learners.paper` are tested against it round by rou
 
 - `framework`: `DelayedFTRL`, the algorithm line for line, and its `State`
 - `instances`: the paper's three learners, each a choice of parts for `DelayedFTRL`
+- `advice`: two learners over policies, which are not in the paper
 - `ledger`: the record of every play and every loss that has arrived
 - `regularizers`: Psi, Phi and their sum R_t, each with value, gradient and Hessian
 - `argmin`: the prediction eq:frameworkprediction for any regularizer
@@ -15,6 +16,7 @@ compiled learners in `belated.learners.paper` are tested against it round by rou
 - `analysis`: the terms of the paper's regret analysis, computed for a finished run
 """
 
+from belated.ftrl.advice import advice, advice_bandit
 from belated.ftrl.argmin import Solution, argmin
 from belated.ftrl.framework import DelayedFTRL, State
 from belated.ftrl.instances import (
@@ -42,6 +44,8 @@ __all__ = [
     "State",
     "Tsallis",
     "ZeroRegularizer",
+    "advice",
+    "advice_bandit",
     "argmin",
     "bregman",
     "concealed",

@@ -20,7 +20,10 @@ from belated.ftrl.regularizers import HybridRegularizer
 
 @dataclass(frozen=True)
 class Round:
-    """One round of a run with the quantities of its analysis; arrays have shape (arm, rate)."""
+    """One round of a run with the quantities of its analysis; arrays have shape (arm, rate).
+
+    Where policies give advice, the shape is (policy, rate).
+    """
 
     p: Floats  # p_t^av
     regularizer: HybridRegularizer  # R_t
@@ -63,9 +66,11 @@ def analysed(
     total = np.zeros_like(ftrl.prior_psi)
     for play in plays:
         estimate, correction = np.zeros_like(total), np.zeros_like(total)
-        for arm in play.due(total.shape[0]):
+        for arm in play.due(losses.shape[1]):
             loss, absent = float(losses[play.round - 1, arm]), int(missing[play.round - 1, arm])
-            estimate[arm], correction[arm] = ftrl.charge(play, arm, loss, absent)
+            part, at = ftrl.charge(play, arm, loss, absent), ftrl.charged(arm)
+            estimate[at] += part[0]
+            correction[at] += part[1]
         total = total + estimate + correction
         rounds.append(Round(play.p, play.regularizer, play.available, estimate, correction, total))
     return rounds

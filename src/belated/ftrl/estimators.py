@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 
+import numpy as np
+
+from belated.arrays import Floats
 from belated.ftrl.ledger import Play
 from belated.ftrl.rates import exploration
 
-Estimator = Callable[[Play, int, float], float]
+Estimator = Callable[[Play, int, float], float | Floats]
 
 
 def as_observed(play: Play, arm: int, loss: float) -> float:
@@ -23,5 +26,16 @@ def implicit_exploration(spread: int = 1) -> Estimator:
 
     def estimate(play: Play, arm: int, loss: float) -> float:
         return loss / (float(play.q[arm]) + exploration(play.round, spread))
+
+    return estimate
+
+
+def by_policy(estimator: Estimator) -> Estimator:
+    """xi_s(n, i) ltil_s(i) for each policy n, with the advice of round s (Theorems 5 and 6)."""
+
+    def estimate(play: Play, arm: int, loss: float) -> Floats:
+        assert play.advice is not None
+        share: Floats = play.advice[:, arm, np.newaxis] * estimator(play, arm, loss)
+        return share
 
     return estimate

@@ -21,10 +21,15 @@ Counts = Callable[[Ledger, Play], bool]
 
 @dataclass
 class State:
-    """The state of the algorithm: `losses` is Lhat_t^av; the ledger records plays and arrivals."""
+    """The state of the algorithm: `losses` is Lhat_t^av; the ledger records plays and arrivals.
+
+    `advice` is what each policy advises for the coming round, of shape (policy, arm). It is None if
+    the coordinates are the arms themselves.
+    """
 
     losses: Floats
     ledger: Ledger
+    advice: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,10 @@ class DelayedFTRL:
     `hint` is added to Lhat_t^av for the prediction only, and `explore` changes the argmin before it
     is played; the practical bandit that the tests build from these parts uses both. `counts` says
     whether the loss of a play that has just arrived is used at all.
+
+    If `arms` is given, the coordinates are policies (Theorems 5 and 6 of docs/beyond-the-paper.md):
+    before each round `advise` sets a distribution over so many arms for each policy, and the arms
+    are weighed by the mixture. A loss of an arm then charges all policies, each by its advice.
     """
 
     setting: Setting
@@ -61,10 +70,25 @@ class DelayedFTRL:
     hint: Hint | None = None
     explore: Explore | None = None
     counts: Counts | None = None
+    arms: int | None = None
+
+    @property
+    def takes_advice(self) -> bool:
+        """Whether the coordinates are policies, whose advice must be set before each round."""
+        return self.arms is not None
 
     def start(self) -> State:
-        """The state before the first round."""
-        return State(np.zeros_like(self.prior_psi), Ledger(arms=self.prior_psi.shape[0]))
+        """The state before the first round; policies advise all arms alike until told otherwise."""
+        coordinates = self.prior_psi.shape[0]
+        losses = np.zeros_like(self.prior_psi)
+        if self.arms is None:
+            return State(losses, Ledger(coordinates))
+        even = np.full((coordinates, self.arms), 1.0 / self.arms)
+        return State(losses, Ledger(self.arms), even)
+
+    def advise(self, state: State, advice: Floats) -> None:
+        """Set what each policy advises for the coming round, an array of shape (policy, arm)."""
+        state.advice = np.array(advice, dtype=np.float64)
 
     def regularizer(self, state: State) -> HybridRegularizer:
         """R_t (eq:FTRLregularizer)."""
@@ -78,7 +102,9 @@ class DelayedFTRL:
         p = argmin(regularizer, state.losses + hint).p
         if self.explore:
             p = self.explore(state.ledger, p)
-        return Forecast(p, p.sum(axis=1), regularizer, self.rates(state.ledger))
+        weights = p.sum(axis=1)
+        q = weights if state.advice is None else weights @ state.advice
+        return Forecast(p, q, regularizer, self.rates(state.ledger))
 
     def commit(self, state: State, forecast: Forecast, arm: int = -1) -> list[Play]:
         """Record that the round was played; returns its `Play` once per loss to be observed."""
@@ -94,6 +120,8 @@ class DelayedFTRL:
             available=state.losses.copy(),
             missing=ledger.missing(),
             waiting=ledger.outstanding_rounds(arm) if bandit else (),
+            advice=state.advice,
+            missing_mass=ledger.missing_mass(len(forecast.p)) if self.takes_advice else None,
         )
         ledger.record(play)
         return [play for _ in play.due(ledger.arms)]
@@ -103,13 +131,22 @@ class DelayedFTRL:
         state.ledger.receive(play, arm, loss)
         if self.counts and not self.counts(state.ledger, play):
             return
-        state.losses[arm] += sum(self.charge(play, arm, loss, missing))
+        state.losses[self.charged(arm)] += sum(self.charge(play, arm, loss, missing))
 
     def withdraw(self, state: State, play: Play, arm: int) -> None:
         """Stop waiting for a loss: it is no longer pending, and Lhat^av does not change."""
         state.ledger.withdraw(play, arm)
 
-    def charge(self, play: Play, arm: int, loss: float, missing: int) -> tuple[float, Floats]:
-        """The estimate ltil_s(i) and the corrections a_s(i, .); their sum is lhat_s(i, .)."""
+    def charged(self, arm: int) -> int | slice:
+        """The coordinates that a loss of this arm is charged to: its own, or all policies."""
+        return slice(None) if self.takes_advice else arm
+
+    def charge(
+        self, play: Play, arm: int, loss: float, missing: int
+    ) -> tuple[float | Floats, Floats]:
+        """The estimate ltil_s(i) and the corrections a_s(i, .); their sum is lhat_s(i, .).
+
+        For policies both have a row for each policy.
+        """
         estimate = self.estimate(play, arm, loss)
         return estimate, self.correct(play, arm, estimate, missing)

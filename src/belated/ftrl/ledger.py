@@ -27,6 +27,8 @@ class Play:
     available: Floats  # Lhat_t^av, from which the prediction was made
     missing: NDArray[np.int64]  # rho_t(i) (bandits: counts the learner's own plays only)
     waiting: tuple[int, ...]  # outstanding rounds of the arm played: m_t(i_t) with i_s = i_t
+    advice: Floats | None = None  # xi_t(n, i) over (policy, arm), if policies gave advice
+    missing_mass: Floats | None = None  # rho_t(n) by policy, if policies gave advice
 
     def due(self, arms: int) -> range | tuple[int]:
         """The arms whose loss of this round the learner will observe."""
@@ -61,6 +63,20 @@ class Ledger:
     def most_missing(self) -> int:
         """rho_t^max: the largest rho_s(i) over all arms and rounds s <= t."""
         return max(int(m.max()) for m in [self.missing(), *(play.missing for play in self.plays)])
+
+    def missing_mass(self, policies: int) -> Floats:
+        """rho_t(n) of Theorem 5: how much of each policy's advice has losses that are pending."""
+        mass = np.zeros(policies)
+        for s, arm in sorted(self.pending):
+            advice = self.plays[s - 1].advice
+            assert advice is not None
+            mass += advice[:, arm]
+        return mass
+
+    def most_missing_mass(self, policies: int) -> float:
+        """rho_t^max of Theorem 5: the largest rho_s(n) over all policies and rounds s <= t."""
+        before = (play.missing_mass for play in self.plays if play.missing_mass is not None)
+        return max(float(mass.max()) for mass in [self.missing_mass(policies), *before])
 
     def most_outstanding(self) -> int:
         """The largest number of pending losses at the start of any round s <= t."""

@@ -68,6 +68,17 @@ def full_information_grid(arms: int, horizon: int, size: int, damped: bool = Tru
     return rates
 
 
+def advice_grid(policies: int, horizon: int, size: int) -> Grid:
+    """The grid of Theorem 5: that of the repaired variant, with rho_t^max a missing mass."""
+
+    def rates(ledger: Ledger) -> Floats:
+        most = np.array([ledger.most_missing_mass(policies)])
+        row: Floats = full_information_rates(policies, horizon, size, False, most)[0]
+        return row
+
+    return rates
+
+
 def bandit_grid(arms: int, horizon: int, size: int, max_missing: int) -> Grid:
     """The grid eq:banditgamma, which is constant over the rounds."""
     steps = math.sqrt(math.log(arms) + math.log(horizon) + 1.0) / 4.0 * halvings(size)
@@ -143,5 +154,28 @@ def skipping_schedule(arms: int, weight: Callable[[Play], float]) -> Schedule:
         found = skipped_plays(ledger, weight)
         cost = found.most_waiting + found.cost
         return math.sqrt(math.log(arms) / cost) if cost > 0.0 else math.inf
+
+    return rate
+
+
+def advice_schedule(policies: int, arms: int, weight: Callable[[Play], Floats]) -> Schedule:
+    """The rate gamma_t = sqrt(ln N / (sqrt(K t)/4 + W_t + sum_{s<t} (v_s + z_s))) of Theorem 6.
+
+    `weight` gives b_s(n), the weights of a play by policy.
+    """
+
+    def waiting(ledger: Ledger, round_: int) -> Floats:
+        """w_t(n): the weights of all own plays outstanding at the start of a round."""
+        plays = ledger.outstanding_at(round_)
+        return sum((weight(play) for play in plays), start=np.zeros(policies))
+
+    def rate(ledger: Ledger) -> float:
+        waits = [waiting(ledger, s) for s in range(1, ledger.round + 1)]
+        spent = 0.0
+        for play, w in zip(ledger.plays, waits, strict=False):
+            spent += float(play.p[:, 0] @ (weight(play) * (weight(play) + w)))
+        most = max(float(w.max()) for w in waits)
+        cost = math.sqrt(arms * ledger.round) / 4.0 + most + spent
+        return math.sqrt(math.log(policies) / cost)
 
     return rate

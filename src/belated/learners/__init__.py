@@ -18,6 +18,7 @@ The families:
 
 - `paper`: the three learners of the paper.
 - `practical`: our own learners, which need not know anything beforehand.
+- `advice`: learners over policies, each of which advises a distribution over the arms.
 - `experts`: learners that are told the loss of every arm.
 - `optimistic`: experts that guess the losses that have not come yet.
 - `adversarial`: bandits against losses that an adversary may choose.

@@ -66,7 +66,8 @@ class Prediction(NamedTuple):
     it must be filled if detailed[0] is 1. info is a NamedTuple of the learner's own: results that
     `commit` keeps, numbers that explain the weights, and working space. If the weights are a
     mixture of several strategies, info has a field `strategies` with the weights of each in a row,
-    and a trace then adds up what each strategy has lost.
+    and a trace then adds up what each strategy has lost. If info also has a field `multiples`, with
+    a row of numbers for each strategy, a trace adds up the losses times each of them as well.
     """
 
     q: Floats
@@ -130,6 +131,10 @@ class RunOutcome(Protocol):
     @property
     def strategies(self) -> Floats:
         """sum_t <q_t^m, l_t> of each strategy in the learner's info, if it has any."""
+
+    @property
+    def weighed(self) -> Floats:
+        """sum_t f_t(m, j) <q_t^m, l_t>, with the multiples f in the learner's info, if any."""
 
     @property
     def eta(self) -> Floats:
@@ -231,6 +236,33 @@ class Learner(ABC):
         """Whether every loss is told as soon as it is there."""
         return self.delivery == "own" and self.window is None
 
+    @property
+    def row_width(self) -> int:
+        """How many numbers `commit` freezes for each loss; for most learners play_width.
+
+        A learner overrides this if the number depends on its options.
+        """
+        return self.play_width
+
+    @property
+    def takes_advice(self) -> bool:
+        """Whether policies give advice before each round, which `advise` puts into the state."""
+        return Need.ADVICE in self.needs
+
+    def advise(self, state: Any, advice: Floats) -> None:
+        """Put what each policy advises for the coming round into the state, as a row each.
+
+        Advice that was checked is taken as it is. It stands until there is other advice.
+        """
+        if not self.takes_advice:
+            raise ValueError(f"learner {self.name} takes no advice")
+        if advice.shape != state.advice.shape:
+            raise ValueError(
+                f"advice has the shape {advice.shape}; {self.name} must have a row for each policy "
+                f"and a number for each arm, {state.advice.shape}"
+            )
+        state.advice[...] = advice
+
     @abstractmethod
     def start(self) -> Any:
         """The state before the first round."""
@@ -287,7 +319,7 @@ class Learner(ABC):
         The delay is for learners that must know it at this time; it is infinite if nothing comes.
         """
         rows = self.arms if self.setting is Setting.FULL_INFORMATION else 1
-        plays = np.full((rows, self.play_width), delay, dtype=np.float64)
+        plays = np.full((rows, self.row_width), delay, dtype=np.float64)
         self.verbs.commit(state, prediction, arm, plays)
         return plays
 

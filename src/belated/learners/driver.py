@@ -77,7 +77,7 @@ class Driver:
         self._given = space.given
         self._stands = False
         self._handed_out: Any = None  # the prediction of the round that was not played yet
-        self._rows = np.zeros((learner.arms, learner.play_width)) if not self.is_bandit else None
+        self._rows = np.zeros((learner.arms, learner.row_width)) if not self.is_bandit else None
 
     def go_on_from(self, state: Any, rounds: int) -> None:
         """Continue from a state after so many rounds; the state must have room for the next one."""
@@ -88,6 +88,11 @@ class Driver:
     def is_bandit(self) -> bool:
         """Whether the learner plays one arm a round."""
         return self.learner.setting is not Setting.FULL_INFORMATION
+
+    def advise(self, advice: Floats) -> None:
+        """Tell what each policy advises for the coming round, which must be checked advice."""
+        self.learner.advise(self.state, advice)
+        self._stands, self._handed_out = False, None
 
     def predict(self) -> Any:
         """The whole prediction of the coming round, in arrays of its own.
@@ -186,6 +191,11 @@ class PlainDriver:
     def is_bandit(self) -> bool:
         """Whether the learner plays one arm a round."""
         return self.learner.setting is not Setting.FULL_INFORMATION
+
+    def advise(self, advice: Floats) -> None:
+        """Tell what each policy advises for the coming round; for learners that take advice."""
+        learner: Any = self.learner
+        learner.advise(self.state, advice)
 
     def predict(self) -> Any:
         """The prediction of the coming round."""

@@ -10,13 +10,15 @@ from typing import Any
 from belated.learners.contract import Learner
 from belated.types import Need
 
+TOLD_BY_ROUND = (Need.DELAY_AT_DECISION, Need.ADVICE)
+
 
 def needs_at_start(kind: type[Learner], given: Mapping[str, Any]) -> list[Need]:
     """What a learner with the given options must be told before it starts.
 
-    A delay is told when a round is played.
+    Delays and advice are told when a round is played.
     """
-    return [need for need in kind.needs_with(given) if need is not Need.DELAY_AT_DECISION]
+    return [need for need in kind.needs_with(given) if need not in TOLD_BY_ROUND]
 
 
 def needed_options(

@@ -15,7 +15,7 @@ from belated.play.calendar import empty_calendar, reserved
 from belated.play.delivery import DeliveredFeedback, FeedbackDelivery
 from belated.play.game import Game, Stretch
 from belated.play.rounds import ABSENT, FROZEN, RunState, Tally, play_rounds
-from belated.play.trace import Recorder, Trace, no_losses
+from belated.play.trace import Recorder, Trace, no_losses, no_weighed_losses
 from belated.types import Need, Setting
 
 INTERPRETED_ROUNDS = 1000  # a game of so many rounds is not worth compiling for
@@ -32,20 +32,22 @@ class Disclosure(NamedTuple):
 def first_run(learner: Learner, stream: NDArray[np.uint64]) -> RunState:
     """Return the memory of a run before its first round."""
     prediction, arms = learner.blank(), learner.arms
-    strategies = no_losses(prediction)
+    strategies, weighed = no_losses(prediction), no_weighed_losses(prediction)
     tells_missing = learner.setting is Setting.PARTIALLY_CONCEALED
     return RunState(
         state=learner.start(),
         prediction=prediction,
-        plays=np.empty((losses_a_round(learner), learner.play_width)),
+        plays=np.empty((losses_a_round(learner), learner.row_width)),
         stream=stream,
-        calendar=empty_calendar(FROZEN + learner.play_width + tells_missing),
+        calendar=empty_calendar(FROZEN + learner.row_width + tells_missing),
         tally=Tally(
             np.zeros(3),
             np.zeros(arms),
             np.zeros(arms, dtype=np.int64),
             strategies if strategies.size else None,
+            weighed if weighed.size else None,
         ),
+        advice=np.empty((0, 0, 0)) if Need.ADVICE in learner.needs else None,
     )
 
 
@@ -90,6 +92,9 @@ class EngineRun:
         if calendar is not self.run.calendar or state is not self.run.state:
             self.run = self.run._replace(calendar=calendar, state=state)
             self.handle = Handle(self.run)
+        if self.learner.takes_advice:
+            self.run = self.run._replace(advice=stretch.advice)
+            self.handle.exchange_last(self.run)
         run = self.run
         self._play(stretch, self.delivery.deliver(stretch))
         self.recorder.seconds += time.perf_counter() - started
@@ -112,6 +117,7 @@ class EngineRun:
             run.prediction,
             run.tally.plays,
             np.empty(0) if run.tally.strategies is None else run.tally.strategies,
+            np.empty((0, 0)) if run.tally.weighed is None else run.tally.weighed,
             float(run.tally.totals[ABSENT]),
         )
 

@@ -41,6 +41,7 @@ class Stretch(NamedTuple):
     losses: Floats
     delays: Counts
     missing: Counts  # rho_t(i)
+    advice: Floats | None = None  # xi_t(n, i) by round, policy and arm, if there are policies
 
     @property
     def end(self) -> int:
@@ -129,7 +130,7 @@ class Game:
 
     def stretches(self) -> Iterator[Stretch]:
         """Yield all rounds of the game in order, as stretches that end at the checkpoints."""
-        if self.environment.rounds * self.environment.arms <= KEPT_ENTRIES:
+        if self.environment.rounds * self.environment.entries <= KEPT_ENTRIES:
             yield from self._kept
         else:
             yield from self._drawn()
@@ -141,14 +142,19 @@ class Game:
     def _drawn(self) -> Iterator[Stretch]:
         rounds, arms = self.environment.rounds, self.environment.arms
         pairs = no_missing_pairs(arms)
-        for span, losses, delays in self.environment.blocks(self.seed):
+        for span, losses, delays, advice in self.environment.blocks(self.seed):
             beyond = int((delays >= pairs.ending.shape[0]).sum())
             pairs = pairs._replace(calendar=reserved(pairs.calendar, beyond))
             missing = np.empty_like(delays)
             fill_missing(pairs, span.first, rounds, delays, missing)
             for part in self._cut(span.first, span.count):
                 yield Stretch(
-                    span.first + part.start, rounds, losses[part], delays[part], missing[part]
+                    span.first + part.start,
+                    rounds,
+                    losses[part],
+                    delays[part],
+                    missing[part],
+                    None if advice is None else advice[part],
                 )
 
     def _cut(self, first: int, count: int) -> Iterator[slice]:

@@ -20,7 +20,7 @@ from belated.learners.driver import Driver, PlainDriver, PlayableLearner, driver
 from belated.numerics.random_stream import draw, seeded
 from belated.play.delivery import FeedbackDelivery, on_arrival
 from belated.play.game import Game, Stretch
-from belated.play.trace import Recorder, Trace, no_losses
+from belated.play.trace import Recorder, Trace, no_losses, no_weighed_losses
 from belated.types import Need, Setting
 
 Choice = Callable[[int, Floats], int]
@@ -68,6 +68,8 @@ def rounds_of(
         feedback = deliver(stretch)
         for row, (losses, missing) in enumerate(zip(stretch.losses, stretch.missing, strict=True)):
             t = stretch.first + row
+            if stretch.advice is not None and takes_advice(learner):
+                driver.advise(stretch.advice[row])
             prediction = driver.predict()
             arm = choose(t, prediction.q) if bandit else NO_ARM
             plays = driver.play(arm, known_delay(learner, int(feedback.delays[row, arm])))
@@ -81,6 +83,11 @@ def rounds_of(
             for arrival in order(arrivals.pop(t, [])):
                 driver.tell(arrival.play, arrival.arm, arrival.loss, arrival.missing)
             yield RoundRecord(t, prediction, arm, losses, missing)
+
+
+def takes_advice(learner: PlayableLearner) -> bool:
+    """Whether a learner is told what policies advise; a plain learner says so by this name."""
+    return bool(getattr(learner, "takes_advice", False))
 
 
 def known_delay(learner: PlayableLearner, delay: int) -> float:
@@ -99,7 +106,8 @@ class ReadableRun:
         self.totals = np.zeros(3)
         self.weights = np.zeros(game.environment.arms)
         self.plays = np.zeros(game.environment.arms, dtype=np.int64)
-        self.strategies = no_losses(learner.blank() if isinstance(learner, Learner) else None)
+        blank = learner.blank() if isinstance(learner, Learner) else None
+        self.strategies, self.weighed = no_losses(blank), no_weighed_losses(blank)
         self.recorder = Recorder(learner, game)
         self.waiting: list[Stretch] = []
         self.records = rounds_of(self.driver, self._next(), self._draw)
@@ -117,7 +125,7 @@ class ReadableRun:
     def close(self) -> Trace:
         """Return the trace of the run, after the last stretch."""
         missing = float(self.totals[2])
-        return self.recorder.close(self.last, self.plays, self.strategies, missing)
+        return self.recorder.close(self.last, self.plays, self.strategies, self.weighed, missing)
 
     def _next(self) -> Iterator[Stretch]:
         while True:
@@ -142,7 +150,10 @@ class ReadableRun:
         if record.arm >= 0:
             self.plays[record.arm] += 1
         if self.strategies.size:
-            self.strategies += self.last.info.strategies @ record.losses
+            lost = self.last.info.strategies @ record.losses
+            self.strategies += lost
+            if self.weighed.size:
+                self.weighed += self.last.info.multiples * lost[:, None]
 
 
 def play(learner: PlayableLearner, game: Game, seed: np.random.SeedSequence) -> Trace:

@@ -39,17 +39,23 @@ class Tally(NamedTuple):
 
     totals has the sums of <q_t, l_t>, l_t(i_t) and <q_t, rho_t>. By arm, weights is the sum of q_t
     and plays the number of plays. By strategy, strategies is the sum of <q_t^m, l_t>, or None if
-    the learner mixes no strategies.
+    the learner mixes no strategies; weighed has these losses times the multiples in the learner's
+    info, or is None if there are none.
     """
 
     totals: Floats
     weights: Floats
     plays: Counts
     strategies: Floats | None
+    weighed: Floats | None
 
 
 class RunState(NamedTuple):
-    """All memory that changes while a learner plays a game."""
+    """All memory that a learner needs to play a game.
+
+    `advice` is what policies advise in the rounds that are played next, of shape (round, policy,
+    arm). It is empty if a learner that could take it has none, and None for all other learners.
+    """
 
     state: Any
     prediction: Prediction
@@ -57,6 +63,7 @@ class RunState(NamedTuple):
     stream: NDArray[np.uint64]
     calendar: Calendar
     tally: Tally
+    advice: Floats | None
 
 
 @compiled_step("play")
@@ -86,11 +93,12 @@ def play_rounds(
     for row in range(losses.shape[0]):
         now = first + row
         begin_round(calendar, now)
+        give_advice(state, here.advice, row)
         prediction.detailed[0] = row == losses.shape[0] - 1  # p is recorded only there
         predict(state, prediction)
         arm = NO_ARM if full_information else draw(stream, q)
         add_up(tally, q, arm, losses, missing, row)
-        add_up_strategies(tally.strategies, prediction, losses, row)
+        add_up_strategies(tally.strategies, tally.weighed, prediction, losses, row)
         if tells_delay:
             delay = delays[row, arm]
             plays[0, 0] = np.inf if delay == NEVER else delay
@@ -109,6 +117,16 @@ def play_rounds(
                 absent = int(rows[at, rows.shape[1] - 1]) if tells_missing else NOT_TOLD
                 observe(state, in_force[at], arm_told, rows[at, LOSS], absent)
             entry, end = take(calendar, now)
+
+
+@compiled
+def give_advice(state: Any, advice: Floats | None, row: int) -> None:
+    """Put the advice of a round into the state; compiled to nothing if the learner takes none."""
+    if advice is None:
+        return
+    if advice.shape[0] > 0:
+        for n in range(advice.shape[1]):
+            copy(advice[row, n], state.advice[n])
 
 
 @compiled
@@ -157,13 +175,34 @@ def add_up(tally: Tally, q: Floats, arm: int, losses: Floats, missing: Counts, r
 
 @compiled
 def add_up_strategies(
-    sums: Floats | None, prediction: Prediction, losses: Floats, row: int
+    sums: Floats | None, weighed: Floats | None, prediction: Prediction, losses: Floats, row: int
 ) -> None:
     """Add the loss of each strategy in the round; compiled to nothing if the learner mixes none."""
     if sums is None:
         return
     for m in range(sums.shape[0]):
-        sums[m] += product(prediction.info.strategies[m], losses[row])
+        loss = product(prediction.info.strategies[m], losses[row])
+        sums[m] += loss
+        add_up_weighed(weighed, prediction, loss, m)
+
+
+@compiled
+def add_up_weighed(weighed: Floats | None, prediction: Prediction, loss: float, m: int) -> None:
+    """Add the loss of a strategy times its multiples; compiled to nothing if there are none."""
+    if weighed is None:
+        return
+    for j in range(weighed.shape[1]):
+        weighed[m, j] += prediction.info.multiples[m, j] * loss
+
+
+@compiled
+def copy(numbers: Floats, place: Floats) -> None:
+    """Copy an array of one dimension, several numbers at once."""
+    end = whole(numbers.shape[0])
+    for i in range(0, end, LANES):
+        store_whole(place, i, load_whole(numbers, i))
+    for i in range(end, numbers.shape[0]):
+        place[i] = numbers[i]
 
 
 @compiled

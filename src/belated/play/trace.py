@@ -33,6 +33,7 @@ class Trace:
     plays: Counts
     expected_missing: float  # sum_t <q_t, rho_t>
     strategies: Floats  # sum_t <q_t^m, l_t> of each strategy that the learner mixes, if any
+    weighed: Floats  # sum_t f_t(m, j) <q_t^m, l_t>, if the learner's info has multiples f
     last: Floats  # q_T
     eta: Floats  # the rates of the last prediction
     info: Any  # the learner's own info in the last prediction
@@ -68,6 +69,7 @@ class Recorder:
     """Records the sums of a run at its checkpoints, and makes the trace of the run."""
 
     def __init__(self, learner: Any, game: Game) -> None:
+        check_policies(learner, game)
         count, arms = game.checkpoints.size, game.environment.arms
         self.learner = learner
         self.checkpoints = game.checkpoints
@@ -92,6 +94,7 @@ class Recorder:
         prediction: Any,
         plays: Counts,
         strategies: Floats,
+        weighed: Floats,
         expected_missing: float,
     ) -> Trace:
         """Return the trace of the whole run."""
@@ -106,6 +109,7 @@ class Recorder:
             plays=plays,
             expected_missing=expected_missing,
             strategies=strategies,
+            weighed=weighed,
             last=np.array(prediction.q),
             eta=np.array(getattr(prediction, "eta", _NONE), dtype=np.float64),
             info=copied(getattr(prediction, "info", NO_INFO)),
@@ -113,10 +117,25 @@ class Recorder:
         )
 
 
+def check_policies(learner: Any, game: Game) -> None:
+    """Make sure that as many policies give advice in the game as the learner weighs."""
+    weighed, given = len(getattr(learner, "policy_names", ())), len(game.environment.policies)
+    if weighed not in (0, given):
+        raise ValueError(
+            f"{type(learner).__name__} has {weighed} policies; in the game {given} give advice"
+        )
+
+
 def no_losses(prediction: Any) -> Floats:
     """Return a zero for each strategy that the learner mixes; most learners mix none."""
     info = getattr(prediction, "info", NO_INFO)
     return np.zeros(len(info.strategies) if hasattr(info, "strategies") else 0)
+
+
+def no_weighed_losses(prediction: Any) -> Floats:
+    """Return a zero for each multiple in a learner's info; most learners have none."""
+    info = getattr(prediction, "info", NO_INFO)
+    return np.zeros(info.multiples.shape if hasattr(info, "multiples") else (0, 0))
 
 
 def rates_of(prediction: Any) -> Floats:

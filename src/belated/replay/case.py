@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from belated.checks import checked_advice
 from belated.environments.missing import NEVER
 from belated.types import Setting
 
@@ -19,6 +20,11 @@ SETTINGS = {
     "concealed": Setting.CONCEALED,
 }
 COMMON_KEYS = {"setting", "K", "T", "losses", "delays", "variant"}
+ADVICE_SETTINGS = {
+    "advice-full": Setting.FULL_INFORMATION,
+    "advice-concealed": Setting.CONCEALED,
+}
+ADVICE_KEYS = {"setting", "K", "N", "T", "losses", "delays", "advice", "prior"}
 KEYS = {
     Setting.FULL_INFORMATION: COMMON_KEYS | {"prior"},
     Setting.PARTIALLY_CONCEALED: COMMON_KEYS | {"prior", "arms", "rho_star"},
@@ -28,7 +34,10 @@ KEYS = {
 
 @dataclass(frozen=True)
 class Case:
-    """A checked case: arrays of shape (round, arm), and the options of its learner."""
+    """A checked case: arrays of shape (round, arm), and the options of its learner.
+
+    `advice` has the shape (round, policy, arm); it is None if the case has no policies.
+    """
 
     setting: Setting
     losses: NDArray[np.float64]
@@ -36,6 +45,7 @@ class Case:
     arms: NDArray[np.int64] | None
     options: Mapping[str, Any]
     ignored: tuple[str, ...] = ()  # keys of the JSON object that this learner does not use
+    advice: NDArray[np.float64] | None = None
 
 
 def read_case(path: Path) -> Case:
@@ -55,8 +65,11 @@ def parse_case(content: object) -> Case:
     if not isinstance(content, dict):
         raise ValueError("a case must be a JSON object")
     name = content.get("setting")
+    if isinstance(name, str) and name in ADVICE_SETTINGS:
+        return _advice_case(content, ADVICE_SETTINGS[name])
     if not isinstance(name, str) or name not in SETTINGS:
-        raise ValueError(f"setting is {name!r}; it must be one of {_listed(SETTINGS)}")
+        known = _listed([*SETTINGS, *ADVICE_SETTINGS])
+        raise ValueError(f"setting is {name!r}; it must be one of {known}")
     setting = SETTINGS[name]
     rounds, arms = _whole(content, "T", 1), _whole(content, "K", 1)
     options: dict[str, Any] = {"arms": arms, "variant": content.get("variant") or "paper"}
@@ -81,6 +94,30 @@ def parse_case(content: object) -> Case:
         arms=_played(content.get("arms"), rounds, arms) if bandit else None,
         options=options,
         ignored=tuple(sorted(set(content) - KEYS[setting])),
+    )
+
+
+def _advice_case(content: Mapping[str, Any], setting: Setting) -> Case:
+    """Make a case of Theorem 5 or 6, in which policies give advice."""
+    rounds, arms, policies = (_whole(content, key, 1) for key in ("T", "K", "N"))
+    options = {"arms": arms, "policies": policies, "prior": _prior(content.get("prior"))}
+    advice = _advice(content.get("advice"), rounds, policies, arms)
+    keys, played = ADVICE_KEYS, None
+    if setting is Setting.FULL_INFORMATION:
+        options["horizon"] = rounds
+    else:
+        keys, played = keys | {"arms"}, _played(content.get("arms"), rounds, arms)
+        for t, arm in enumerate(played):
+            if not advice[t, :, arm].any():
+                raise ValueError(f"the arm of round {t + 1} is {arm}, which no policy advises")
+    return Case(
+        setting=setting,
+        losses=_losses(content.get("losses"), rounds, arms),
+        delays=_delays(content.get("delays"), rounds, arms),
+        arms=played,
+        options=options,
+        ignored=tuple(sorted(set(content) - keys)),
+        advice=advice,
     )
 
 
@@ -156,3 +193,16 @@ def _played(value: object, rounds: int, arms: int) -> NDArray[np.int64]:
         if isinstance(arm, bool) or not isinstance(arm, int) or not 0 <= arm < arms:
             raise ValueError(f"the arm of round {t} is {arm!r}; it must be one of 0 to {arms - 1}")
     return np.array(value, dtype=np.int64)
+
+
+def _advice(value: object, rounds: int, policies: int, arms: int) -> NDArray[np.float64]:
+    if not isinstance(value, list) or len(value) != rounds:
+        raise ValueError(f"advice must have a table for each of {rounds} rounds")
+    tables = []
+    for t, table in enumerate(value, 1):
+        try:
+            plain = all(isinstance(row, list) and all(map(_number, row)) for row in table)
+            tables.append(checked_advice(table if plain else None, range(policies), arms))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"in round {t}: {error}") from None
+    return np.array(tables)

@@ -38,7 +38,8 @@ def replay(
     case: Case, learner: PlayableLearner, progress: Callable[[], None] = lambda: None
 ) -> Replay:
     """Play the learner through the case; `progress` is called after each round."""
-    game = Stretch(0, len(case.losses), case.losses, case.delays, missing_counts(case.delays))
+    missing = missing_counts(case.delays)
+    game = Stretch(0, len(case.losses), case.losses, case.delays, missing, case.advice)
     driver = driver_for(learner)
     predictions, skipped, seen = [], list[list[int]](), set[int]()
     for record in rounds_of(driver, [game], lambda t, q: int(_played(case)[t])):
@@ -59,6 +60,8 @@ def _played(case: Case) -> NDArray[np.int64]:
 
 def learner_for(case: Case) -> PlayableLearner:
     """Make the compiled learner that a case names."""
+    from belated.learners.advice.advice import Advice
+    from belated.learners.advice.advice_bandit import AdviceBandit
     from belated.learners.paper.concealed import Concealed
     from belated.learners.paper.full_information import FullInformation
     from belated.learners.paper.partially_concealed import PartiallyConcealed
@@ -69,6 +72,9 @@ def learner_for(case: Case) -> PlayableLearner:
         Setting.CONCEALED: Concealed,
     }
     options = dict(case.options)
+    if case.advice is not None:
+        full_information = case.setting is Setting.FULL_INFORMATION
+        return Advice(**options) if full_information else AdviceBandit(**options)
     if case.setting is Setting.CONCEALED:
         promised = options["max_missing"] is not None
         options["gamma_bound"] = "max_missing" if promised else "waiting"

@@ -193,6 +193,7 @@ def test_unknown_things_are_not_found(http: httpx.Client) -> None:
         ({"arms": ["a"], "learner": "concealed"}, "must know max_missing"),
         ({"arms": ["a"], "learner": "dew-skipping"}, "as soon as the arm is drawn"),
         ({"arms": ["a"], "learner": "exp3", "options": {"window": 5}}, "with a window"),
+        ({"arms": ["a"], "learner": "exp4", "options": {"policies": 2}}, "with policies"),
         ({"arms": ["a"], "kind": "experts", "learner": "exp3"}, "a bandit"),
         ({"arms": ["a"], "options": {"speed": 1}}, "has no option 'speed'"),
         ({"arms": ["a"], "default_loss": 1}, "needs a default_loss, and only then"),

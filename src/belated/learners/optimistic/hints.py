@@ -113,7 +113,7 @@ class OptimisticLearner(Learner):
 
     def no_rounds(self) -> WholeRounds:
         """Return the record of whole rounds before the first round."""
-        return no_rounds(self.arms, self.play_width)
+        return no_rounds(self.arms, self.row_width)
 
     def no_hints(self) -> Hints:
         """Return the data for hints before the first round."""

@@ -49,7 +49,8 @@ MOST_CARRIED = 64.0  # rounds, in each of which a weight is rounded three times 
 class FullInformationState(NamedTuple):
     """The state of the full-information learner: Lhat^av in columns, missing counts, and weights.
 
-    missing is rho_t; most_missing is rho_{t-1}^max, to which the rates in the columns belong.
+    missing is rho_t; most_missing is rho_{t-1}^max, to which the rates in the columns belong. They
+    are whole numbers for experts, and real ones for policies (see `belated.learners.advice`).
     weights is p of the round in which it was last kept, one row for each rate, with equal rates as
     one row. arrived has the losses told since then, which are not yet in columns.fresh. multiplier
     is that of the same round, and carried the number of rounds for which p has been carried since.
@@ -57,8 +58,8 @@ class FullInformationState(NamedTuple):
 
     columns: RateColumns
     arrived: Floats
-    missing: Counts
-    most_missing: Counts
+    missing: Counts | Floats
+    most_missing: Counts | Floats
     round: Counts
     multiplier: Floats
     carried: Floats
@@ -101,12 +102,12 @@ def fill_rates(steps: Floats, damped: Counts, most_missing: float, eta: Floats) 
 
 
 @compiled
-def most_missing_now(state: FullInformationState) -> int:
+def most_missing_now(state: FullInformationState) -> float:
     """Return rho_t^max, including the coming round."""
     most = state.most_missing[0]
     for i in range(state.missing.shape[0]):
         most = max(most, state.missing[i])
-    return int(most)
+    return most  # type: ignore[no-any-return]
 
 
 @compiled
@@ -234,6 +235,17 @@ def predict_plainly(state: FullInformationState, prediction: Prediction) -> tupl
 @compiled
 def commit(state: FullInformationState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Play the round: freeze (rho_t^max, rho_t(i)) for every expert, whose loss is now missing."""
+    move_on(state, prediction)
+    missing = state.missing
+    for i in range(missing.shape[0]):
+        plays[i, MOST_MISSING] = state.most_missing[0]
+        plays[i, MISSING] = missing[i]
+        missing[i] += 1
+
+
+@compiled
+def move_on(state: FullInformationState, prediction: Prediction) -> None:
+    """Keep what the prediction found out and the rates of its round, and go on to the next one."""
     columns, most_missing = state.columns, most_missing_now(state)
     if prediction.info.distance[0] > 0.5 * NEAR:  # the other half is for the next round
         keep(state, prediction)
@@ -244,11 +256,6 @@ def commit(state: FullInformationState, prediction: Prediction, arm: int, plays:
         columns.merged[0] = 0
     elif columns.merged[0] == 0:
         merge(columns)
-    missing = state.missing
-    for i in range(missing.shape[0]):
-        plays[i, MOST_MISSING] = most_missing
-        plays[i, MISSING] = missing[i]
-        missing[i] += 1
     state.round[0] += 1
     state.carried[0] = prediction.info.carried[0]
 
@@ -291,20 +298,30 @@ def withdraw(state: FullInformationState, play: Floats, arm: int) -> None:
 def observe(state: FullInformationState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """Add lhat_s(i, eta) = l + 4 eta_s l (1 + rho_s(i)) of eq:fullinfocorr, rates of round s."""
     withdraw(state, play, arm)
-    if play[MOST_MISSING] == state.most_missing[0]:
+    charge(state, play[MOST_MISSING], play[MISSING], arm, loss)
+
+
+@compiled
+def charge(
+    state: FullInformationState, most_missing: float, missing: float, arm: int, loss: float
+) -> None:
+    """Add l + 4 eta_s l (1 + rho_s(i)), with rho_s^max and rho_s(i) as they were in round s."""
+    if most_missing == state.most_missing[0]:
         state.arrived[PLAIN, arm] += loss
-        state.arrived[WEIGHED, arm] += loss * (1.0 + play[MISSING])
+        state.arrived[WEIGHED, arm] += loss * (1.0 + missing)
     elif loss > 0.0:
-        observe_late(state, play, arm, loss)
+        charge_late(state, most_missing, missing, arm, loss)
 
 
 @compiled_apart
-def observe_late(state: FullInformationState, play: Floats, arm: int, loss: float) -> None:
+def charge_late(
+    state: FullInformationState, most_missing: float, missing: float, arm: int, loss: float
+) -> None:
     """Add the corrected loss of a round whose rates are no longer in force."""
     columns, eta = state.columns, np.empty(state.steps.shape[0])
-    fill_rates(state.steps, state.damped, play[MOST_MISSING], eta)
+    fill_rates(state.steps, state.damped, most_missing, eta)
     for j in range(eta.shape[0]):
-        columns.losses[j, arm] += loss + 4.0 * eta[j] * (loss * (1.0 + play[MISSING]))
+        columns.losses[j, arm] += loss + 4.0 * eta[j] * (loss * (1.0 + missing))
     state.carried[0] = np.inf
     if columns.merged[0] > 0:
         merge_again(columns, arm)

@@ -19,7 +19,7 @@ from belated.compiled.stacking import copy_of
 from belated.learners.contract import Facts, Learner, Prediction
 from belated.learners.paper.concealed import added_in_version_5
 from belated.learners.states import leaves, mapped
-from belated.types import Delivery
+from belated.types import Delivery, Need
 
 FIRST_ROOM = 4  # the number of copies that a new stack has room for
 
@@ -67,6 +67,10 @@ class Copied(Learner):
     def options_for_one(self) -> dict[str, Any]:
         """Return the options of one copy, by name."""
         return {option.name: getattr(self, option.name) for option in options_of(self.base)}
+
+    @property
+    def row_width(self) -> int:
+        return self.one().row_width + 1
 
     def start(self) -> Any:
         return self.with_stack(None, self._stacked(FIRST_ROOM))
@@ -164,6 +168,8 @@ def over(parent: type[SomeCopied], name: str, base: type[Learner], module: str) 
     title = "".join(word.title() for word in name.split("-"))
     if base.reserved is not Learner.reserved:
         raise ValueError(f"{base.name} asks for room as it plays, so there can be no copies of it")
+    if Need.ADVICE in base.needs:
+        raise ValueError(f"{base.name} takes advice, which copies of it would not be given")
     shared = {each.name for each in fields(parent)}
     options = [
         (each.name, each.type, field(default=each.default))
@@ -179,7 +185,6 @@ def over(parent: type[SomeCopied], name: str, base: type[Learner], module: str) 
         "needs": tuple(dict.fromkeys((*parent.needs, *base.needs))),
         "deliveries": parent.deliveries_over(base),
         "source": f"{parent.source}; base: {base.source}",
-        "play_width": base.play_width + 1,
     }
     return make_dataclass(title, options, bases=(parent,), namespace=namespace, frozen=True)
 

@@ -181,7 +181,15 @@ def check_kind(kind: type[Learner]) -> None:
 
 
 def check_delivery(learner: Learner) -> None:
-    """Refuse learners that hold losses back instead of learning from each when it arrives."""
+    """Refuse learners that hold losses back instead of learning from each when it arrives.
+
+    Those that weigh policies are refused as well: nobody tells the service what these advise.
+    """
+    if learner.takes_advice:
+        raise ValueError(
+            f"learner is {learner.name!r} with policies; the service takes no advice, so leave "
+            "policies out, or use belated.Bandit"
+        )
     if HeldRounds.for_learner(learner) is not None:
         how = f"delivery={learner.delivery!r}" if learner.window is None else "a window"
         raise ValueError(

@@ -150,7 +150,7 @@ class Replica:
         elif (arm := self.problem.places.get(decision.arm, GONE)) == GONE:
             gone = (decision.arm,)  # decided by a worker that did not know of the removal yet
         if arm == GONE:
-            rows = np.zeros((1, self.learner.play_width))
+            rows = np.zeros((1, self.learner.row_width))
         else:
             rows = self.driver.play(arm, probability=decision.probability)
         in_force = rows if arm == NO_ARM else rows.tobytes()
@@ -248,7 +248,7 @@ class Replica:
         if play.arm == NO_ARM:
             kept, waited = list(moved), play.arms_waiting()
             left = [int(place) for place in np.flatnonzero(waited) if place not in moved]
-            rows = np.zeros((len(kept) + added, self.learner.play_width))
+            rows = np.zeros((len(kept) + added, self.learner.row_width))
             waits = np.zeros(len(rows), dtype=np.bool_)
             rows[: len(kept)], waits[: len(kept)] = play.expert_rows()[kept], waited[kept]
             other = play._replace(rows=rows, waits=waits)

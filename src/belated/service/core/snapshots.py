@@ -116,7 +116,7 @@ def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
     found |= {f"stats.{name}": part for name, part in replica.stats.arrays().items()}
     plays = replica.open.values()
     rows = 1 if replica.problem.is_bandit else len(replica.problem.arms)
-    width = replica.learner.play_width
+    width = replica.learner.row_width
     found["open.ticket"] = np.array(list(replica.open), dtype=np.str_)
     found["open.round"] = np.array([play.round for play in plays], dtype=np.int64)
     found["open.arm"] = np.array([play.arm for play in plays], dtype=np.int64)
