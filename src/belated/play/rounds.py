@@ -191,8 +191,9 @@ def add_up_weighed(weighed: Floats | None, prediction: Prediction, loss: float, 
     """Add the loss of a strategy times its multiples; compiled to nothing if there are none."""
     if weighed is None:
         return
-    for j in range(weighed.shape[1]):
-        weighed[m, j] += prediction.info.multiples[m, j] * loss
+    sums, multiples = weighed[m], prediction.info.multiples[m]
+    for j in range(sums.shape[0]):
+        sums[j] += multiples[j] * loss
 
 
 @compiled

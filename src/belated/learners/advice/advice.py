@@ -67,20 +67,22 @@ class AdviceInfo(NamedTuple):
 def predict(state: AdviceState, prediction: Prediction) -> None:
     """Compute p_t of Theorem 5 and from it q_t(i) = sum_n p_t(n) xi_t(n, i)."""
     info, inner, missing = prediction.info, prediction.info.inner, state.policies.missing
+    rates = inner.eta.shape[0]
     inner.detailed[0] = prediction.detailed[0]
     predict_policies(state.policies, inner)
     mix(inner.q, state.advice, prediction.q)
-    for j in range(inner.eta.shape[0]):
+    for j in range(rates):
         prediction.eta[j] = inner.eta[j]
     for n in range(missing.shape[0]):
         info.weights[n] = inner.q[n]
         info.missing[n] = missing[n]
         for i in range(prediction.q.shape[0]):
             info.strategies[n, i] = state.advice[n, i]
-        for j in range(inner.eta.shape[0]):
-            info.multiples[n, j] = inner.eta[j] * (1.0 + missing[n])
-            if prediction.detailed[0] == 1:
-                prediction.p[n, j] = inner.p[n, j]
+        mass, multiples = 1.0 + missing[n], info.multiples[n]
+        for j in range(rates):
+            multiples[j] = inner.eta[j] * mass
+    if prediction.detailed[0] == 1:
+        prediction.p[:, :] = inner.p
 
 
 @compiled
@@ -102,13 +104,14 @@ def commit(state: AdviceState, prediction: Prediction, arm: int, plays: Floats) 
 
 @compiled
 def withdraw(state: AdviceState, play: Floats, arm: int) -> None:
-    """Take the advice for an arm out of the missing mass; where nothing is missing it is zero."""
+    """Take the advice for an arm out of the missing mass, which is zero if nothing is missing."""
     missing = state.policies.missing
     state.outstanding[0] -= 1
+    if state.outstanding[0] == 0:
+        missing[:] = 0.0
+        return
     for n in range(missing.shape[0]):
         missing[n] -= play[SHARES + n]
-        if state.outstanding[0] == 0:
-            missing[n] = 0.0
 
 
 @compiled
@@ -116,6 +119,8 @@ def observe(state: AdviceState, play: Floats, arm: int, loss: float, missing: in
     """Add xi_s(n, i) l (1 + 4 eta_s(j) (1 + rho_s(n))) of Theorem 5, with all as in round s."""
     withdraw(state, play, arm)
     size = state.policies.missing.shape[0]
+    if loss == 0.0:
+        return
     for n in range(size):
         part = play[SHARES + n] * loss
         if part > 0.0:
