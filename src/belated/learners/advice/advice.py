@@ -52,8 +52,8 @@ class AdviceInfo(NamedTuple):
     """The weights of the policies and what they rest on.
 
     weights is p_t(n), missing is rho_t(n), and strategies is the advice of the round. multiples has
-    eta_t(j) (1 + rho_t(n)), by which the certificate weighs the losses of the policies. inner is
-    the prediction of the learner over the policies.
+    1 + rho_t(n), by which the certificate weighs the losses of the policies. inner is the
+    prediction of the learner over the policies.
     """
 
     weights: Floats
@@ -67,20 +67,17 @@ class AdviceInfo(NamedTuple):
 def predict(state: AdviceState, prediction: Prediction) -> None:
     """Compute p_t of Theorem 5 and from it q_t(i) = sum_n p_t(n) xi_t(n, i)."""
     info, inner, missing = prediction.info, prediction.info.inner, state.policies.missing
-    rates = inner.eta.shape[0]
     inner.detailed[0] = prediction.detailed[0]
     predict_policies(state.policies, inner)
     mix(inner.q, state.advice, prediction.q)
-    for j in range(rates):
+    for j in range(inner.eta.shape[0]):
         prediction.eta[j] = inner.eta[j]
     for n in range(missing.shape[0]):
         info.weights[n] = inner.q[n]
         info.missing[n] = missing[n]
         for i in range(prediction.q.shape[0]):
             info.strategies[n, i] = state.advice[n, i]
-        mass, multiples = 1.0 + missing[n], info.multiples[n]
-        for j in range(rates):
-            multiples[j] = inner.eta[j] * mass
+        info.multiples[n] = 1.0 + missing[n]
     if prediction.detailed[0] == 1:
         prediction.p[:, :] = inner.p
 
@@ -177,7 +174,7 @@ class Advice(OverPolicies):
             weights=np.zeros(size),
             missing=np.zeros(size),
             strategies=np.zeros((size, self.arms)),
-            multiples=np.zeros((size, rates)),
+            multiples=np.zeros(size),
             inner=inner,
         )
         blank = Prediction.blank(self.arms, eta=rates, info=info)
