@@ -68,7 +68,7 @@ def assert_policies_certified(learner: Advice, losses: Floats, predictions: Sequ
         [each.info.strategies @ row for each, row in zip(predictions, losses, strict=True)]
     )
     multiples = np.array([each.info.multiples for each in predictions])
-    charges = (multiples * lost[:, :, None]).sum(axis=0)
+    charges = (multiples * lost).T @ np.array([each.eta for each in predictions])
     apart = -np.log(np.array(learner.prior))
     bound = certificate_from(apart, charges, predictions[-1].eta)
     own = sum(float(each.q @ row) for each, row in zip(predictions, losses, strict=True))

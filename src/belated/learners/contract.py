@@ -67,7 +67,7 @@ class Prediction(NamedTuple):
     `commit` keeps, numbers that explain the weights, and working space. If the weights are a
     mixture of several strategies, info has a field `strategies` with the weights of each in a row,
     and a trace then adds up what each strategy has lost. If info also has a field `multiples`, with
-    a row of numbers for each strategy, a trace adds up the losses times each of them as well.
+    a number for each strategy, a trace adds up the losses times that number and each rate in eta.
     """
 
     q: Floats
@@ -134,7 +134,7 @@ class RunOutcome(Protocol):
 
     @property
     def weighed(self) -> Floats:
-        """sum_t f_t(m, j) <q_t^m, l_t>, with the multiples f in the learner's info, if any."""
+        """sum_t eta_t(j) f_t(m) <q_t^m, l_t>, with multiples f in the learner's info, if any."""
 
     @property
     def eta(self) -> Floats:

@@ -153,7 +153,7 @@ class ReadableRun:
             lost = self.last.info.strategies @ record.losses
             self.strategies += lost
             if self.weighed.size:
-                self.weighed += self.last.info.multiples * lost[:, None]
+                self.weighed += np.outer(self.last.info.multiples * lost, self.last.eta)
 
 
 def play(learner: PlayableLearner, game: Game, seed: np.random.SeedSequence) -> Trace:

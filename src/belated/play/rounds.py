@@ -40,7 +40,7 @@ class Tally(NamedTuple):
     totals has the sums of <q_t, l_t>, l_t(i_t) and <q_t, rho_t>. By arm, weights is the sum of q_t
     and plays the number of plays. By strategy, strategies is the sum of <q_t^m, l_t>, or None if
     the learner mixes no strategies; weighed has these losses times the multiples in the learner's
-    info, or is None if there are none.
+    info and its rates, or is None if there are none.
     """
 
     totals: Floats
@@ -188,11 +188,12 @@ def add_up_strategies(
 
 @compiled
 def add_up_weighed(weighed: Floats | None, prediction: Prediction, loss: float, m: int) -> None:
-    """Add the loss of a strategy times its multiples; compiled to nothing if there are none."""
+    """Add a strategy's loss times its multiple and each rate; compiled to nothing without them."""
     if weighed is None:
         return
-    for j in range(weighed.shape[1]):
-        weighed[m, j] += prediction.info.multiples[m, j] * loss
+    sums, eta, multiple = weighed[m], prediction.eta, prediction.info.multiples[m] * loss
+    for j in range(sums.shape[0]):
+        sums[j] += eta[j] * multiple
 
 
 @compiled

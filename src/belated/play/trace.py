@@ -33,7 +33,7 @@ class Trace:
     plays: Counts
     expected_missing: float  # sum_t <q_t, rho_t>
     strategies: Floats  # sum_t <q_t^m, l_t> of each strategy that the learner mixes, if any
-    weighed: Floats  # sum_t f_t(m, j) <q_t^m, l_t>, if the learner's info has multiples f
+    weighed: Floats  # sum_t eta_t(j) f_t(m) <q_t^m, l_t>, if the learner's info has multiples f
     last: Floats  # q_T
     eta: Floats  # the rates of the last prediction
     info: Any  # the learner's own info in the last prediction
@@ -133,9 +133,10 @@ def no_losses(prediction: Any) -> Floats:
 
 
 def no_weighed_losses(prediction: Any) -> Floats:
-    """Return a zero for each multiple in a learner's info; most learners have none."""
-    info = getattr(prediction, "info", NO_INFO)
-    return np.zeros(info.multiples.shape if hasattr(info, "multiples") else (0, 0))
+    """Return a zero for each multiple in a learner's info and rate; most learners have none."""
+    if not hasattr(getattr(prediction, "info", NO_INFO), "multiples"):
+        return np.zeros((0, 0))
+    return np.zeros((prediction.info.multiples.size, prediction.eta.size))
 
 
 def rates_of(prediction: Any) -> Floats:

@@ -52,8 +52,8 @@ class AdviceInfo(NamedTuple):
     """The weights of the policies and what they rest on.
 
     weights is p_t(n), missing is rho_t(n), and strategies is the advice of the round. multiples has
-    eta_t(j) (1 + rho_t(n)), by which the certificate weighs the losses of the policies. inner is
-    the prediction of the learner over the policies.
+    1 + rho_t(n), by which the certificate weighs the losses of the policies. inner is the
+    prediction of the learner over the policies.
     """
 
     weights: Floats
@@ -77,10 +77,9 @@ def predict(state: AdviceState, prediction: Prediction) -> None:
         info.missing[n] = missing[n]
         for i in range(prediction.q.shape[0]):
             info.strategies[n, i] = state.advice[n, i]
-        for j in range(inner.eta.shape[0]):
-            info.multiples[n, j] = inner.eta[j] * (1.0 + missing[n])
-            if prediction.detailed[0] == 1:
-                prediction.p[n, j] = inner.p[n, j]
+        info.multiples[n] = 1.0 + missing[n]
+    if prediction.detailed[0] == 1:
+        prediction.p[:, :] = inner.p
 
 
 @compiled
@@ -102,13 +101,14 @@ def commit(state: AdviceState, prediction: Prediction, arm: int, plays: Floats) 
 
 @compiled
 def withdraw(state: AdviceState, play: Floats, arm: int) -> None:
-    """Take the advice for an arm out of the missing mass; where nothing is missing it is zero."""
+    """Take the advice for an arm out of the missing mass, which is zero if nothing is missing."""
     missing = state.policies.missing
     state.outstanding[0] -= 1
+    if state.outstanding[0] == 0:
+        missing[:] = 0.0
+        return
     for n in range(missing.shape[0]):
         missing[n] -= play[SHARES + n]
-        if state.outstanding[0] == 0:
-            missing[n] = 0.0
 
 
 @compiled
@@ -116,6 +116,8 @@ def observe(state: AdviceState, play: Floats, arm: int, loss: float, missing: in
     """Add xi_s(n, i) l (1 + 4 eta_s(j) (1 + rho_s(n))) of Theorem 5, with all as in round s."""
     withdraw(state, play, arm)
     size = state.policies.missing.shape[0]
+    if loss == 0.0:
+        return
     for n in range(size):
         part = play[SHARES + n] * loss
         if part > 0.0:
@@ -172,7 +174,7 @@ class Advice(OverPolicies):
             weights=np.zeros(size),
             missing=np.zeros(size),
             strategies=np.zeros((size, self.arms)),
-            multiples=np.zeros((size, rates)),
+            multiples=np.zeros(size),
             inner=inner,
         )
         blank = Prediction.blank(self.arms, eta=rates, info=info)
