@@ -50,7 +50,8 @@ class Count(NamedTuple):
 def built(kind: Any, arms: int, variant: str, most: int, prior: Any = None) -> Any:
     """A learner of 200 rounds."""
     if kind is Concealed:
-        return Concealed(arms, variant=variant, max_missing=most)  # type: ignore[arg-type]
+        # With a promise there is an entropy also where all losses are prompt.
+        return Concealed(arms, variant=variant, gamma_bound="max_missing", max_missing=most)  # type: ignore[arg-type]
     if kind is FullInformation:
         return FullInformation(arms, variant=variant, horizon=200, prior=prior)  # type: ignore[arg-type]
     return PartiallyConcealed(

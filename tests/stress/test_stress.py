@@ -142,6 +142,7 @@ def test_time_ends_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
         ("partially-concealed", None, "partially-concealed"),
         ("concealed", None, "concealed"),
         ("concealed:variant=repaired,max_missing=9", None, None),
+        ("concealed:variant=repaired,skipping=true", None, None),
         ("uniform", "concealed", "concealed"),
     ],
 )

@@ -16,7 +16,7 @@ from belated.learners.driver import PlayableLearner, driver_for
 from belated.numerics.random_stream import draw, seeded
 from belated.play.readable import rounds_of
 from belated.replay.case import SETTINGS, parse_case
-from belated.replay.replay import learner_for
+from belated.replay.replay import learner_for, replay
 from belated.stress.mutations import Script
 from belated.stress.objectives import Draws, Objective, Score, ScriptedGame
 from belated.types import Setting
@@ -25,7 +25,7 @@ NAMES = {setting: name for name, setting in SETTINGS.items()}
 
 
 class ReplayableRun(NamedTuple):
-    """A run as a case for `belated replay`; `exact` says if the replay uses the same learner."""
+    """A run as a case for `belated replay`; `exact` says if the replay gives the same weights."""
 
     learner: str
     case: dict[str, Any]
@@ -110,9 +110,9 @@ class HardGame:
         case = case_of(learner, game, arms)
         losses = self.script.losses
         regret = float((q * losses).sum() - losses[:, self.score.arm].sum())
-        return ReplayableRun(
-            contender.label, case, regret, learner_for(parse_case(case)) == learner
-        )
+        read = parse_case(case)
+        exact = np.array_equal(replay(read, learner_for(read)).q, q)
+        return ReplayableRun(contender.label, case, regret, exact)
 
     def save(self, path: Path) -> Path:
         """Write the game as JSON."""
@@ -159,4 +159,6 @@ def case_of(learner: PlayableLearner, game: ScriptedGame, arms: list[int]) -> di
         case |= {"arms": arms, "rho_star": most}
     if options["gamma_weight"] is not None:
         case["options"] = {"gamma_weight": options["gamma_weight"]}
+        if getattr(learner, "skipping", False):
+            case["options"]["skipping"] = True
     return case
