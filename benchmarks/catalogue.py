@@ -119,8 +119,7 @@ MEASURES = (
         "rivals",
         "at most 10 times Exp3",
         "A whole simulated round of every other learner against a round of Exp3; Thompson "
-        "sampling, which has to integrate, D-KLUCB, which must find K roots, and advice, which learns "
-        "every loss for K policies, for information.",
+        "sampling, which has to integrate, and D-KLUCB, which must find K roots, for information.",
         rivals.rivals,
     ),
     Measure(
