@@ -11,8 +11,9 @@ from benchmarks.measures.engine_rounds import YARDSTICK
 ARMS = 10
 MOST = 10.0
 FULL, QUICK = (10_000, 2_000), (100, 100)  # rounds to skip, batch
-# One computes an integral over the products of all posteriors; the other K roots in every round.
-DEARER = ("thompson", "d-klucb")
+# One computes an integral over the products of all posteriors; another K roots in every round; the
+# last learns K losses for each of K policies, on a grid of rates.
+DEARER = ("thompson", "d-klucb", "advice")
 
 
 def rivals(effort: Effort) -> Iterator[Result]:
