@@ -35,7 +35,7 @@ def fact(need: Need) -> Any:
 
 def session_of(kind: Any, arms: int) -> Any:
     """A session with a learner; what it can find out by itself it is not told."""
-    known = (Need.HORIZON.value, Need.MAX_MISSING.value)
+    known = dict.fromkeys((Need.HORIZON.value, Need.MAX_MISSING.value))
     options = needed_options(kind, fact, given=known)
     if kind.setting is Setting.FULL_INFORMATION:
         return belated.Experts(arms, learner=kind.name, seed=5, **options)
