@@ -98,7 +98,9 @@ def ways_of(kind: type[Learner]) -> Iterator[StudyLearner]:
     if kind.covers is Covers.SHARED and kind.deliveries[0] == "own":
         yield StudyLearner(Contender(kind.name, {"delivery": "padded"}), kind, knows)
     if "variant" in {each.name for each in fields(kind)}:
-        yield StudyLearner(Contender(kind.name, {"variant": "repaired"}), kind, knows)
+        repaired = {"variant": "repaired"}
+        knows_then = TOLD if needs_at_start(kind, repaired) else NOTHING
+        yield StudyLearner(Contender(kind.name, repaired), kind, knows_then)
     if kind.name in ("delayed-ucb1", "exp3"):
         yield StudyLearner(Contender(kind.name, {"window": WINDOW}), kind, knows)
 

@@ -13,6 +13,7 @@ from belated.environments.environment import Environment
 from belated.environments.in_memory import GivenLosses
 from belated.environments.losses import Bernoulli
 from belated.environments.scenarios import scenarios
+from belated.learners.needs import needs_at_start
 from belated.learners.registry import registered
 from studies.study import (
     BEST_ARM,
@@ -47,7 +48,7 @@ def test_everybody_takes_part_once_in_every_way() -> None:
     assert len(set(labels)) == len(labels)
     assert set(registered()) <= set(labels)
     for each in study_learners():
-        asks = [need for need in each.kind.needs if need.value != "delay_at_decision"]
+        asks = needs_at_start(each.kind, each.contender.options)
         assert (each.knows == NOTHING) == (not asks)
         if each.knows == GUESSED:
             assert {need.value for need in asks} == set(each.contender.options)
