@@ -6,6 +6,7 @@ policies from 0. Numbers are taken as given, exactly: decimals as the doubles th
 
 import copy
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -49,7 +50,7 @@ class Script:
         return s + self.delays[s - 1][i] < t
 
 
-class Drawn:
+class Drawn(ABC):
     """A learner of own plays: `start` of round t, then `play` of the arm drawn, and so on.
 
     Only lists grow, by one entry a round: what was in force in round s stays in its entry s - 1
@@ -66,9 +67,9 @@ class Drawn:
         """The round whose arm is the next to be drawn."""
         return len(self.arms) + 1
 
+    @abstractmethod
     def start(self) -> dict[str, Any]:
         """Begin the present round; return its row of every array of the answer."""
-        raise NotImplementedError
 
     def play(self, arm: int) -> None:
         """End the present round, in which `arm` was drawn."""

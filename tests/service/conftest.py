@@ -55,3 +55,15 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The address of a store of each kind that lasts."""
     with address_of(request.param, request, tmp_path) as found:
         yield found
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def lasting_address(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """The address of a store of each kind that all tests of a module share."""
+    if request.param == "sqlite":
+        yield str(tmp_path_factory.mktemp("store") / "belated.db")
+        return
+    with empty_database(request.getfixturevalue("postgres")) as found:
+        yield found

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families as families
 
 from belated.service.web import problem_metrics
-from tests.service.postgres_server import empty_database
 from tests.service.server import serving
 
 DEPLOY = Path(__file__).parents[3] / "docs" / "deploy"
@@ -20,17 +18,10 @@ NAME = re.compile(r"\bbelated_[a-z_]+\b")
 ENDINGS = ("", "_bucket", "_sum", "_count", "_total")
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def http(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[httpx.Client]:
+@pytest.fixture(scope="module")
+def http(lasting_address: str) -> Iterator[httpx.Client]:
     """A client of a service with problems that have something to count."""
-    with ExitStack() as closing:
-        if request.param == "postgresql":
-            address = closing.enter_context(empty_database(request.getfixturevalue("postgres")))
-        else:
-            address = str(tmp_path_factory.mktemp("metrics") / "belated.db")
-        client = closing.enter_context(closing.enter_context(serving(address)).client())
+    with serving(lasting_address) as server, server.client() as client:
         play(client)
         yield client
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any
 from urllib.parse import quote
 
@@ -10,7 +9,6 @@ import httpx
 import pytest
 
 from belated.service.core.texts import ARM_NAME, shown
-from tests.service.postgres_server import empty_database
 from tests.service.server import serving
 from tests.service.web.test_keys import made_key
 
@@ -22,19 +20,12 @@ HOSTILE = (
 SURROGATE = '"\\ud800"'  # is JSON, and no text
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def http(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[httpx.Client]:
+@pytest.fixture(scope="module")
+def http(lasting_address: str) -> Iterator[httpx.Client]:
     """A client with a key for everything, and the problem ads."""
-    with ExitStack() as closing:
-        if request.param == "postgresql":
-            address = closing.enter_context(empty_database(request.getfixturevalue("postgres")))
-        else:
-            address = str(tmp_path_factory.mktemp("texts") / "belated.db")
-        key = made_key(address, "admin:*", "ask:*", "tell:*")
-        server = closing.enter_context(serving(address, "--log-level", "error"))
-        client = closing.enter_context(server.client(key))
+    key = made_key(lasting_address, "admin:*", "ask:*", "tell:*")
+    serves = serving(lasting_address, "--log-level", "error")
+    with serves as server, server.client(key) as client:
         made = client.post("/v1/problems", json={"name": "ads", "arms": ["red", "gr\u00fcn"]})
         assert made.status_code == 201, made.text
         yield client
