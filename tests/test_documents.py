@@ -12,7 +12,12 @@ from belated.cli import main
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-SLOW = {"comparing.md", "sweeps.md"}  # they compare learners, some ten seconds each
+# What a document needs that plays whole games: they take some ten seconds each, interpreted.
+SLOW = {
+    "README.md": [pytest.mark.compiled, pytest.mark.core],
+    "comparing.md": [pytest.mark.check],
+    "sweeps.md": [pytest.mark.check],
+}
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -23,10 +28,7 @@ def with_python() -> list[Path]:
 
 @pytest.mark.parametrize(
     "path",
-    [
-        pytest.param(path, id=path.name, marks=[pytest.mark.check] if path.name in SLOW else [])
-        for path in with_python()
-    ],
+    [pytest.param(each, id=each.name, marks=SLOW.get(each.name, [])) for each in with_python()],
 )
 def test_python_blocks_run_in_order(path: Path) -> None:
     """The blocks of a document, one after the other, as a reader would type them."""

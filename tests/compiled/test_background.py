@@ -61,7 +61,7 @@ def test_a_seeded_run_does_not_depend_on_when_the_compiler_is_done(tmp_path: Pat
 
 FIRST = """
 import belated, sys
-learner = belated.Bandit(5, learner="exp3", seed=3)
+learner = belated.Bandit(5, learner="uniform", seed=3)
 learner.ask()
 print("numba" in sys.modules)
 from belated.compiled.background import queue
@@ -140,11 +140,11 @@ def test_a_learner_from_outside_leaves_nothing_for_other_processes(tmp_path: Pat
     assert mine.returncode == 0, mine.stderr
     third = repr(1.0 / 3.0)
     assert mine.stdout.strip() == f"[{third}, {third}, {third}] [] builtin_function_or_method"
-    assert played(cache, 50, "exp3")[0] == "compiled"
+    assert played(cache, 50, "uniform")[0] == "compiled"
     again = run(USE_OUTSIDE, BELATED_CACHE_DIR=str(cache), PYTHONPATH=path)
     assert again.returncode == 0, again.stderr
     assert again.stdout == mine.stdout
-    assert played(cache, 999, "exp3")[0] == "compiled"
+    assert played(cache, 999, "uniform")[0] == "compiled"
 
 
 def test_kept_code_that_cannot_be_loaded_is_compiled_again(tmp_path: Path) -> None:

@@ -53,7 +53,6 @@ def random_game(rounds: int, arms: int, policies: int, seed: int = 1) -> Environ
     return Environment("random", losses, GivenDelays(delays), rounds, advice=advice)
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("name", [*LEARNERS, "advice:delivery=padded", "advice-bandit:window=9"])
 @pytest.mark.parametrize("sizes", [(1, 1, 1), (40, 1, 3), (250, 4, 3), (250, 3, 1)])
 def test_the_compiled_game_equals_its_readable_twin(name: str, sizes: tuple[int, ...]) -> None:

@@ -46,7 +46,7 @@ def test_worked_cases(path: Path, tmp_path: Path) -> None:
     check_equal(replayed(content["case"], tmp_path), content["answer"], 1e-12)
 
 
-@pytest.mark.core
+@pytest.mark.core("setting")
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("setting", ["concealed", "skipping"])
 def test_random_games(setting: str, seed: int, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def log_barrier(state: State, guess: Floats | None = None) -> tuple[Floats, Floa
 
 Solver = Callable[..., tuple[Floats, Floats]]
 SOLVERS: list[Solver] = [full_information, partially_concealed, concealed, log_barrier]
-THOROUGH = bool(os.environ.get("BELATED_THOROUGH"))  # all states, instead of a quarter
+THOROUGH = bool(os.environ.get("BELATED_THOROUGH"))  # all states, instead of one in ten
 STATES = {full_information: 46_000, partially_concealed: 8_000, concealed: 46_000}
 
 
@@ -81,12 +81,12 @@ def relative_error(q: Floats, reference: Floats) -> float:
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 @pytest.mark.parametrize("solve", STATES)
 def test_every_random_state_is_solved_cold_and_warm(solve: Solver, chunk: int) -> None:
-    """A distribution from each of 100,000 states, or a quarter; warm and cold starts agree.
+    """A distribution from each of 100,000 states, or one in ten; warm and cold starts agree.
 
     A solve that does not converge raises an error. One state in ten may have 10,000 arms.
     """
     rng = np.random.default_rng([chunk, SOLVERS.index(solve)])
-    for _ in range(STATES[solve] // CHUNKS // (1 if THOROUGH else 4)):
+    for _ in range(STATES[solve] // CHUNKS // (1 if THOROUGH else 10)):
         state = random_state(rng, most_arms=10_000 if chunk == 0 else 1000)
         q, dual = solve(state)
         assert np.isfinite(q).all()
@@ -196,7 +196,7 @@ def concealed_by_bisection(state: State) -> Floats:
     return np.exp(log_q(root)).astype(np.float64)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     ("solve", "reference"),
     [

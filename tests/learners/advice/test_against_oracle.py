@@ -17,7 +17,6 @@ from belated.types import Setting
 from tests.oracle import answer
 from tests.oracle.random_games import random_case
 
-pytestmark = pytest.mark.core
 CASES = sorted((Path(__file__).parents[2] / "cases" / "beyond").glob("a[56]_*.json"))
 SETTINGS = ("advice-full", "advice-concealed")
 DEGENERATE: list[dict[str, int]] = [{"N": 1}, {"K": 1}, {"T": 1}, {"N": 1, "K": 1, "T": 1}]

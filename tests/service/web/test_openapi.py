@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.service.server import Server, serving
 from tests.service.web.test_keys import made_key
 
@@ -58,6 +60,9 @@ def things_to_know(server: Server, key: str) -> str:
     return KNOWN.format(ticket=ticket) + "".join(ended)
 
 
+@pytest.mark.parametrize(
+    "address", ["sqlite", pytest.param("postgresql", marks=pytest.mark.check)], indirect=True
+)
 def test_no_request_makes_it_fail(address: str, tmp_path: Path) -> None:
     """Schemathesis over the whole document, with keys on: no 5xx, all answers as documented."""
     key = made_key(address, "admin:*", "ask:*", "tell:*")
