@@ -51,9 +51,11 @@ def replay(
 
     A .json file is a case: losses, delays and plays of one game. Its weights q and rates eta and
     gamma are printed as one line of JSON. For a case in which policies give advice, it also has
-    their weights p and their missing mass rho or waiting weights w. A .csv or .parquet file is a
-    log with the columns round, arm, probability, loss and arrival (and missing, if partially
-    concealed): it shows what the learner named by --learner would have predicted along it.
+    their weights p and their missing mass rho or waiting weights w; for a case of certified trust
+    it has the estimated regrets C, the budget b, and whether each round is trusted. A .csv or
+    .parquet file is a log with the columns round, arm, probability, loss and arrival (and missing,
+    if partially concealed): it shows what the learner named by --learner would have predicted along
+    it.
     """
     options = {"horizon": horizon, "max_missing": max_missing, "variant": variant}
     asked = {"learner": learner, "arms": arms, **options}
@@ -81,11 +83,15 @@ def replay(
 
 def replayed_case(path: Path, decompose: bool) -> str:
     """Replay a case and return its predictions as a line of JSON."""
-    from belated.replay.case import read_case
+    from belated.replay.case import case_content, parse_case
     from belated.replay.replay import learner_for, replay
+    from belated.replay.trust_case import SETTING as TRUST_SETTING
     from belated.types import Setting
 
-    case = read_case(path)
+    content = case_content(path)
+    if isinstance(content, dict) and content.get("setting") == TRUST_SETTING:
+        return replayed_trust(path.name, content, decompose)
+    case = parse_case(content)
     learner = learner_for(case)
     with progress_bar(f"Replaying {path.name}", len(case.losses)) as advance:
         run = replay(case, learner, advance)
@@ -107,9 +113,28 @@ def replayed_case(path: Path, decompose: bool) -> str:
         if case.advice is not None:
             raise ValueError("--decompose is for the paper's learners; this case has policies")
         answer["decomposition"] = decomposition(case)
-    for key in case.ignored:
-        click.echo(f"Note: {path.name}: the key {key!r} is ignored in this setting", err=True)
+    say_ignored(path.name, case.ignored)
     return json.dumps(without_infinities(answer), allow_nan=False)
+
+
+def say_ignored(file: str, keys: Sequence[str]) -> None:
+    """Note on standard error which keys of a case have no meaning in its setting."""
+    for key in keys:
+        click.echo(f"Note: {file}: the key {key!r} is ignored in this setting", err=True)
+
+
+def replayed_trust(file: str, content: dict[str, Any], decompose: bool) -> str:
+    """Return the account of certified trust along a case as a line of JSON: C, b and trusted."""
+    from belated.replay.trust_case import parse_trust_case, trust_along
+
+    if decompose:
+        raise ValueError("--decompose is for the paper's learners; this case has none")
+    case = parse_trust_case(content)
+    with progress_bar(f"Replaying {file}", len(case.arms)) as advance:
+        rounds = trust_along(case, advance)
+    say_ignored(file, case.ignored)
+    regrets, budgets, trusted = zip(*rounds, strict=True)
+    return json.dumps({"C": regrets, "b": budgets, "trusted": trusted})
 
 
 def unpromised(run: "Replay", arms: int) -> dict[str, Any]:

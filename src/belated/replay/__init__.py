@@ -1,6 +1,8 @@
 """Replaying a learner along losses, delays and plays that are given.
 
-- `case`: the JSON format of one game with its plays, every value checked.
+- `case_values`: the values of a case's JSON object, each checked.
+- `trust_case`: certified trust along the given weights and plays of a game.
+- `case`: the JSON format of one game with its plays, and the learner that it names.
 - `replay`: plays a learner through a case and keeps all its predictions.
 - `decomposition`: the decomposition of the regret of a case as in eq:decomp.
 - `logs`: logs of decisions that another program made, read from CSV and Parquet files.

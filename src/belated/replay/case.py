@@ -1,7 +1,6 @@
 """The replay format: a JSON object with a learner and the losses, delays and plays of a game."""
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.checks import checked_advice
-from belated.environments.missing import NEVER
+from belated.replay.case_values import (
+    advice_tables,
+    delays_or_never,
+    played_arms,
+    prior_weights,
+    unit_losses,
+    whole_number,
+)
+from belated.replay.trust_case import SETTING as TRUST_SETTING
 from belated.types import Setting
 
 SETTINGS = {
@@ -49,7 +55,12 @@ class Case:
 
 
 def read_case(path: Path) -> Case:
-    """Read a case from a JSON file, which is the case or has it under the key `case`."""
+    """Read a case from a JSON file, and check every value."""
+    return parse_case(case_content(path))
+
+
+def case_content(path: Path) -> object:
+    """Read the JSON object of a case from a file, which is the case or has it under `case`."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
@@ -57,7 +68,7 @@ def read_case(path: Path) -> Case:
         raise ValueError(f"{path.name} is not JSON{logs}: {error}") from None
     if isinstance(content, dict) and "case" in content:
         content = content["case"]
-    return parse_case(content)
+    return content
 
 
 def parse_case(content: object) -> Case:
@@ -68,15 +79,15 @@ def parse_case(content: object) -> Case:
     if isinstance(name, str) and name in ADVICE_SETTINGS:
         return _advice_case(content, ADVICE_SETTINGS[name])
     if not isinstance(name, str) or name not in SETTINGS:
-        known = _listed([*SETTINGS, *ADVICE_SETTINGS])
+        known = _listed([*SETTINGS, *ADVICE_SETTINGS, TRUST_SETTING])
         raise ValueError(f"setting is {name!r}; it must be one of {known}")
     setting = SETTINGS[name]
-    rounds, arms = _whole(content, "T", 1), _whole(content, "K", 1)
+    rounds, arms = whole_number(content, "T", 1), whole_number(content, "K", 1)
     options: dict[str, Any] = {"arms": arms, "variant": content.get("variant") or "paper"}
     if setting is not Setting.CONCEALED:
-        options |= {"horizon": rounds, "prior": _prior(content.get("prior"))}
+        options |= {"horizon": rounds, "prior": prior_weights(content.get("prior"))}
     if setting is Setting.PARTIALLY_CONCEALED:
-        options["max_missing"] = _whole(content, "rho_star", 0)
+        options["max_missing"] = whole_number(content, "rho_star", 0)
     if setting is Setting.CONCEALED:
         options["max_missing"] = _promise(content)
         extra = content.get("options") or {}
@@ -89,9 +100,9 @@ def parse_case(content: object) -> Case:
     bandit = setting is not Setting.FULL_INFORMATION
     return Case(
         setting=setting,
-        losses=_losses(content.get("losses"), rounds, arms),
-        delays=_delays(content.get("delays"), rounds, arms),
-        arms=_played(content.get("arms"), rounds, arms) if bandit else None,
+        losses=unit_losses(content.get("losses"), rounds, arms),
+        delays=delays_or_never(content.get("delays"), rounds, arms),
+        arms=played_arms(content.get("arms"), rounds, arms) if bandit else None,
         options=options,
         ignored=tuple(sorted(set(content) - KEYS[setting])),
     )
@@ -99,21 +110,21 @@ def parse_case(content: object) -> Case:
 
 def _advice_case(content: Mapping[str, Any], setting: Setting) -> Case:
     """Make a case of Theorem 5 or 6, in which policies give advice."""
-    rounds, arms, policies = (_whole(content, key, 1) for key in ("T", "K", "N"))
-    options = {"arms": arms, "policies": policies, "prior": _prior(content.get("prior"))}
-    advice = _advice(content.get("advice"), rounds, policies, arms)
+    rounds, arms, policies = (whole_number(content, key, 1) for key in ("T", "K", "N"))
+    options = {"arms": arms, "policies": policies, "prior": prior_weights(content.get("prior"))}
+    advice = advice_tables(content.get("advice"), rounds, policies, arms)
     keys, played = ADVICE_KEYS, None
     if setting is Setting.FULL_INFORMATION:
         options["horizon"] = rounds
     else:
-        keys, played = keys | {"arms"}, _played(content.get("arms"), rounds, arms)
+        keys, played = keys | {"arms"}, played_arms(content.get("arms"), rounds, arms)
         for t, arm in enumerate(played):
             if not advice[t, :, arm].any():
                 raise ValueError(f"the arm of round {t + 1} is {arm}, which no policy advises")
     return Case(
         setting=setting,
-        losses=_losses(content.get("losses"), rounds, arms),
-        delays=_delays(content.get("delays"), rounds, arms),
+        losses=unit_losses(content.get("losses"), rounds, arms),
+        delays=delays_or_never(content.get("delays"), rounds, arms),
         arms=played,
         options=options,
         ignored=tuple(sorted(set(content) - keys)),
@@ -125,84 +136,8 @@ def _listed(words: Any) -> str:
     return ", ".join(sorted(words))
 
 
-def _whole(content: Mapping[str, Any], key: str, least: int) -> int:
-    if key not in content:
-        raise ValueError(f"{key} is not given; it must be a whole number of at least {least}")
-    value = content[key]
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"{key} is {value!r}; it must be a whole number of at least {least}")
-    return value
-
-
 def _promise(content: Mapping[str, Any]) -> int | None:
     """The number rho_star; it may be null for a repaired learner, which needs no promise."""
     if content.get("variant") == "repaired" and content.get("rho_star", 0) is None:
         return None
-    return _whole(content, "rho_star", 0)
-
-
-def _number(value: object) -> bool:
-    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= 10**300
-    return whole or isinstance(value, float)
-
-
-def _prior(value: object) -> list[float] | None:
-    if value is not None and not (isinstance(value, list) and all(map(_number, value))):
-        raise ValueError(f"prior is {value!r}; it must be a list of numbers")
-    return value
-
-
-def _table(value: object, name: str, rounds: int, arms: int) -> list[list[Any]]:
-    if not isinstance(value, list) or len(value) != rounds:
-        found = len(value) if isinstance(value, list) else value
-        raise ValueError(f"{name} has {found!r} rows; it must have one for each of {rounds} rounds")
-    for t, row in enumerate(value, 1):
-        if not isinstance(row, list) or len(row) != arms:
-            raise ValueError(f"{name} in round {t} must have one number for each of {arms} arms")
-    return value
-
-
-def _losses(value: object, rounds: int, arms: int) -> NDArray[np.float64]:
-    table = _table(value, "losses", rounds, arms)
-    for t, row in enumerate(table, 1):
-        for loss in row:
-            if not _number(loss) or not 0.0 <= loss <= 1.0:
-                raise ValueError(f"a loss in round {t} is {loss!r}; it must be in [0, 1]")
-    return np.array(table, dtype=np.float64)
-
-
-def _delays(value: object, rounds: int, arms: int) -> NDArray[np.int64]:
-    table = _table(value, "delays", rounds, arms)
-    delays = np.full((rounds, arms), NEVER, dtype=np.int64)
-    for t, row in enumerate(table):
-        for i, delay in enumerate(row):
-            if delay is None:
-                continue
-            whole = _number(delay) and math.isfinite(delay) and delay == int(delay)
-            if not whole or delay < 0:
-                rule = "it must be a whole number of at least 0, or null for never"
-                raise ValueError(f"a delay in round {t + 1} is {delay!r}; {rule}")
-            delays[t, i] = min(int(delay), rounds)
-    return delays
-
-
-def _played(value: object, rounds: int, arms: int) -> NDArray[np.int64]:
-    if not isinstance(value, list) or len(value) != rounds:
-        raise ValueError(f"arms must list the arm played in each of {rounds} rounds")
-    for t, arm in enumerate(value, 1):
-        if isinstance(arm, bool) or not isinstance(arm, int) or not 0 <= arm < arms:
-            raise ValueError(f"the arm of round {t} is {arm!r}; it must be one of 0 to {arms - 1}")
-    return np.array(value, dtype=np.int64)
-
-
-def _advice(value: object, rounds: int, policies: int, arms: int) -> NDArray[np.float64]:
-    if not isinstance(value, list) or len(value) != rounds:
-        raise ValueError(f"advice must have a table for each of {rounds} rounds")
-    tables = []
-    for t, table in enumerate(value, 1):
-        try:
-            plain = all(isinstance(row, list) and all(map(_number, row)) for row in table)
-            tables.append(checked_advice(table if plain else None, range(policies), arms))
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"in round {t}: {error}") from None
-    return np.array(tables)
+    return whole_number(content, "rho_star", 0)

@@ -6,6 +6,7 @@
 - `delay_bias`: by how much losses that take long are worse than others.
 - `pending_plays`: the number and age of each arm's plays whose loss has not arrived.
 - `trust`: whether imputed losses have predicted no worse than the mean over all arms.
+- `certified_trust`: the account of Theorem 4, by which rounds may be played from any weights.
 - `practical_experts`: "practical-experts", a mixture of one steady and two forgetting strategies.
 - `drift`: the accounts by which strategies and mixture find their learning rates.
 - `experts_certificate`: the bound that a run of it proves about its own regret.
