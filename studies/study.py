@@ -136,7 +136,8 @@ def unit_of(comparison: Comparison, uniform: float) -> RegretUnit:
     """
     apart = [np.diff(each.losses_at, axis=0, prepend=0.0) for each in comparison.game_sums]
     best = np.array([each.losses.min() for each in comparison.game_sums])
-    further = float((best - [each.min(axis=1).sum() for each in apart]).mean())
+    closer = float((best - [each.min(axis=1).sum() for each in apart]).mean())
+    further = comparison.environment.units.width * closer
     whole = uniform + further
     if whole <= ROUNDING * comparison.environment.rounds:
         return RegretUnit(BEST_ARM, 0.0, 0.0)

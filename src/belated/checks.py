@@ -17,7 +17,11 @@ SUMS_TO_ONE = 1e-12  # how far the sum of a policy's probabilities may be from 1
 
 @dataclass(frozen=True)
 class LossRange:
-    """The range of a user's losses and rewards; learners use losses in [0, 1]."""
+    """The range of a user's losses and rewards; learners use losses in [0, 1].
+
+    By Proposition 8 of docs/beyond-the-paper.md every regret, and every bound on one, is the width
+    of the range times that of the losses in [0, 1].
+    """
 
     low: float = 0.0
     high: float = 1.0
@@ -29,6 +33,20 @@ class LossRange:
                 f"loss_range is {(self.low, self.high)!r}; it must be two finite numbers, "
                 "the lower one first"
             )
+
+    @property
+    def width(self) -> float:
+        """The difference of the two ends."""
+        return self.high - self.low
+
+    @property
+    def is_unit(self) -> bool:
+        """Whether it is [0, 1], so that nothing is converted."""
+        return (self.low, self.high) == (0.0, 1.0)
+
+    def __str__(self) -> str:
+        low, high = (repr(end).removesuffix(".0") for end in (self.low, self.high))
+        return f"[{low}, {high}]"
 
     def loss(self, value: SupportsFloat, name: str = "loss") -> float:
         """Convert a loss of the user to a loss in [0, 1]."""
@@ -42,6 +60,17 @@ class LossRange:
         """The loss of the user that a loss in [0, 1] stands for, without the digits of rounding."""
         return float(f"{self.low + (self.high - self.low) * unit:.15g}")
 
+    def unit_losses(self, losses: Floats) -> Floats:
+        """Convert an array of losses of the user to losses in [0, 1]; all must be in the range."""
+        outside = ~((losses >= self.low) & (losses <= self.high))
+        if outside.any():
+            raise ValueError(f"a loss is {losses[outside].flat[0]}; it must be in {self}")
+        return losses if self.is_unit else (losses - self.low) / self.width
+
+    def total_of(self, units: Any, count: float | Floats) -> Any:
+        """The sum of so many losses of the user whose sum in [0, 1] is this; arrays likewise."""
+        return self.low * count + self.width * units
+
     def reward_of(self, unit: float) -> float:
         """The reward of the user that a loss in [0, 1] stands for."""
         return float(f"{self.high - (self.high - self.low) * unit:.15g}")
@@ -49,8 +78,7 @@ class LossRange:
     def _inside(self, value: SupportsFloat, name: str) -> float:
         number = as_number(value, name)
         if not self.low <= number <= self.high:
-            low, high = (repr(end).removesuffix(".0") for end in (self.low, self.high))
-            raise ValueError(f"{name} is {value!r}; it must be in [{low}, {high}]")
+            raise ValueError(f"{name} is {value!r}; it must be in {self}")
         return number
 
 

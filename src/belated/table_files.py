@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.arrays import Floats
-from belated.checks import MOST_ROUNDS
+from belated.checks import MOST_ROUNDS, LossRange
 
 BATCH_ROWS = 2**13
 PLACES = {".csv": "line", ".parquet": "row"}  # the files that can be read, and what is counted
@@ -73,6 +73,12 @@ class Batch(NamedTuple):
         losses = self.numbers(name)
         fine = (losses >= 0.0) & (losses <= 1.0) | (np.isnan(losses) & optional)
         return self.checked(name, losses, fine, "must be in [0, 1]")
+
+    def losses_within(self, units: LossRange) -> Floats:
+        """Return the column `loss`, whose numbers must be in a given range."""
+        losses = self.numbers("loss")
+        fine = (losses >= units.low) & (losses <= units.high)
+        return self.checked("loss", losses, fine, f"must be in {units}")
 
     def labels(self) -> list[str]:
         """Return the column `arm`: names, none of them empty."""

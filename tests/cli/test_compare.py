@@ -43,6 +43,20 @@ def test_scenarios_are_listed_with_what_they_show() -> None:
         assert "rounds" in row["options"] or row["name"] == "late-silence"
 
 
+def test_losses_of_a_file_in_another_range(tmp_path: Path) -> None:
+    """The heading says the range, and regrets are in its units."""
+    data = own_data(tmp_path / "mine.csv")
+    run = ["compare", data, "-r", 1, "-l", "uniform", "--json"]
+    (row,) = json.loads(belated(*run).stdout)
+    (wide,) = json.loads(belated(*run, "--loss-range", -1, 3).stdout)
+    assert wide["regret"] == pytest.approx(row["regret"])  # the losses are the same numbers
+    text = belated(*run[:-1], "--loss-range", -1, 3).stdout
+    assert "seed 1, losses in [-1, 3]" in text
+    assert "it must be in [0.5, 1]" in complaint(*run, "--loss-range", 0.5, 1)
+    assert "only files are given one" in complaint("compare", "gains", "--loss-range", 0, 1)
+    assert "the lower one first" in complaint(*run, "--loss-range", 1, 0)
+
+
 def test_compare_prints_a_table_and_writes_everything_asked_for(tmp_path: Path) -> None:
     """Two scenarios, one of them the user's own; report, figures and the table of all runs."""
     data = own_data(tmp_path / "mine.csv")

@@ -9,6 +9,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.environments.environment import DelayProcess, LossProcess, Span
+from belated.environments.losses import Spread
 
 
 def spans(rounds: int, sizes: tuple[int, ...]) -> Iterator[Span]:
@@ -33,7 +34,8 @@ def draw_losses(
         assert block.flags.c_contiguous
         blocks.append(block.copy())
     losses = np.concatenate(blocks)
-    assert ((losses >= 0.0) & (losses <= 1.0)).all()
+    low, high = (process.low, process.high) if isinstance(process, Spread) else (0.0, 1.0)
+    assert ((losses >= low) & (losses <= high)).all()
     return losses
 
 

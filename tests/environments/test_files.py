@@ -57,6 +57,27 @@ def test_a_csv_file(tmp_path: Path) -> None:
     assert table(environment) == (LOSSES, DELAYS)
 
 
+def test_losses_in_another_range(tmp_path: Path) -> None:
+    """`loss` is then in the units of the range, whatever `unit_loss` says; learners see [0, 1]."""
+    text = GOOD.replace("0.25", "-0.5").replace("blue,1,3", "blue,1,3").replace("0.5,1", "0,1")
+    path = written(tmp_path, text.replace("2,red,0,", "2,red,-1,"))
+    environment = environment_from_file(path, loss_range=(-1, 1))
+    assert environment.loss_range == (-1.0, 1.0)
+    assert table(environment) == (LOSSES, DELAYS)
+    with pytest.raises(ValueError, match=r"mine.csv: line 2: loss is -0.5; it must be in \[0, 1\]"):
+        environment_from_file(path)
+    with pytest.raises(ValueError, match=r"line 3: loss is 1; it must be in \[-1, 0.5\]"):
+        environment_from_file(path, loss_range=(-1, 0.5))
+    exported = (
+        GOOD.replace("delay", "delay,unit_loss")
+        .replace("\n", ",0.9\n")
+        .replace("unit_loss,0.9", "unit_loss")
+    )
+    both = written(tmp_path, exported, "both.csv")
+    assert drawn(environment_from_file(both))[0].max() == 0.9
+    assert table(environment_from_file(both, (0, 1)))[0] == LOSSES
+
+
 @pytest.mark.parametrize(
     "text",
     [

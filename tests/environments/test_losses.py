@@ -15,11 +15,12 @@ from belated.environments.changing_losses import (
     Switching,
 )
 from belated.environments.environment import LossProcess
-from belated.environments.losses import Bernoulli, Beta, Drifting, FirstOrder
+from belated.environments.losses import Bernoulli, Beta, Drifting, FirstOrder, Spread
 from tests.environments.drawing import draw_losses, processes_of, spans
 
 RANDOM: list[LossProcess] = [
     Bernoulli([0.2, 0.5, 1.0]),
+    Spread(Bernoulli([0.2, 0.5, 1.0]), -1.0, 1.0),
     Beta([0.0, 0.3, 1.0, 0.9]),
     Beta([0.5, 0.1], concentration=0.5),
     Drifting([0.02, 0.5, 0.9], step=0.05),
@@ -35,6 +36,7 @@ RANDOM: list[LossProcess] = [
 ]
 FIXED: list[LossProcess] = [
     Bernoulli([0.0, 1.0]),
+    Spread(Bernoulli([0.0, 1.0]), -3.0, 0.5),
     Beta([0, 1, 1]),
     Drifting([0.0, 1.0], step=0.0),
     Switching([[0, 1], [1, 0]], length=3),

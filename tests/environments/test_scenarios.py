@@ -20,7 +20,7 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "scenarios.md"
 NAMES = [
     "late-best", "late-worst", "mixed-delays", "switching", "reversing", "heavy-tails",
     "packet-loss", "unbalanced", "growing-late", "first-order", "constrained-adversary",
-    "rotating-leaders", "drifting", "block-constant", "contexts", "late-silence",
+    "rotating-leaders", "drifting", "block-constant", "gains", "contexts", "late-silence",
     "many-arms", "limit-orders", "limit-orders-falling", "network-width",
     "which-learner", "clinical-trial", "ads",
 ]  # fmt: skip

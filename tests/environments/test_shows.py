@@ -6,6 +6,7 @@ import pytest
 from belated.analysis.bounds import bound_for, run_means
 from belated.analysis.game_sums import sum_up
 from belated.arrays import Floats
+from belated.comparison.compare import compare
 from belated.environments.environment import Environment
 from belated.environments.scenarios import scenario
 from belated.learners.paper.concealed import Concealed
@@ -60,6 +61,14 @@ def test_experts_settle_for_the_prompt_arm_unless_the_delay_is_short() -> None:
     assert experts(scenario("late-best", delay=3)).last[0] > 0.99
     late, prompt = bandit(scenario("late-best")).last[:2]
     assert late > 2.0 * prompt
+
+
+def test_those_who_find_the_late_gain_end_below_zero() -> None:
+    """gains: practical experts do, and uniform play does not."""
+    result = compare(["practical-experts", "uniform"], scenario("gains"), repetitions=3)
+    found, chance = (row["loss per round"] for row in result.table())
+    assert found < -0.09
+    assert chance > 0.05
 
 
 def test_growing_delays_make_learners_give_up_what_they_knew() -> None:

@@ -9,28 +9,16 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.mutants.beyond_faults import BEYOND_FAULTS
+from tests.mutants.fault import Fault
+
 ROOT = Path(__file__).parents[2]
 CASES = sorted((ROOT / "tests" / "cases").glob("*.json"))
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One line of one file, what it is changed into, and the test that must notice.
-
-    Without a test it is the worked cases that must.
-    """
-
-    name: str
-    file: str
-    right: str
-    wrong: str
-    noticed_by: str = ""
 
 
 FULL = "learners/paper/full_information.py"
@@ -591,79 +579,8 @@ OVER_POLICIES = [
         ),
     )
 ]
-TRUST = "learners/practical/certified_trust.py"
-TRUST_CASES = "replay/test_trust_cases.py"
-CERTIFIED = [
-    Fault(f"certified trust: {name}", file, right, wrong, noticed_by)
-    for name, file, right, wrong, noticed_by in (
-        (
-            "plays that were not told are not counted",
-            TRUST,
-            "account.told[0] + account.outstanding[0] - account.estimates[arm]",
-            "account.told[0] - account.estimates[arm]",
-            TRUST_CASES,
-        ),
-        (
-            "q of the arrival instead of the play",
-            "replay/trust_case.py",
-            "float(case.q[s, played]))",
-            "float(case.q[t, played]) or 1.0)",
-            TRUST_CASES,
-        ),
-        (
-            "a play counts as outstanding from the moment it is made",
-            TRUST,
-            "    if trusted:\n        account.outstanding[0] += 1\n",
-            "    if trusted:\n        account.outstanding[0] += 1\n"
-            "        account.most_outstanding[0] = most_outstanding_now(account)\n",
-            TRUST_CASES,
-        ),
-        (
-            "n_t is what is outstanding now",
-            TRUST,
-            "int(max(account.most_outstanding[0], account.outstanding[0]))",
-            "int(account.outstanding[0])",
-            TRUST_CASES,
-        ),
-        (
-            "rounds without trust count, too",
-            TRUST,
-            "    if trusted:\n",
-            "    if True:\n",
-            TRUST_CASES,
-        ),
-        (
-            "the budget of the round before",
-            TRUST,
-            "beta * math.sqrt(arms * round_)",
-            "beta * math.sqrt(arms * (round_ - 1))",
-            TRUST_CASES,
-        ),
-        (
-            "only the first arm is looked at",
-            TRUST,
-            "        largest = max(largest, estimated_regret(account, u))\n",
-            "        largest = max(largest, estimated_regret(account, 0))\n",
-            TRUST_CASES,
-        ),
-        (
-            "a single arm may lose trust by rounding",
-            TRUST,
-            "account.estimates.shape[0] == 1 or ",
-            "",
-            TRUST_CASES,
-        ),
-        (
-            "the floor is not divided by the squared distance",
-            TRUST,
-            "else wanted / square",
-            "else wanted / abs(gap)",
-            "learners/practical/test_certified_trust.py",
-        ),
-    )
-]
 BY_THEIR_TESTS = (
-    IN_HAND + WITHOUT_PROMISE + HELD_BACK + PRACTICAL + IN_GAME + OVER_POLICIES + CERTIFIED
+    IN_HAND + WITHOUT_PROMISE + HELD_BACK + PRACTICAL + IN_GAME + OVER_POLICIES + BEYOND_FAULTS
 )
 
 

@@ -13,10 +13,18 @@ from mpmath import mp
 
 from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER, missing_counts
-from belated.ftrl import LogBarrierOnMarginals, NegativeEntropy, Tsallis
+from belated.ftrl import (
+    HybridRegularizer,
+    LogBarrierOnMarginals,
+    NegativeEntropy,
+    Tsallis,
+    ZeroRegularizer,
+)
+from belated.ftrl.analysis import Round, drift, drift_bound
 from belated.ftrl.ledger import Ledger
 from belated.ftrl.rates import bandit_grid, full_information_grid, grid_size, grid_weights
 from belated.learners.contract import Learner
+from belated.learners.driver import Driver
 from belated.learners.paper.concealed import Concealed
 from belated.learners.paper.full_information import FullInformation
 from belated.learners.paper.partially_concealed import PartiallyConcealed, losses_now
@@ -179,6 +187,37 @@ def test_e4_partially_concealed_keeps_the_inequality(uniform_delays: bool) -> No
             if uniform_delays:
                 assert term.weighted == pytest.approx(term.plain, rel=1e-11)
     assert tried > 300
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_e4_a_long_game_breaks_the_inequality(variant: Any) -> None:
+    """The 1,014 rounds of docs/errata.md: telling another arm's loss lowers the first arm.
+
+    In the last round but one only a play of arm 3 would be told. weighted - plain is then q(3)
+    times what q(1) loses by it.
+    """
+    random = np.random.default_rng(1)
+    driver = Driver(PartiallyConcealed(arms=3, horizon=1014, max_missing=1, variant=variant))
+    rows = [(0.0, 0.0, 0.0)] * 2 + [(0.0, 0.0, 1.0)] * 1000 + [(0.0, 1.0, 1.0)] * 10
+    late: list[tuple[Any, int, int]] = []
+    for t, row in enumerate(rows):
+        arm = int(random.choice(3, p=driver.weights()))
+        (play,) = driver.play(arm)
+        if t == 0:
+            late.append((play, arm, 0))  # its loss comes a round late
+            continue
+        for told in late:
+            driver.tell(told[0], told[1], 0.0, told[2])
+        late.clear()
+        driver.tell(play, arm, row[arm], 0)
+    before = driver.weights().copy()
+    (play,) = driver.play(2)
+    unknown = driver.weights().copy()
+    driver.tell(play, 2, 1.0, 0)
+    known = driver.weights()
+    assert unknown[0] > known[0]
+    gap = before[2] * (unknown[0] - known[0])
+    assert 1e-6 < gap / unknown[0] < 1e-5
 
 
 # -- E5: the weights 1/q are not bounded by 1/epsilon
@@ -430,3 +469,23 @@ def test_e13_the_slowest_partial_rate_can_be_slower_than_the_proof_says() -> Non
             if horizon > 1:
                 rates = bandit_grid(arms, horizon, grid_size(horizon), 1)(Ledger(arms))
                 assert 1.0 / rates.min() <= 4.0 * math.sqrt(horizon)
+
+
+# -- E15: lem:drift needs losses of one sign
+
+
+@pytest.mark.parametrize(("gains", "fails"), [(0, False), (1, False), (2, True), (5, True)])
+def test_e15_missing_gains_break_the_drift_lemma(gains: int, fails: bool) -> None:
+    """Two arms, entropy at the rate ln(9/8), lhat_t = (1, 0), Lhat_t - Lhat_t^av = (1, -gains).
+
+    With two gains the left side is 1/2 - 512/1241 and the right side ln(9/8)/2 < 1/16.
+    """
+    even, rate = np.full((2, 1), 0.5), math.log(9 / 8)
+    entropy = HybridRegularizer(NegativeEntropy(rate), ZeroRegularizer(), even, even)
+    lost, known = np.array([[1.0], [0.0]]), np.zeros((2, 1))
+    total = np.array([[1.0], [-float(gains)]])
+    round_ = Round(even, entropy, known, lost, known, total)
+    assert (drift(round_) > drift_bound(round_)) is fails
+    if gains == 2:
+        assert drift(round_) == pytest.approx(0.5 - 512 / 1241, abs=1e-14)
+        assert drift_bound(round_) == pytest.approx(rate / 2, abs=1e-14)

@@ -55,6 +55,12 @@ class Bound:
         """Return a copy of this bound with another value."""
         return replace(self, value=value)
 
+    def in_units(self, width: float) -> "Bound":
+        """Return this bound for losses in a range of this width: so many times the value."""
+        if self.value is None or width == 1.0:
+            return self
+        return replace(self, label=f"{width:g} times ({self.label})", value=width * self.value)
+
 
 def mean_bound(bounds: Sequence[Bound]) -> Bound:
     """Return the mean of a learner's bounds in several games; it applies if all of them apply."""

@@ -60,6 +60,9 @@ def scenarios(as_json: bool) -> None:
     help="A learner, as concealed or concealed:variant=repaired; repeat it for more.  "
     "[default: the practical learners, those of the paper, and uniform]",
 )
+@click.option(
+    "--loss-range", type=(float, float), help="For files: the range of losses.  [default: 0 1]"
+)
 @click.option("--repetitions", "-r", default=10, show_default=True, help="Games for each scenario.")
 @click.option("--seed", default=1, show_default=True, help="The same seed gives the same games.")
 @click.option("--workers", type=int, help="Threads to run on.  [default: one for each core]")
@@ -79,6 +82,7 @@ def scenarios(as_json: bool) -> None:
 def compare(
     environments: Sequence[str],
     learners: Sequence[str],
+    loss_range: tuple[float, float] | None,
     repetitions: int,
     seed: int,
     workers: int | None,
@@ -101,7 +105,7 @@ def compare(
         if not environments:
             raise ValueError("no SCENARIO is given; `belated scenarios` lists them")
         chosen = contenders(learners or COMMON)
-        games = [environment_named(text) for text in environments]
+        games = [environment_named(text, loss_range) for text in environments]
         check_outputs(report, figures, table)
         if as_json and lower_bounds:
             raise ValueError("--lower-bounds is said in words; leave out --json")
@@ -147,6 +151,7 @@ def show_comparison(comparison: "Comparison", lower_bounds: bool) -> None:
     click.echo(
         f": {environment.rounds} rounds, {environment.arms} arms, "
         f"{len(comparison.repetitions)} repetitions, seed {comparison.seed}"
+        + (f", losses in {comparison.units}" if not comparison.units.is_unit else "")
     )
     if environment.shows:
         click.echo(environment.shows)

@@ -15,6 +15,7 @@ from belated.analysis.regret import Comparator, balanced_comparator, regret, reg
 from belated.analysis.run_certificates import broken, certified
 from belated.analysis.statistics import MeanEstimate, estimate
 from belated.arrays import Floats
+from belated.checks import LossRange
 from belated.comparison.contenders import Contender
 from belated.comparison.drawing import drawing_part
 from belated.comparison.table import Table
@@ -30,6 +31,8 @@ class Comparison:
     """Traces of every contender in every repetition, with the sums of the games they played.
 
     traces[k][r] and game_sums[r] belong to contender k and the repetition numbered repetitions[r].
+    Their losses are in [0, 1], as learners see them. Methods and tables are in the units of the
+    environment's loss_range.
     `command` is the command that reproduces the comparison; `asked` is the number of repetitions
     that were requested, which is larger than their number if the comparison was interrupted.
     """
@@ -54,6 +57,11 @@ class Comparison:
         return [each.label for each in self.contenders]
 
     @property
+    def units(self) -> LossRange:
+        """The range of the losses, in whose units regrets, bounds and tables are."""
+        return self.environment.units
+
+    @property
     def checkpoints(self) -> NDArray[np.int64]:
         """The rounds after which sums were recorded."""
         return self.game_sums[0].checkpoints
@@ -65,7 +73,7 @@ class Comparison:
         an arm (its number from 0) or a comparator u (a weight for each arm).
         """
         pairs = zip(self.traces[contender], self.game_sums, strict=True)
-        return np.array(
+        return self.units.width * np.array(
             [
                 regret(trace.loss, sums.losses, sums.best_arm if against is None else against)
                 for trace, sums in pairs
@@ -75,14 +83,14 @@ class Comparison:
     def regrets(self, contender: int) -> Floats:
         """Return a contender's regret in each repetition (row) against every arm (column)."""
         pairs = zip(self.traces[contender], self.game_sums, strict=True)
-        return np.array([regrets(trace.loss, sums.losses) for trace, sums in pairs])
+        found = np.array([regrets(trace.loss, sums.losses) for trace, sums in pairs])
+        return self.units.width * found
 
     def regret_over_time(self, contender: int) -> MeanEstimate:
         """Return the mean regret at each checkpoint against the arm that was best until then."""
         pairs = zip(self.traces[contender], self.game_sums, strict=True)
-        return estimate(
-            np.array([trace.loss_at - sums.losses_at.min(axis=1) for trace, sums in pairs])
-        )
+        found = np.array([trace.loss_at - sums.losses_at.min(axis=1) for trace, sums in pairs])
+        return estimate(self.units.width * found)
 
     def weights_over_time(self, contender: int) -> Floats:
         """Return the mean weight of each arm (column) between two checkpoints (row)."""
@@ -116,7 +124,7 @@ class Comparison:
             bound_for(trace.learner, sums, sums.best_arm, means)
             for trace, sums in zip(traces, self.game_sums, strict=True)
         ]
-        return mean_bound(bounds)
+        return mean_bound(bounds).in_units(self.units.width)
 
     def certificate(self, contender: int) -> float | None:
         """Return the bound that the runs prove on their own regret, a mean over all games.
@@ -127,7 +135,8 @@ class Comparison:
         """
         pairs = zip(self.traces[contender], self.game_sums, strict=True)
         values = [value for pair in pairs if (value := certified(*pair)) is not None]
-        return float(np.mean(values)) if len(values) == len(self.repetitions) else None
+        complete = len(values) == len(self.repetitions)
+        return self.units.width * float(np.mean(values)) if complete else None
 
     def faults(self) -> list[str]:
         """Return a sentence for each learner whose run contradicts a proof, which means a bug."""
@@ -160,7 +169,7 @@ class Comparison:
                     "scenario": self.environment.name,
                     "for": name,
                     "delay": delay,
-                    "order of regret": bound.value,
+                    "order of regret": self.units.width * bound.value,
                     "when": bound.when,
                     "origin": bound.origin,
                 }
@@ -179,7 +188,7 @@ class Comparison:
 
     def _summary(self, k: int) -> dict[str, Any]:
         own, bound = estimate(self.regret(k)), self.bound(k)
-        losses = np.array([trace.loss for trace in self.traces[k]])
+        rounds, losses = self.environment.rounds, np.array([t.loss for t in self.traces[k]])
         against = [
             loss - u @ sums.losses
             for loss, u, sums in zip(losses, self.balanced, self.game_sums, strict=True)
@@ -191,17 +200,17 @@ class Comparison:
             "is told": self.traces[k][0].learner.setting.value,
             "regret": mean,
             "±": float(own.half_width),
-            "against balanced": float(np.mean(against)),
+            "against balanced": self.units.width * float(np.mean(against)),
             "bound": bound.value,
             "bound applies": bound.applies if bound.value is not None else None,
             "why": bound.why,
             "regret / bound": mean / bound.value if bound.value else None,
             "certificate": self.certificate(k),
-            "loss per round": float(losses.mean()) / self.environment.rounds,
+            "loss per round": self.units.total_of(float(losses.mean()), rounds) / rounds,
             "repetitions": len(self.repetitions),
             "us per round": 1e6
             * float(np.median([trace.seconds for trace in self.traces[k]]))
-            / self.environment.rounds,
+            / rounds,
         }
 
     def runs(self) -> Table:
@@ -216,21 +225,23 @@ class Comparison:
 
     def _run(self, k: int, r: int) -> dict[str, Any]:
         trace, sums = self.traces[k][r], self.game_sums[r]
-        best = sums.best_arm
+        best, rounds = sums.best_arm, sums.rounds
+        lost, least = (self.units.total_of(x, rounds) for x in (trace.loss, sums.losses[best]))
+        balanced = self.units.total_of(float(self.balanced[r] @ sums.losses), rounds)
         return {
             "scenario": self.environment.name,
-            "rounds": sums.rounds,
+            "rounds": rounds,
             "arms": sums.arms,
             "seed": self.seed,
             "repetition": self.repetitions[r],
             "learner": self.labels[k],
             "setting": trace.learner.setting.value,
-            "loss": trace.loss,
-            "realised_loss": trace.realised,
+            "loss": lost,
+            "realised_loss": self.units.total_of(trace.realised, rounds),
             "best_arm": sums.labels[best],
-            "best_loss": float(sums.losses[best]),
-            "regret": trace.loss - float(sums.losses[best]),
-            "balanced_regret": trace.loss - float(self.balanced[r] @ sums.losses),
+            "best_loss": float(least),
+            "regret": lost - float(least),
+            "balanced_regret": lost - balanced,
             "expected_missing": trace.expected_missing,
             "max_missing": sums.max_missing,
             "skipped": trace.skipped,

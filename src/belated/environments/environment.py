@@ -5,6 +5,7 @@ them in blocks of consecutive rounds, each when it is needed, so that no array o
 arms need fit in memory. A seed always gives the same game, to all learners that play it.
 """
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -12,7 +13,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.checks import MOST_ROUNDS, SUMS_TO_ONE, as_count, checked_prior
+from belated.checks import (
+    MOST_ROUNDS,
+    SUMS_TO_ONE,
+    LossRange,
+    as_count,
+    as_range,
+    checked_prior,
+)
 from belated.environments.missing import NEVER
 
 Random = np.random.Generator
@@ -38,7 +46,9 @@ class Span:
 
 
 class LossProcess(Protocol):
-    """A source of losses in [0, 1]; `random` is False if the losses do not depend on the seed.
+    """A source of losses; `random` is False if the losses do not depend on the seed.
+
+    Losses are in the range that the environment declares, [0, 1] if it declares none.
 
     `sampler` starts a new game. The function it returns is called with the spans of the game in
     order, from the first round on, and returns their losses as arrays of shape (count, arms).
@@ -57,7 +67,7 @@ class DelayProcess(Protocol):
     """A source of delays, each at least 0 or NEVER.
 
     The function that `sampler` returns is called with each span of a game and the losses of the
-    span, in order, and returns an array of shape (count, arms).
+    span, in order, as the loss process gave them. It returns an array of shape (count, arms).
     """
 
     @property
@@ -83,7 +93,7 @@ class AdviceProcess(Protocol):
 
 
 class Block(NamedTuple):
-    """A span with its losses and delays, which are arrays of shape (count, arms).
+    """A span with its losses, in [0, 1], and delays, which are arrays of shape (count, arms).
 
     `advice` has the shape (count, policies, arms); it is None if there are no policies.
     """
@@ -100,6 +110,8 @@ class Environment:
 
     `shows` says in one sentence what the game demonstrates. `prior` is the prior pi of learners
     that use one; None means uniform. `advice` is what policies advise, if there are any.
+    `loss_range` is the (low, high) that the losses lie in. Learners see them in [0, 1]; regrets,
+    bounds and tables are in the units of this range.
     """
 
     name: str
@@ -110,6 +122,7 @@ class Environment:
     shows: str = ""
     prior: Sequence[float] | None = None
     advice: AdviceProcess | None = None
+    loss_range: Sequence[float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rounds", as_count(self.rounds, "rounds", 1, MOST_ROUNDS))
@@ -119,6 +132,8 @@ class Environment:
                 f"there are {len(labels)} labels; there must be one for each of {self.arms} arms"
             )
         object.__setattr__(self, "labels", labels)
+        units = as_range(self.loss_range)
+        object.__setattr__(self, "loss_range", (units.low, units.high))
         if self.prior is not None:
             object.__setattr__(self, "prior", checked_prior(self.prior, self.arms))
 
@@ -126,6 +141,11 @@ class Environment:
     def arms(self) -> int:
         """K, the number of arms."""
         return self.losses.arms
+
+    @functools.cached_property
+    def units(self) -> LossRange:
+        """The range of the losses, which converts them to [0, 1] and sums back."""
+        return as_range(self.loss_range)
 
     @property
     def random(self) -> bool:
@@ -161,7 +181,7 @@ class Environment:
             advice = None if advise is None else advise(span)
             block = Block(span, losses, draw_delays(span, losses), advice)
             self._check(block)
-            yield block
+            yield block._replace(losses=self.units.unit_losses(losses))
 
     def _check(self, block: Block) -> None:
         """Check what compiled code relies on, since a user may have written the processes."""

@@ -1,5 +1,6 @@
 """Environments by name: a scenario with its options, or a file with losses and delays."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from belated.environments.environment import Environment
@@ -9,10 +10,15 @@ from belated.specs import named_options
 from belated.table_files import READABLE
 
 
-def environment_named(text: str) -> Environment:
-    """An environment from text such as "late-best", "late-best:delay=500" or "my.parquet"."""
+def environment_named(text: str, loss_range: Sequence[float] | None = None) -> Environment:
+    """An environment from text such as "late-best", "late-best:delay=500" or "my.parquet".
+
+    `loss_range` is the (low, high) that the losses of a file lie in; a scenario has its own.
+    """
     path = Path(text)
     if path.suffix.lower() in READABLE or path.is_file():
-        return environment_from_file(path)
+        return environment_from_file(path, loss_range)
+    if loss_range is not None:
+        raise ValueError(f"a loss range is given for {text}; only files are given one")
     name, options = named_options(text)
     return scenario(name, **options)

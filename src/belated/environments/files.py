@@ -2,7 +2,8 @@
 
 A file is a table with the columns round, arm, loss, and either delay or arrival, and with a row for
 each round and arm. Rounds run from 1 without a gap. `arrival` is the round at whose end the loss is
-known; an empty delay or arrival means that it is never known.
+known; an empty delay or arrival means that it is never known. Losses are in [0, 1], or in a range
+that is given with the file.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from belated.arrays import Counts, Floats
+from belated.checks import LossRange, as_range
 from belated.environments.environment import Environment
 from belated.environments.in_memory import GivenDelays, GivenLosses
 from belated.table_files import (
@@ -28,35 +30,47 @@ from belated.table_files import (
 
 
 def environment_from_arrays(
-    losses: ArrayLike, delays: ArrayLike, labels: Sequence[str] = (), name: str = "given"
+    losses: ArrayLike,
+    delays: ArrayLike,
+    labels: Sequence[str] = (),
+    name: str = "given",
+    loss_range: Sequence[float] = (0.0, 1.0),
 ) -> Environment:
     """An environment from two arrays, each with a row for each round and a column for each arm.
 
-    A delay of NaN, infinity or -1 means never.
+    A delay of NaN, infinity or -1 means never. `loss_range` is the (low, high) that losses lie in.
     """
-    given_losses, given_delays = GivenLosses(np.asarray(losses)), GivenDelays(np.asarray(delays))
+    given_losses = GivenLosses(np.asarray(losses), as_range(loss_range))
+    given_delays = GivenDelays(np.asarray(delays))
     shapes = given_losses.values.shape, given_delays.values.shape
     if shapes[0] != shapes[1]:
         raise ValueError(
             f"losses have the shape {shapes[0]} and delays {shapes[1]}; they must have the same"
         )
-    return Environment(name, given_losses, given_delays, shapes[0][0], labels)
+    rounds = shapes[0][0]
+    return Environment(name, given_losses, given_delays, rounds, labels, loss_range=loss_range)
 
 
-def environment_from_file(path: str | Path) -> Environment:
-    """An environment from a CSV or Parquet file; arms are in the order in which they appear."""
-    path = Path(path)
+def environment_from_file(
+    path: str | Path, loss_range: Sequence[float] | None = None
+) -> Environment:
+    """An environment from a CSV or Parquet file; arms are in the order in which they appear.
+
+    `loss_range` is the (low, high) that its column `loss` lies in, [0, 1] by default.
+    """
+    path, units = Path(path), None if loss_range is None else as_range(loss_range)
     check_readable(path)
     names: dict[str, int] = {}
     with errors_naming(path):
-        parts = list(_read(path, names))
+        parts = list(_read(path, names, units))
         if not parts:
             raise ValueError("there are no rows; there must be one for each round and arm")
         rows = _Rows(*map(np.concatenate, zip(*parts, strict=True)))
         order = _in_order(rows, list(names), place_in(path))
     shape = (-1, len(names))
     losses, delays = rows.losses[order].reshape(shape), rows.delays[order].reshape(shape)
-    return environment_from_arrays(losses, delays, list(names), path.stem)
+    given = loss_range or (0.0, 1.0)
+    return environment_from_arrays(losses, delays, list(names), path.stem, given)
 
 
 class _Rows(NamedTuple):
@@ -69,11 +83,12 @@ class _Rows(NamedTuple):
     places: Counts
 
 
-def _read(path: Path, names: dict[str, int]) -> Iterator[_Rows]:
+def _read(path: Path, names: dict[str, int], units: LossRange | None) -> Iterator[_Rows]:
     """The rows of a file; `names` is filled with the number of each arm."""
     needed, either = ("round", "arm", "loss"), ("delay", "arrival")
     for batch in read_batches(path, needed, either, optional=(UNIT_LOSS,)):
-        rounds, losses = batch.rounds(), batch.losses()
+        rounds = batch.rounds()
+        losses = batch.losses() if units is None else batch.losses_within(units)
         arms = [names.setdefault(label, len(names)) for label in batch.labels()]
         places = np.array(batch.places)
         yield _Rows(rounds.astype(np.int64), np.array(arms), losses, _delays(batch, rounds), places)

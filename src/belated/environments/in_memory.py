@@ -6,25 +6,30 @@ from dataclasses import dataclass
 import numpy as np
 
 from belated.arrays import Counts, Floats
+from belated.checks import LossRange
 from belated.environments.environment import Random, Span
 from belated.environments.missing import NEVER
+
+UNIT_RANGE = LossRange()
 
 
 @dataclass(frozen=True, eq=False)
 class GivenLosses:
-    """Losses from an array, which do not depend on the seed."""
+    """Losses from an array, which do not depend on the seed; `units` is the range they lie in."""
 
     values: Floats
+    units: LossRange = UNIT_RANGE
 
     random = False
 
     def __post_init__(self) -> None:
         values = np.ascontiguousarray(_table(self.values, "losses"), dtype=np.float64)
-        outside = ~((values >= 0.0) & (values <= 1.0))
+        outside = ~((values >= self.units.low) & (values <= self.units.high))
         if outside.any():
             t, i = np.argwhere(outside)[0]
             raise ValueError(
-                f"the loss of arm {i + 1} in round {t + 1} is {values[t, i]}; it must be in [0, 1]"
+                f"the loss of arm {i + 1} in round {t + 1} is {values[t, i]}; "
+                f"it must be in {self.units}"
             )
         object.__setattr__(self, "values", values)
 

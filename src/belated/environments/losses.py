@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from belated.arrays import Floats
-from belated.checks import MOST_ARMS, as_count
-from belated.environments.environment import Random, Span
+from belated.checks import MOST_ARMS, LossRange, as_count
+from belated.environments.environment import LossProcess, Random, Span
 from belated.environments.parameters import as_chance, between, each_arm, set_fields
 
 Draw = Callable[[Span], Floats]
@@ -42,6 +42,27 @@ class Bernoulli(WithMeans):
     def sampler(self, random: Random) -> Draw:
         means = np.array(self.means)
         return lambda span: flip_coins(random, means, span)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The losses of another process, which are in [0, 1], spread over the range [low, high]."""
+
+    losses: LossProcess
+    low: float
+    high: float
+
+    @property
+    def arms(self) -> int:
+        return self.losses.arms
+
+    @property
+    def random(self) -> bool:
+        return self.losses.random
+
+    def sampler(self, random: Random) -> Draw:
+        draw, units = self.losses.sampler(random), LossRange(self.low, self.high)
+        return lambda span: np.asarray(units.total_of(draw(span), 1.0))
 
 
 @dataclass(frozen=True)

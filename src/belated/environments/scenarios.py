@@ -38,6 +38,7 @@ class Parts(NamedTuple):
     labels: Sequence[str] = ()
     prior: Sequence[float] | None = None
     advice: AdviceProcess | None = None
+    loss_range: Sequence[float] = (0.0, 1.0)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from belated.environments.changing_losses import (
     Switching,
 )
 from belated.environments.delays import Constant, Geometric, PacketLoss, Pareto, PerArm
-from belated.environments.losses import Bernoulli, Drifting, FirstOrder
+from belated.environments.losses import Bernoulli, Drifting, FirstOrder, Spread
+from belated.environments.parameters import between
 from belated.environments.scenarios import Parts, scenario_named
 
 
@@ -194,6 +195,19 @@ def drifting(
 def block_constant(rounds: int = 600, arms: int = 4, delay: int = 19) -> Parts:
     """Blocks of delay + 1 equal rounds; with the default options the expected regret is 56.1269."""
     return Parts(BlockConstant(arms, delay + 1), Constant(delay), rounds)
+
+
+@scenario_named(
+    "gains",
+    shows="Losses lie in [-1, 1], a loss below 0 is a gain, and only the late arm gains: learners "
+    "that find it end below 0, and all others above.",
+)
+def gains(rounds: int = 20_000, arms: int = 5, gain: float = 0.1, delay: int = 100) -> Parts:
+    """Losses of -1 and 1, with the mean -gain for the late arm and gain for the prompt ones."""
+    between(0.0, 1.0)(gain, "gain")
+    coins = Bernoulli(_one_better(arms, 0.5 - 0.5 * gain, 0.5 + 0.5 * gain))
+    delays, labels = PerArm([delay] + [0] * (arms - 1)), _first_named("late gain", arms)
+    return Parts(Spread(coins, -1.0, 1.0), delays, rounds, labels, loss_range=(-1.0, 1.0))
 
 
 def _one_better(arms: int, best: float, other: float) -> Sequence[float]:

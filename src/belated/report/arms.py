@@ -17,9 +17,10 @@ MOST_ARMS = 8  # of more arms, only this number is shown
 class ArmSummary:
     """Losses, delays and missing losses of each arm, averaged over the games of a comparison.
 
-    Arrays have an entry for each arm. `shown` are the indices of the arms that a report shows, in
-    the order of their losses: all arms if they are few, else the best one, the one with the
-    largest weight in the balanced comparator, and those with the largest weights of the learners.
+    Losses are in the units of the environment. Arrays have an entry for each arm. `shown` are the
+    indices of the arms that a report shows, in the order of their losses: all arms if they are few,
+    else the best one, the one with the largest weight in the balanced comparator, and those with
+    the largest weights of the learners.
     """
 
     labels: tuple[str, ...]
@@ -66,15 +67,18 @@ class ArmSummary:
 
 def summarise_arms(comparison: Comparison) -> ArmSummary:
     """Average the sums of each arm over all games, and choose the arms to show."""
-    game_sums = comparison.game_sums
-    losses = np.mean([each.losses for each in game_sums], axis=0)
+    game_sums, units = comparison.game_sums, comparison.units
+    rounds = game_sums[0].rounds
+    losses = units.total_of(np.mean([each.losses for each in game_sums], axis=0), rounds)
+    missing = np.mean([each.mean_missing for each in game_sums], axis=0)
+    weighed = np.mean([each.missing_losses for each in game_sums], axis=0)
     balanced = np.mean(comparison.balanced, axis=0)
     return ArmSummary(
         labels=tuple(map(arm_name, game_sums[0].labels)),
-        rounds=game_sums[0].rounds,
+        rounds=rounds,
         losses=losses,
-        missing_losses=np.mean([each.missing_losses for each in game_sums], axis=0),
-        mean_missing=np.mean([each.mean_missing for each in game_sums], axis=0),
+        missing_losses=units.total_of(weighed, rounds * missing),
+        mean_missing=missing,
         most_missing=np.max([each.most_missing for each in game_sums], axis=0),
         sampled=game_sums[0].delays.sampled,
         mean_delay=np.mean([each.delays.mean for each in game_sums], axis=0),

@@ -63,6 +63,7 @@ def comparison_section(
         counted(environment.arms, "arm"),
         repetitions.count_text,
         f"seed {comparison.seed}",
+        *losses_fact(comparison),
     )
     parts = [
         element("h2", escaped(heading.title)),
@@ -132,6 +133,11 @@ def figure_elements(comparison: Comparison, stem: str) -> Iterator[str]:
                 picture + element("figcaption", prose(caption.text)),
                 id=f"{stem}-{name}",
             )
+
+
+def losses_fact(comparison: Comparison) -> list[str]:
+    """Return the range of the losses, unless it is [0, 1]."""
+    return [] if comparison.units.is_unit else [f"losses in {comparison.units}"]
 
 
 def arms_table(arms: ArmSummary, repetitions: Repetitions, stem: str) -> str:

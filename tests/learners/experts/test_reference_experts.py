@@ -17,6 +17,7 @@ from belated.environments.in_memory import GivenDelays, GivenLosses
 from belated.environments.missing import NEVER, missing_counts
 from belated.learners.contract import Facts, Learner
 from belated.learners.experts.adaptive_hedge import AdaptiveHedge
+from belated.learners.experts.centred_hedge import CentredHedge
 from belated.learners.experts.delayed_hedge import DelayedHedge
 from belated.learners.experts.delayed_ogd import DelayedOGD
 from belated.learners.experts.leading_expert import LeadingExpert
@@ -25,9 +26,10 @@ from belated.learners.experts.zinkevich_ogd import ZinkevichOGD
 from belated.learners.stochastic.leading_arm import LeadingArm
 from belated.play.game import Game
 from tests.games import softmin, weights_of
+from tests.oracle.signed_losses import SignedExponentialWeights
 
 GOLDEN_HEDGE = (0.506480391056, 0.307195885718, 0.186323723226)
-WITH_BOUND = ("hedge", "adaptive-hedge", "delayed-ogd", "zinkevich-ogd")
+WITH_BOUND = ("hedge", "adaptive-hedge", "centred-hedge", "delayed-ogd", "zinkevich-ogd")
 
 
 def weights(learner: Learner, losses: Floats, delays: Counts, arms: Counts | None = None) -> Floats:
@@ -173,6 +175,19 @@ def test_adaptive_hedge_no_longer_waits_for_what_is_withdrawn() -> None:
         assert prediction.eta[0] == pytest.approx(math.sqrt(math.log(2) / (2 * t)))
         for arm, play in enumerate(learner.commit(state, prediction)):
             learner.withdraw(state, play, arm)
+
+
+@games
+@sizes
+def test_centred_hedge_is_the_learner_of_both_signs(seed: int, arms: int) -> None:
+    """Proposition 8': what it does with l is what exponential weights do with 2 l - 1."""
+    losses, delays, _ = random_game(seed, arms)
+    signed = 2.0 * losses - 1.0
+    never = [[None if d == NEVER else int(d) for d in row] for row in delays]
+    case = {"K": arms, "T": len(losses), "losses": signed.tolist(), "delays": never}
+    expected = [[float(x) for x in row] for row in SignedExponentialWeights(case).q]
+    q = weights(CentredHedge(arms=arms), losses, delays)
+    np.testing.assert_allclose(q, expected, rtol=0, atol=1e-12)
 
 
 @games
@@ -369,7 +384,7 @@ def test_hedge_keeps_its_bounds_on_all_tiny_games(rounds: int, first: int, secon
     assert tuned.bound(facts) == pytest.approx(
         2.0 * math.sqrt((rounds / 8 + total_delay) * math.log(2))
     )
-    for learner in (tuned, DelayedHedge(arms=2, eta=1.5), AdaptiveHedge(arms=2)):
+    for learner in (tuned, DelayedHedge(arms=2, eta=1.5), AdaptiveHedge(2), CentredHedge(2)):
         worst = -np.inf
         for table in itertools.product([0.0, 1.0], repeat=2 * rounds):
             losses = np.array(table).reshape(rounds, 2)
@@ -389,6 +404,8 @@ def test_bounds_are_those_of_the_guarantees() -> None:
     assert descent.bound(facts) == pytest.approx(math.sqrt(3 * (50 + 2 * 70)))
     adaptive = 2 * math.sqrt(2 * (50 + 70) * math.log(3))
     assert AdaptiveHedge(arms=3).bound(facts) == pytest.approx(adaptive)
+    centred = 1.5 * math.sqrt((50 + 70) * math.log(3))
+    assert CentredHedge(arms=3).bound(facts) == pytest.approx(centred)
     for tau in (0, 1, 9, 49, 50, 90):
         eta = [1 / math.sqrt(6 * max(1, tau) * max(1, t - tau)) for t in range(1, 51)]
         least = 1 / eta[-1] + 3 * 4.5 * sum(eta)

@@ -4,6 +4,7 @@
 - `adahedge`: "adahedge", exponential weights whose rate adapts to the losses observed.
 - `delayed_hedge`: "hedge", exponential weights at a constant rate tuned to the delays.
 - `adaptive_hedge`: "adaptive-hedge", exponential weights whose rate follows the missing counts.
+- `centred_hedge`: "centred-hedge", the same with what is missing counted as 1/2.
 - `delayed_ogd`: "delayed-ogd", gradient descent on the simplex, with one step per round.
 - `zinkevich_ogd`: "zinkevich-ogd", gradient descent for a constant delay.
 - `msmwc`: "msmwc", multiplicative weights with a rate of its own for every arm.
