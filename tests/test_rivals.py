@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
-from belated.learners.contract import PaperLearner
+from belated.learners.contract import Facts, PaperLearner
 from belated.learners.registry import learner_named, registered
+from belated.types import Origin
 
 TEXT = (Path(__file__).parents[1] / "docs" / "rivals.md").read_text(encoding="utf-8")
 ALGORITHM, PURPOSE, HERE, FILE, CONSTANTS, WHY_NOT = range(6)
@@ -33,6 +34,20 @@ def test_every_learner_is_in_the_table() -> None:
         assert files == {kind.__module__.split(".")[-1] + ".py"}, name
         own = kind.source.split("; base:")[0]
         assert ("from memory" in ROWS[name][CONSTANTS]) is ("memory" in own), name
+
+
+def test_constants_from_memory_are_marked() -> None:
+    """By one field of the learner: in the table, in the guarantee as shown, and by no bound."""
+    facts = Facts(arms=3, rounds=50, most_missing=4, total_delay=70, best_loss=8.0)
+    for name, kind in RIVALS.items():
+        remembered = kind.origin is Origin.MEMORY
+        assert kind.stated_guarantee().endswith("(constants from memory)") is remembered, name
+        cell = ROWS[name][CONSTANTS]
+        assert ("ours" in cell.split(",")[0]) is (kind.origin is Origin.OURS), name
+        if remembered:
+            assert "from memory" in cell, name
+            assert kind(arms=3).bound(facts) is None, name
+    assert learner_named("bold-adahedge").origin is Origin.MEMORY  # so is its base's bound f
 
 
 def test_a_row_says_what_is_there_or_why_it_is_not() -> None:

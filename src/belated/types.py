@@ -45,6 +45,15 @@ class Covers(Enum):
     ANY = "any delays"
 
 
+class Origin(Enum):
+    """Where the constants of a learner's guarantee come from."""
+
+    READ = "read"  # in the authors' own text or code, or where others quote it
+    DERIVED = "derived"  # proven here, from a lemma that was read
+    OURS = "ours"
+    MEMORY = "from memory"  # not compared with the authors' text, which could not be had
+
+
 class TicketState(Enum):
     """The state of a ticket: pending, and then one of the other three, which is final."""
 

@@ -16,6 +16,7 @@ import pytest
 
 from tests.mutants.beyond_faults import BEYOND_FAULTS
 from tests.mutants.fault import Fault
+from tests.mutants.rival_faults import RIVAL_FAULTS
 
 ROOT = Path(__file__).parents[2]
 CASES = sorted((ROOT / "tests" / "cases").glob("*.json"))
@@ -580,7 +581,14 @@ OVER_POLICIES = [
     )
 ]
 BY_THEIR_TESTS = (
-    IN_HAND + WITHOUT_PROMISE + HELD_BACK + PRACTICAL + IN_GAME + OVER_POLICIES + BEYOND_FAULTS
+    IN_HAND
+    + WITHOUT_PROMISE
+    + HELD_BACK
+    + PRACTICAL
+    + IN_GAME
+    + OVER_POLICIES
+    + BEYOND_FAULTS
+    + RIVAL_FAULTS
 )
 
 

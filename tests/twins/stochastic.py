@@ -157,6 +157,54 @@ def patient_bandits(arms: int, horizon: int, tail_index: float) -> Script:
     return by_index(arms, index)
 
 
+class Promise(NamedTuple):
+    """What the adaptive learner of the tails is told about all arms, and the horizon."""
+
+    horizon: int
+    c: float
+    least_index: float
+    least_reward: float
+
+    def logs(self, arms: int) -> float:
+        return math.log(2 * arms * self.horizon**3)
+
+
+def mean_within(own: list[Play], now: int, delay: int) -> float:
+    """Of the plays that are at least as old as the delay, what arrived within it."""
+    old = [play for play in own if play.round + delay <= now]
+    prompt = [play.reward for play in old if play.due - play.round <= delay]
+    return math.fsum(prompt) / len(old)
+
+
+def tail_index(own: list[list[Play]], now: int, promise: Promise) -> float:
+    """The lower bound on alpha, by every arm that was played most."""
+    n = max(map(len, own))
+    late = n // 2
+    early = math.floor((promise.c / 2) ** (1 / promise.least_index) * late)
+    most = [each for each in own if len(each) == n]
+    rises = [mean_within(each, now, late) - mean_within(each, now, early) for each in most]
+    found = min([0.5, *(-math.log(rise) / math.log(n) for rise in rises if rise > 0)])
+    factor = 2**4 * math.sqrt(promise.logs(len(own))) / (promise.c * promise.least_reward)
+    return max(0.0, found - math.log(factor) / math.log(n))
+
+
+def adaptive_patient_bandits(arms: int, promise: Promise) -> Script:
+    """Each arm twice, then the largest upper bound."""
+    plays = list[Play]()
+    while True:
+        own = by_arm(plays, arms)
+        counts, values = list(map(len, own)), [0.0] * arms
+        if min(counts) >= 2:
+            alpha = tail_index(own, len(plays), promise)
+            values = [
+                mean(rewards_before(each, len(plays) + 1), len(each))
+                + math.sqrt(2 * promise.logs(arms) / len(each))
+                + 2 * float(len(each)) ** -alpha
+                for each in own
+            ]
+        plays = (yield even(arms, best_of(values, counts))).plays
+
+
 def d_ucb(
     arms: int, law: tuple[float, ...], censor: float, epsilon: float, poisson: bool
 ) -> Script:

@@ -181,7 +181,7 @@ def for_any(learner: Learner, played: BoundInputs) -> Bound:
         ),
         (sums.rounds > horizon, f"there are {sums.rounds} rounds; the horizon is {horizon}"),
     )
-    return Bound(learner.guarantee, value, not broken, broken or learner.source)
+    return Bound(learner.stated_guarantee(), value, not broken, broken or learner.source)
 
 
 @statement.register

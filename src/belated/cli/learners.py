@@ -33,7 +33,7 @@ def learners(as_json: bool) -> None:
             "in Python": in_python(kind),
             "setting": kind.setting.value,
             "must be known": ", ".join(need.value for need in kind.needs) or "nothing",
-            "guarantee": kind.guarantee,
+            "guarantee": kind.stated_guarantee(),
             "proven for": kind.covers.value,
             "source": kind.source,
         }

@@ -29,8 +29,9 @@ from belated.arrays import Counts, Floats
 from belated.checks import MOST_ROUNDS, as_count
 from belated.compiled.dispatch import VERBS
 from belated.learners import states
-from belated.types import DELIVERIES, VARIANTS, Covers, Delivery, Need, Setting, Variant
+from belated.types import DELIVERIES, VARIANTS, Covers, Delivery, Need, Origin, Setting, Variant
 
+FROM_MEMORY = " (constants from memory)"
 NOTHING_CAME = 1.0  # the loss of a play whose window is over
 
 
@@ -191,6 +192,7 @@ class Learner(ABC):
     deliveries: ClassVar[tuple[Delivery, ...]] = DELIVERIES
     guarantee: ClassVar[str]
     covers: ClassVar[Covers] = Covers.NOTHING
+    origin: ClassVar[Origin] = Origin.OURS  # of the constants in the guarantee
     source: ClassVar[str]
     play_width: ClassVar[int] = 2
     can_change_arms: ClassVar[bool] = False  # see with_arms
@@ -225,6 +227,11 @@ class Learner(ABC):
         """Make sure that an option is a whole number of rounds or more, not below the least."""
         count = as_count(getattr(self, option), option, least, MOST_ROUNDS)
         object.__setattr__(self, option, count)
+
+    @classmethod
+    def stated_guarantee(cls) -> str:
+        """The guarantee as it is shown to users, with a mark if its constants are from memory."""
+        return cls.guarantee + (FROM_MEMORY if cls.origin is Origin.MEMORY else "")
 
     @classmethod
     def needs_with(cls, options: Mapping[str, Any]) -> tuple[Need, ...]:
@@ -360,6 +367,7 @@ class PaperLearner(Learner):
 
     variant: Variant = "paper"
 
+    origin: ClassVar[Origin] = Origin.READ
     source: ClassVar[str] = "the paper, read"
     covers: ClassVar[Covers] = Covers.ANY
 

@@ -11,6 +11,7 @@ import pytest
 from belated.arrays import Floats
 from belated.environments.missing import NEVER
 from belated.learners.contract import Learner
+from belated.learners.stochastic.adaptive_patient_bandits import AdaptivePatientBandits
 from belated.learners.stochastic.d_klucb import DKlUcb
 from belated.learners.stochastic.d_ucb import DUcb
 from belated.learners.stochastic.delayed_ucb1 import DelayedUcb1
@@ -23,7 +24,7 @@ from belated.learners.stochastic.qpm_d import QpmD
 from belated.learners.stochastic.successive_elimination import SuccessiveElimination
 from belated.learners.stochastic.thompson import Thompson
 from tests.twins import stochastic as twins
-from tests.twins.stochastic import Play, Round, Script
+from tests.twins.stochastic import Play, Promise, Round, Script
 
 ARMS = (1, 2, 3, 7)
 LAW = (0.0, 0.25, 0.25, 0.5, 0.9)
@@ -96,6 +97,16 @@ KINDS: dict[str, tuple[Callable[[int], Learner], Callable[[int], Script]]] = {
         lambda arms: PatientBandits(arms, horizon=50, tail_index=0.2),
         lambda arms: twins.patient_bandits(arms, 50, 0.2),
     ),
+    "adaptive-patient-bandits": (
+        lambda arms: AdaptivePatientBandits(arms, horizon=2),
+        lambda arms: twins.adaptive_patient_bandits(arms, Promise(2, 0.7, 0.1, 0.6)),
+    ),
+    "adaptive-patient-bandits, a loose promise": (
+        lambda arms: AdaptivePatientBandits(
+            arms, horizon=1, tail_constant=1.0, least_tail_index=2.0, least_reward=1.0
+        ),
+        lambda arms: twins.adaptive_patient_bandits(arms, Promise(1, 1.0, 2.0, 1.0)),
+    ),
     "d-ucb": (
         lambda arms: DUcb(arms, delay_law=LAW),
         lambda arms: twins.d_ucb(arms, LAW, math.inf, 0.0, False),
@@ -119,6 +130,36 @@ def test_every_weight_is_that_of_the_twin(name: str, arms: int, seed: int) -> No
     build, script = KINDS[name]
     table = Table(seed, 75, arms)
     assert_alike(follow(build(arms), script(arms), table, own_plays=seed % 2 == 0))
+
+
+@pytest.mark.parametrize(("least_index", "limited"), [(0.5, False), (2.0, True)])
+def test_the_tail_index_is_estimated_in_time(least_index: float, limited: bool) -> None:
+    """It is 0 for hundreds of rounds, whatever is promised, and then that of the twin.
+
+    The estimate may reach its limit of 1/2.
+    """
+    promise, rounds = Promise(1, 1.0, least_index, 1.0), 3000
+    learner = AdaptivePatientBandits(
+        2, horizon=1, tail_constant=1.0, least_tail_index=least_index, least_reward=1.0
+    )
+    random = np.random.default_rng(2)
+    delays = np.minimum(random.pareto(0.6, rounds) * 3.0, 1e6).astype(int).tolist()
+    state, own, due = learner.reserved(learner.start(), rounds), [[], []], {}
+    found: list[float] = []
+    for t, delay in enumerate(delays, 1):
+        arm, reward = t % 2, 0.5 + 0.5 * float(random.random())
+        own[arm].append(Play(t, arm, reward, t + delay))
+        (play,) = learner.commit(state, learner.blank(), arm)
+        due.setdefault(t + delay, []).append((play, arm, reward))
+        for frozen, told, worth in due.pop(t, []):
+            learner.observe(state, frozen, told, 1.0 - worth)
+        if t in (10, 300, 1999, 2000, 3000):
+            found.append(float(learner.predict(state).info.tail_index[0]))
+            assert found[-1] == pytest.approx(twins.tail_index(own, t, promise), abs=1e-12)
+    assert found[:2] == [0.0, 0.0]
+    margin = math.log(16.0 * math.sqrt(math.log(4.0))) / math.log(rounds / 2)
+    assert 0.0 < found[4] <= 0.5 - margin
+    assert (found[4] == pytest.approx(0.5 - margin)) is limited
 
 
 @pytest.mark.parametrize("seed", range(3))

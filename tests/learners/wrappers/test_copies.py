@@ -294,7 +294,9 @@ def test_bounds_are_those_of_the_copies() -> None:
     assert uneven < 9 * (4.0 * math.sqrt(4 * 92 / 9) + 1.0)
     few = facts._replace(rounds=3)
     assert BoldTsallis(arms=4).bound(few) == pytest.approx(3 * (4.0 * 2.0 + 1.0))
-    assert BoldExp3(arms=4).bound(facts) is None
+    exp3 = 9 * 2.0 * math.sqrt(4 * 10 * math.log(4))
+    assert BoldExp3(arms=4).bound(facts) == pytest.approx(exp3)
+    assert learner_named("bold-exp3p")(arms=4).bound(facts) is None
     assert BoldHedge(arms=4, delivery="padded").bound(facts) == BoldHedge(arms=4).bound(facts)
     assert CopiesHedge(arms=4, max_delay=7).bound(facts) is None
     assert CopiesHedge(arms=4, max_delay=8).bound(facts._replace(longest_wait=9)) is None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from belated.learners.adversarial.dew import TunedWeights
-from belated.types import Need
+from belated.types import Need, Origin
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Bistritz(TunedWeights):
     guarantee: ClassVar[str] = (
         "expected regret at most ln K/eta + eta (KT + D), that is 2 sqrt((KT + D) ln K)"
     )
+    origin: ClassVar[Origin] = Origin.DERIVED
     source: ClassVar[str] = "Bistritz et al. 2019, rate from memory; the bound is derived"
 
     @property

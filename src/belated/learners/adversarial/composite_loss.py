@@ -17,7 +17,7 @@ from belated.compiled.kernels import compiled
 from belated.learners.contract import Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.random_stream import seeded, uniform
-from belated.types import Covers, Need, Setting
+from belated.types import Covers, Need, Origin, Setting
 
 NONE = -1  # stands for the arm played last before there was any play
 
@@ -126,6 +126,7 @@ class CompositeLoss(Learner):
         "than d rounds"
     )
     covers: ClassVar[Covers] = Covers.ANY
+    origin: ClassVar[Origin] = Origin.READ
     source: ClassVar[str] = "Cesa-Bianchi, Gentile and Mansour 2018, read; the coin's bias derived"
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = CompositeLossState

@@ -15,7 +15,7 @@ from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
 from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
-from belated.types import Covers, Need, Setting
+from belated.types import Covers, Need, Origin, Setting
 
 
 class CoopExp3State(NamedTuple):
@@ -83,6 +83,7 @@ class CoopExp3(Learner):
         "sqrt((K + d) T ln K), if every loss comes within d rounds"
     )
     covers: ClassVar[Covers] = Covers.ANY  # the learner makes all delays equal
+    origin: ClassVar[Origin] = Origin.READ
     source: ClassVar[str] = "Cesa-Bianchi et al. 2016, Theorem 3, read; its rate rewritten"
     state: ClassVar[type] = CoopExp3State
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)

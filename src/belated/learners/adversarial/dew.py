@@ -17,7 +17,7 @@ from belated.learners.adversarial.exp3 import observe, withdraw
 from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.importance_weights import divisor
-from belated.types import Covers, Need, Setting
+from belated.types import Covers, Need, Origin, Setting
 
 
 class FixedRateState(NamedTuple):
@@ -105,6 +105,7 @@ class DelayedExponentialWeights(TunedWeights):
     name: ClassVar[str] = "dew"
     needs: ClassVar[tuple[Need, ...]] = (Need.HORIZON, Need.TOTAL_DELAY, Need.MAX_DELAY)
     guarantee: ClassVar[str] = "expected regret at most ln K/eta + eta (KT + D)"
+    origin: ClassVar[Origin] = Origin.DERIVED
     source: ClassVar[str] = "Thune et al. 2019, rates from memory; the bound is derived"
 
     def __post_init__(self) -> None:

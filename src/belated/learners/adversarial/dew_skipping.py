@@ -16,7 +16,7 @@ from belated.learners.adversarial.dew import TunedWeights, fixed_rate_bound, pre
 from belated.learners.adversarial.exp3 import observe, withdraw
 from belated.learners.contract import Facts, Prediction, Verbs
 from belated.numerics.importance_weights import divisor
-from belated.types import Need
+from belated.types import Need, Origin
 
 
 class SkippingState(NamedTuple):
@@ -50,6 +50,7 @@ class DelayedExponentialWeightsSkipping(TunedWeights):
         "expected regret at most D/beta + beta + 1 + ln K/eta + eta (KT + D), "
         "where eta = 1/(4 e beta)"
     )
+    origin: ClassVar[Origin] = Origin.DERIVED
     source: ClassVar[str] = "Thune et al. 2019, from memory; threshold and bound are derived"
     state: ClassVar[type] = SkippingState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)

@@ -14,12 +14,12 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
-from belated.learners.contract import Learner, Prediction, Verbs
+from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.learners.new_arms import with_entrants
 from belated.learners.states import ArmFloats
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.importance_weights import divisor
-from belated.types import Covers, Setting
+from belated.types import Covers, Origin, Setting
 
 
 class Exp3State(NamedTuple):
@@ -66,11 +66,19 @@ class Exp3(Learner):
         "expected regret at most 2 sqrt(KT ln K) without delays; none with delays"
     )
     covers: ClassVar[Covers] = Covers.NO_DELAY
-    source: ClassVar[str] = "Auer et al. 2002; the anytime rate from memory"
+    origin: ClassVar[Origin] = Origin.READ
+    source: ClassVar[str] = (
+        "Auer et al. 2002; rate and bound of Bubeck and Cesa-Bianchi 2012, Theorem 3.1, read in a "
+        "transcript of it"
+    )
     play_width: ClassVar[int] = 1
     can_change_arms: ClassVar[bool] = True
     state: ClassVar[type] = Exp3State
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+
+    def bound(self, facts: Facts) -> float:
+        """Return 2 sqrt(KT ln K)."""
+        return 2.0 * math.sqrt(self.arms * facts.rounds * math.log(self.arms))
 
     def start(self) -> Exp3State:
         return Exp3State(losses=np.zeros(self.arms), round=np.ones(1, dtype=np.int64))

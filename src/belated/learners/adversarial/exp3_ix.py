@@ -15,7 +15,7 @@ from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
 from belated.learners.adversarial.exp3 import observe, predict, withdraw
 from belated.learners.contract import Facts, Learner, Prediction, Verbs
-from belated.types import Covers, Setting
+from belated.types import Covers, Origin, Setting
 
 
 class Exp3IXState(NamedTuple):
@@ -42,7 +42,10 @@ class Exp3IX(Learner):
         "expected regret at most 3 sqrt(KT ln K) without delays; none with delays"
     )
     covers: ClassVar[Covers] = Covers.NO_DELAY
-    source: ClassVar[str] = "Neu 2015, rates from memory; the bound in expectation is derived"
+    origin: ClassVar[Origin] = Origin.DERIVED
+    source: ClassVar[str] = (
+        "Neu 2015, rates read in others' code; the bound in expectation is derived"
+    )
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = Exp3IXState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)

@@ -16,7 +16,7 @@ from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
 from belated.learners.contract import Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
-from belated.types import Covers, Need, Setting
+from belated.types import Covers, Need, Origin, Setting
 
 
 class Exp3PState(NamedTuple):
@@ -73,7 +73,8 @@ class Exp3P(Learner):
         "probability 1 - delta; none with delays"
     )
     covers: ClassVar[Covers] = Covers.NO_DELAY
-    source: ClassVar[str] = "Bubeck and Cesa-Bianchi 2012, from memory"
+    origin: ClassVar[Origin] = Origin.READ
+    source: ClassVar[str] = "Bubeck and Cesa-Bianchi 2012, Theorem 3.2, read in a transcript of it"
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = Exp3PState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)

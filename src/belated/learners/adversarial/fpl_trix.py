@@ -18,7 +18,7 @@ from belated.compiled.kernels import compiled
 from belated.learners.adversarial.perturbed_leader import weigh_perturbed
 from belated.learners.contract import Learner, Prediction, Verbs
 from belated.numerics.ordered_sums import sum_in_order
-from belated.types import Covers, Setting
+from belated.types import Covers, Origin, Setting
 
 
 class FplTrixState(NamedTuple):
@@ -89,6 +89,7 @@ class FplTrix(Learner):
         "best arm; none with delays"
     )
     covers: ClassVar[Covers] = Covers.NO_DELAY
+    origin: ClassVar[Origin] = Origin.READ
     source: ClassVar[str] = "Neu 2015, read"
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = FplTrixState

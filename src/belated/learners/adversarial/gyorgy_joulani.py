@@ -15,7 +15,7 @@ from belated.compiled.kernels import compiled
 from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.importance_weights import divisor
-from belated.types import Covers, Setting
+from belated.types import Covers, Origin, Setting
 
 
 class DelayAdaptiveState(NamedTuple):
@@ -96,6 +96,7 @@ class GyorgyJoulani(Learner):
     setting: ClassVar[Setting] = Setting.CONCEALED
     guarantee: ClassVar[str] = "expected regret at most 2 sqrt(2 (KT + D) ln K)"
     covers: ClassVar[Covers] = Covers.SHARED
+    origin: ClassVar[Origin] = Origin.DERIVED
     source: ClassVar[str] = "after Gyorgy and Joulani 2021; rate and bound are derived"
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = DelayAdaptiveState

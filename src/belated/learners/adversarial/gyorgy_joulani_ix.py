@@ -18,7 +18,7 @@ from belated.learners.adversarial.gyorgy_joulani import (
     withdraw,
 )
 from belated.learners.contract import Facts, Learner, Prediction, Verbs
-from belated.types import Covers, Setting
+from belated.types import Covers, Origin, Setting
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class GyorgyJoulaniIX(Learner):
     setting: ClassVar[Setting] = Setting.CONCEALED
     guarantee: ClassVar[str] = "expected regret at most 2 sqrt(2 (KT + D) ln K) + sqrt(KT ln K / 2)"
     covers: ClassVar[Covers] = Covers.SHARED
+    origin: ClassVar[Origin] = Origin.DERIVED
     source: ClassVar[str] = (
         "after Gyorgy and Joulani 2021; exploration from memory, rate and bound are derived"
     )

@@ -16,7 +16,7 @@ from belated.compiled.kernels import compiled
 from belated.learners.adversarial.exp3 import observe, withdraw
 from belated.learners.contract import Facts, Learner, Prediction, SolverInfo, Verbs
 from belated.solvers.partially_concealed_safe import solve_log_barrier
-from belated.types import Covers, Need, Setting
+from belated.types import Covers, Need, Origin, Setting
 
 
 class LogBarrierState(NamedTuple):
@@ -66,6 +66,7 @@ class LogBarrier(Learner):
         "expected regret at most (K-1) ln T/eta + eta T/2 + 1 without delays; none with delays"
     )
     covers: ClassVar[Covers] = Covers.NO_DELAY
+    origin: ClassVar[Origin] = Origin.DERIVED
     source: ClassVar[str] = "Foster et al. 2016, rate from memory; the bound is derived"
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = LogBarrierState

@@ -64,6 +64,30 @@ def weigh_perturbed(losses: Floats, order: Counts, eta: float, work: Floats, q: 
 
 
 @compiled
+def weigh_exponentially_perturbed(losses: Floats, eta: float, work: Floats, q: Floats) -> None:
+    """Fill q with the probability that each arm leads, for perturbations that are not truncated.
+
+    B is infinite then, so that b = 0 and c = 1, and there are no kinks. There must be at least two
+    arms, and `work` has two rows.
+    """
+    arms, scaled, sums = losses.shape[0], work[0], work[1]
+    least = losses.min()
+    for i in range(arms):
+        scaled[i] = math.exp(eta * (least - losses[i]))
+        sums[i] = 0.0
+    low, left = 0.0, 1.0
+    while low < 1.0 and left > NEGLIGIBLE:
+        count, high = (arms + 1) // 2, 1.0
+        if count > MOST:
+            count, high = enough(scaled, arms, low, high)
+        left = integrate(scaled, arms, 1.0, low, high, count, sums)
+        low = high
+    share = 1.0 / sum_in_order(sums)
+    for i in range(arms):
+        q[i] = sums[i] * share
+
+
+@compiled
 def enough(scaled: Floats, active: int, low: float, high: float) -> tuple[int, float]:
     """Return how many nodes are enough from low to high, and an end high that MOST can reach."""
     decline = 0.0

@@ -16,7 +16,7 @@ from belated.learners.advice.policies import OverPolicies, mix
 from belated.learners.contract import Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.importance_weights import divisor
-from belated.types import Covers, Setting
+from belated.types import Covers, Origin, Setting
 
 
 class Exp4State(NamedTuple):
@@ -79,8 +79,10 @@ class Exp4(OverPolicies):
         "prior; none with delays"
     )
     covers: ClassVar[Covers] = Covers.NO_DELAY
+    origin: ClassVar[Origin] = Origin.READ
     source: ClassVar[str] = (
-        "Auer et al. 2002 from memory, without its exploration; rate and bound derived"
+        "Auer et al. 2002, without its exploration; rate and bound of Bubeck and Cesa-Bianchi "
+        "2012, Theorem 4.2, read in a transcript of it"
     )
     state: ClassVar[type] = Exp4State
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)

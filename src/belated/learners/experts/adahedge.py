@@ -24,7 +24,7 @@ from belated.learners.whole_rounds import (
     withdraw,
 )
 from belated.numerics.softmin import below_least, softmin
-from belated.types import Covers, Delivery, Setting
+from belated.types import Covers, Delivery, Origin, Setting
 
 LOSSES, LAMBDA = 2, 3  # further columns of a play: L(i) and 1/eta when it was made
 WIDTH = 4
@@ -99,6 +99,7 @@ class AdaHedge(Learner):
         "of l_t under q_t; none with delays"
     )
     covers: ClassVar[Covers] = Covers.NO_DELAY
+    origin: ClassVar[Origin] = Origin.MEMORY
     source: ClassVar[str] = "de Rooij et al. 2014, from memory"
     play_width: ClassVar[int] = WIDTH
     state: ClassVar[type] = AdaHedgeState

@@ -16,7 +16,7 @@ from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
 from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
-from belated.types import Covers, Delivery, Setting
+from belated.types import Covers, Delivery, Origin, Setting
 
 
 class AdaptiveHedgeState(NamedTuple):
@@ -85,6 +85,7 @@ class AdaptiveHedge(Learner):
     deliveries: ClassVar[tuple[Delivery, ...]] = ("own",)
     guarantee: ClassVar[str] = "regret at most 2 sqrt(2 (T + D) ln K), D = sum_t max_i rho_t(i)"
     covers: ClassVar[Covers] = Covers.ANY
+    origin: ClassVar[Origin] = Origin.DERIVED
     source: ClassVar[str] = "derived from the paper's lemmas without corrections"
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = AdaptiveHedgeState

@@ -15,7 +15,7 @@ from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
 from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
-from belated.types import Covers, Setting
+from belated.types import Covers, Origin, Setting
 
 
 class AnytimeHedgeState(NamedTuple):
@@ -60,6 +60,7 @@ class AnytimeHedge(Learner):
     setting: ClassVar[Setting] = Setting.FULL_INFORMATION
     guarantee: ClassVar[str] = "regret at most 3 sqrt(T ln K / 8) without delays; none with delays"
     covers: ClassVar[Covers] = Covers.NO_DELAY
+    origin: ClassVar[Origin] = Origin.DERIVED
     source: ClassVar[str] = "Cesa-Bianchi and Lugosi 2006; rate from memory, bound derived"
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = AnytimeHedgeState

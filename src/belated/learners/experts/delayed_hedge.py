@@ -18,7 +18,7 @@ from belated.checks import as_number
 from belated.compiled.kernels import compiled
 from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.numerics.exponential_weights import weigh_exponentially
-from belated.types import Covers, Delivery, Need, Setting
+from belated.types import Covers, Delivery, Need, Origin, Setting
 
 
 class HedgeState(NamedTuple):
@@ -78,6 +78,7 @@ class DelayedHedge(Learner):
         "regret at most 2 sqrt((T/8 + D) ln K) if T and D = sum_t max_i rho_t(i) are known"
     )
     covers: ClassVar[Covers] = Covers.ANY
+    origin: ClassVar[Origin] = Origin.DERIVED
     source: ClassVar[str] = "derived from the textbook bound of Hedge without delays"
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = HedgeState

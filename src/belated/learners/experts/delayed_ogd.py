@@ -16,7 +16,7 @@ from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
 from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.learners.experts.simplex import project
-from belated.types import Covers, Delivery, Need, Setting
+from belated.types import Covers, Delivery, Need, Origin, Setting
 
 
 class DescentState(NamedTuple):
@@ -124,6 +124,7 @@ class DelayedOGD(Learner):
         "regret at most sqrt(K (T + 2D)) if T and D = sum_t max_i rho_t(i) are known"
     )
     covers: ClassVar[Covers] = Covers.ANY
+    origin: ClassVar[Origin] = Origin.DERIVED
     source: ClassVar[str] = "Quanrud and Khashabi 2015 from memory; the constants derived"
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = DescentState

@@ -15,7 +15,7 @@ from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
 from belated.learners.contract import Learner, Prediction, Verbs
 from belated.solvers.multiplier import MOST_STEPS, exhausted, normalise
-from belated.types import Covers, Delivery, Need, Setting
+from belated.types import Covers, Delivery, Need, Origin, Setting
 
 Hint = Literal["none", "last"]
 HINTS: tuple[Hint, ...] = ("none", "last")
@@ -164,6 +164,7 @@ class Msmwc(Learner):
         "delays; none with delays"
     )
     covers: ClassVar[Covers] = Covers.NO_DELAY
+    origin: ClassVar[Origin] = Origin.READ
     source: ClassVar[str] = "Chen, Luo and Wei 2021, read"
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = MsmwcState

@@ -19,7 +19,7 @@ from belated.learners.experts.delayed_ogd import (
     predict,
     withdraw,
 )
-from belated.types import Covers, Delivery, Need, Setting
+from belated.types import Covers, Delivery, Need, Origin, Setting
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class ZinkevichOGD(Learner):
         "at most 1/eta_T + K (1/2 + rho*) sum_t eta_t with any"
     )
     covers: ClassVar[Covers] = Covers.ANY
+    origin: ClassVar[Origin] = Origin.DERIVED
     source: ClassVar[str] = "Zinkevich et al. 2009 from memory; the constants derived"
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = DescentState

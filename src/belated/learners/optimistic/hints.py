@@ -13,7 +13,7 @@ from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
 from belated.learners.contract import Learner
 from belated.learners.whole_rounds import LOSS, WholeRounds, no_rounds
-from belated.types import Covers, Delivery, Setting
+from belated.types import Covers, Delivery, Origin, Setting
 
 Hint = Literal["none", "prev", "mean", "recent"]
 HINTS: tuple[Hint, ...] = get_args(Hint)
@@ -103,6 +103,7 @@ class OptimisticLearner(Learner):
     setting: ClassVar[Setting] = Setting.FULL_INFORMATION
     deliveries: ClassVar[tuple[Delivery, ...]] = ("in order",)
     covers: ClassVar[Covers] = Covers.SHARED
+    origin: ClassVar[Origin] = Origin.MEMORY
     source: ClassVar[str] = "Flaspohler et al. 2021: their code, PoolD, read; theorem from memory"
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@
 - `d_klucb`: "d-klucb", D-UCB with confidence bounds from the Poisson divergence.
 - `odaaf`: "odaaf", for rewards that arrive as one sum per round, without their arms.
 - `patient_bandits`: "patient-bandits", UCB for delays with heavy tails.
+- `adaptive_patient_bandits`: "adaptive-patient-bandits", which estimates how heavy the tails are.
 - `successive_elimination`: "successive-elimination", which drops arms that are certainly worse.
 - `optimistic_elimination`: "optimistic-elimination", elimination for delays that depend on losses.
 - `phased_elimination`: "phased-elimination", which compares arms only at the end of a phase.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from belated.learners.stochastic.d_ucb import DUcb
+from belated.types import Origin
 
 
 @dataclass(frozen=True)
@@ -16,4 +17,5 @@ class DKlUcb(DUcb):
 
     name: ClassVar[str] = "d-klucb"
     poisson: ClassVar[bool] = True
-    source: ClassVar[str] = "Vernade et al. 2017, from memory"
+    origin: ClassVar[Origin] = Origin.READ
+    source: ClassVar[str] = "Vernade et al. 2017, read in others' notes, which cap the index at 1"

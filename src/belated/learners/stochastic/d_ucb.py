@@ -25,7 +25,7 @@ from belated.learners.stochastic.confidence_bounds import (
 from belated.learners.stochastic.poisson import poisson_upper
 from belated.learners.stochastic.stochastic import StochasticLearner, not_negative
 from belated.numerics.exact_sums import add_exactly
-from belated.types import Covers, Need
+from belated.types import Covers, Need, Origin
 
 UNIT = 2.0**-32  # probabilities are whole multiples of it, so that their sums are exact
 LEFT_OUT = -1  # stands for an arm that has been removed
@@ -127,7 +127,8 @@ class DUcb(StochasticLearner):
         "stochastic losses, one law of delays for all arms: regret logarithmic in T"
     )
     covers: ClassVar[Covers] = Covers.SHARED
-    source: ClassVar[str] = "Vernade et al. 2017, from others' code and from memory"
+    origin: ClassVar[Origin] = Origin.READ
+    source: ClassVar[str] = "Vernade et al. 2017, read in others' notes and code"
     play_width: ClassVar[int] = 1
     can_change_arms: ClassVar[bool] = True
     state: ClassVar[type] = DUcbState

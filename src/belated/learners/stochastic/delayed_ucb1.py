@@ -22,7 +22,7 @@ from belated.learners.stochastic.confidence_bounds import (
 )
 from belated.learners.stochastic.stochastic import StochasticLearner
 from belated.numerics.exact_sums import add_exactly
-from belated.types import Covers
+from belated.types import Covers, Origin
 
 
 class DelayedUcb1State(NamedTuple):
@@ -76,6 +76,7 @@ class DelayedUcb1(StochasticLearner):
         "8 ln T / gap + 3.5 gap + gap E max rho"
     )
     covers: ClassVar[Covers] = Covers.ANY
+    origin: ClassVar[Origin] = Origin.READ
     source: ClassVar[str] = "Joulani et al. 2013, read"
     play_width: ClassVar[int] = 1
     can_change_arms: ClassVar[bool] = True

@@ -19,7 +19,7 @@ from belated.learners.stochastic.confidence_bounds import mean_reward
 from belated.learners.stochastic.stochastic import StochasticLearner, not_negative
 from belated.numerics.exact_sums import add_exactly
 from belated.numerics.tie_breaking import share_among_largest
-from belated.types import Covers, Need
+from belated.types import Covers, Need, Origin
 
 Form = Literal["mean", "bounded", "variance"]
 NO_ARM = -1
@@ -162,6 +162,7 @@ class Odaaf(StochasticLearner):
         "times the mean delay, if it is bounded"
     )
     covers: ClassVar[Covers] = Covers.SHARED
+    origin: ClassVar[Origin] = Origin.READ
     source: ClassVar[str] = "Pike-Burke et al. 2018, read"
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = OdaafState

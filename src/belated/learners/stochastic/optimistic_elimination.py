@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from belated.learners.stochastic.successive_elimination import SuccessiveElimination
+from belated.types import Origin
 
 
 @dataclass(frozen=True)
@@ -21,4 +22,5 @@ class OptimisticElimination(SuccessiveElimination):
         "stochastic losses, delays that may depend on them: regret logarithmic in T, plus a term "
         "in quantiles of the delays"
     )
+    origin: ClassVar[Origin] = Origin.MEMORY
     source: ClassVar[str] = "Lancewicki et al. 2021, from memory"

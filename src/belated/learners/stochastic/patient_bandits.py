@@ -20,7 +20,7 @@ from belated.learners.stochastic.confidence_bounds import (
 )
 from belated.learners.stochastic.stochastic import StochasticLearner, not_negative
 from belated.numerics.exact_sums import add_exactly
-from belated.types import Covers, Need
+from belated.types import Covers, Need, Origin
 
 
 class PatientBanditsState(NamedTuple):
@@ -90,6 +90,7 @@ class PatientBandits(StochasticLearner):
         "2 64^(1-a) T^(1-a) (K ln 2T)^a + 2K"
     )
     covers: ClassVar[Covers] = Covers.ANY
+    origin: ClassVar[Origin] = Origin.READ
     source: ClassVar[str] = "Gael et al. 2020, read"
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = PatientBanditsState

@@ -24,7 +24,7 @@ from belated.learners.stochastic.elimination import (
 from belated.learners.stochastic.stochastic import StochasticLearner, log_horizon
 from belated.numerics.exact_sums import add_exactly
 from belated.numerics.tie_breaking import share_among_largest
-from belated.types import Covers, Need
+from belated.types import Covers, Need, Origin
 
 SAMPLES = 32.0
 
@@ -130,6 +130,7 @@ class PhasedElimination(StochasticLearner):
         "sum ln T / (q_i gap_i) + ln K times the largest of the q_i-quantiles of the delays"
     )
     covers: ClassVar[Covers] = Covers.ANY
+    origin: ClassVar[Origin] = Origin.MEMORY
     source: ClassVar[str] = "Lancewicki et al. 2021; bound read, the constant 32 from memory"
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = PhasedEliminationState

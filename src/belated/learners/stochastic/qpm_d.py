@@ -26,7 +26,7 @@ from belated.learners.stochastic.queues import (
 )
 from belated.learners.stochastic.stochastic import StochasticLearner
 from belated.numerics.exact_sums import add_exactly
-from belated.types import Covers
+from belated.types import Covers, Origin
 
 
 class QpmDState(NamedTuple):
@@ -137,6 +137,7 @@ class QpmD(StochasticLearner):
         "arms of gap E max rho"
     )
     covers: ClassVar[Covers] = Covers.ANY
+    origin: ClassVar[Origin] = Origin.READ
     source: ClassVar[str] = "Joulani et al. 2013, read; how ties are broken is ours"
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = QpmDState

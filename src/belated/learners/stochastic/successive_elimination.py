@@ -18,7 +18,7 @@ from belated.learners.stochastic.confidence_bounds import share_among_least_play
 from belated.learners.stochastic.elimination import blank_bounds, drop_the_worse, note_bounds
 from belated.learners.stochastic.stochastic import StochasticLearner, log_horizon
 from belated.numerics.exact_sums import add_exactly
-from belated.types import Covers, Need
+from belated.types import Covers, Need, Origin
 
 
 class EliminationState(NamedTuple):
@@ -91,7 +91,8 @@ class SuccessiveElimination(StochasticLearner):
         "min over q of sum ln T / (q gap) + the largest q-quantile of the delays"
     )
     covers: ClassVar[Covers] = Covers.ANY
-    source: ClassVar[str] = "Lancewicki et al. 2021; bound read, width from memory"
+    origin: ClassVar[Origin] = Origin.READ
+    source: ClassVar[str] = "Lancewicki et al. 2021; bound read, width read in others' code"
     play_width: ClassVar[int] = 1
     state: ClassVar[type] = EliminationState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)

@@ -30,6 +30,7 @@ from belated.learners.stochastic.posterior import (
 )
 from belated.learners.stochastic.stochastic import StochasticLearner
 from belated.numerics.exact_sums import add_exactly
+from belated.types import Origin
 
 
 class ThompsonState(NamedTuple):
@@ -124,6 +125,7 @@ class Thompson(StochasticLearner):
 
     name: ClassVar[str] = "thompson"
     guarantee: ClassVar[str] = "none with delays; without, optimal for stochastic losses"
+    origin: ClassVar[Origin] = Origin.MEMORY
     source: ClassVar[str] = "Chapelle and Li 2011, from memory; fractional counts are ours"
     play_width: ClassVar[int] = 1
     can_change_arms: ClassVar[bool] = True

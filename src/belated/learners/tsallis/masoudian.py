@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from belated.learners.tsallis.hybrid_regularizer import Hybrid, Schedule
-from belated.types import Covers, Need
+from belated.types import Covers, Need, Origin
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Masoudian(Hybrid):
         "expected regret of order sqrt(KT) + sqrt(D ln K) + d_max K^(1/3) ln K"
     )
     covers: ClassVar[Covers] = Covers.SHARED
+    origin: ClassVar[Origin] = Origin.MEMORY
     source: ClassVar[str] = "Masoudian et al. 2022, constants from memory"
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from belated.learners.contract import Facts
 from belated.learners.tsallis.hybrid_regularizer import Hybrid
-from belated.types import Covers
+from belated.types import Covers, Origin
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class TsallisInf(Hybrid):
         "expected regret at most 4 sqrt(KT) + 1 without delays; none with delays"
     )
     covers: ClassVar[Covers] = Covers.NO_DELAY
+    origin: ClassVar[Origin] = Origin.READ
     source: ClassVar[str] = "Zimmert and Seldin 2019, read"
 
     def bound(self, facts: Facts) -> float:

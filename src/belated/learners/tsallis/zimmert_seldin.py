@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from belated.learners.contract import Facts
 from belated.learners.tsallis.hybrid_regularizer import Hybrid, Schedule
-from belated.types import Covers
+from belated.types import Covers, Origin
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class ZimmertSeldin(Hybrid):
     name: ClassVar[str] = "zimmert-seldin"
     guarantee: ClassVar[str] = "expected regret at most 4 sqrt(KT) + sqrt(8 D ln K)"
     covers: ClassVar[Covers] = Covers.SHARED
+    origin: ClassVar[Origin] = Origin.READ
     source: ClassVar[str] = "Zimmert and Seldin 2020, read"
 
     @property

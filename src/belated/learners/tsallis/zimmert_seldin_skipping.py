@@ -18,7 +18,7 @@ from belated.learners.contract import Facts, Learner, Prediction, SolverInfo, Ve
 from belated.learners.tsallis import hybrid_regularizer
 from belated.learners.tsallis.hybrid_regularizer import HybridState, Schedule
 from belated.solvers.concealed import WORK
-from belated.types import Covers, Setting
+from belated.types import Covers, Origin, Setting
 
 DIVISOR, ROUND = range(2)  # the columns of a play
 
@@ -98,6 +98,7 @@ class ZimmertSeldinSkipping(Learner):
     setting: ClassVar[Setting] = Setting.CONCEALED
     guarantee: ClassVar[str] = "expected regret at most 4 sqrt(KT) + 10 max{sqrt(D ln K), 2 ln K}"
     covers: ClassVar[Covers] = Covers.SHARED
+    origin: ClassVar[Origin] = Origin.READ
     source: ClassVar[str] = "Zimmert and Seldin 2020, read"
     state: ClassVar[type] = ZimmertSeldinSkippingState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)

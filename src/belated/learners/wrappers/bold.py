@@ -24,7 +24,7 @@ from belated.learners.experts.msmwc import Msmwc
 from belated.learners.tsallis.tsallis_inf import TsallisInf
 from belated.learners.wrappers.copies import Copied, copies_in_stack, over
 from belated.learners.wrappers.heap import pop, push
-from belated.types import DELIVERIES, Covers, Delivery
+from belated.types import DELIVERIES, Covers, Delivery, Origin
 
 
 class BoldState(NamedTuple):
@@ -96,6 +96,7 @@ class Bold(Copied):
         "bound f without delays; not if what is played decides when its loss comes"
     )
     covers: ClassVar[Covers] = Covers.SHARED
+    origin: ClassVar[Origin] = Origin.READ
     source: ClassVar[str] = "Joulani et al. 2013, read"
     state: ClassVar[type] = BoldState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)

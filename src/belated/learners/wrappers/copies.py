@@ -19,7 +19,7 @@ from belated.compiled.stacking import copy_of
 from belated.learners.contract import Facts, Learner, Prediction
 from belated.learners.paper.concealed import added_in_version_5
 from belated.learners.states import leaves, mapped
-from belated.types import Delivery, Need
+from belated.types import Delivery, Need, Origin
 
 FIRST_ROOM = 4  # the number of copies that a new stack has room for
 
@@ -184,6 +184,7 @@ def over(parent: type[SomeCopied], name: str, base: type[Learner], module: str) 
         "setting": base.setting,
         "needs": tuple(dict.fromkeys((*parent.needs, *base.needs))),
         "deliveries": parent.deliveries_over(base),
+        "origin": Origin.MEMORY if base.origin is Origin.MEMORY else parent.origin,
         "source": f"{parent.source}; base: {base.source}",
     }
     return make_dataclass(title, options, bases=(parent,), namespace=namespace, frozen=True)

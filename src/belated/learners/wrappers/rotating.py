@@ -23,7 +23,7 @@ from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.learners.experts.anytime_hedge import AnytimeHedge
 from belated.learners.tsallis.tsallis_inf import TsallisInf
 from belated.learners.wrappers.copies import Copied, over
-from belated.types import Covers, Delivery, Need
+from belated.types import Covers, Delivery, Need, Origin
 
 
 class RotatingState(NamedTuple):
@@ -82,6 +82,7 @@ class Rotating(Copied):
     covers: ClassVar[Covers] = (
         Covers.ANY
     )  # each copy observes its loss in time, whichever arm it played
+    origin: ClassVar[Origin] = Origin.READ
     source: ClassVar[str] = "Weinberger and Ordentlich 2002 as quoted by Joulani et al. 2013"
     state: ClassVar[type] = RotatingState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
