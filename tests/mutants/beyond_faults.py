@@ -1,4 +1,4 @@
-"""Faults in what goes beyond the paper: certified trust, and losses in any range."""
+"""Faults in what goes beyond the paper: certified trust, losses in any range, bounds by policies."""
 
 from tests.mutants.fault import Fault
 
@@ -105,4 +105,28 @@ IN_UNITS = [
         RANGES,
     ),
 ]
-BEYOND_FAULTS = CERTIFIED + IN_UNITS
+POLICY_BOUNDS = "analysis/test_policy_bounds.py"
+BY_POLICIES = [
+    Fault(
+        "Theorem 6 in numbers: the last play is not counted",
+        "learners/advice/advice_bandit.py",
+        "    info.all_spent[0] = state.spent[0]\n",
+        "    info.all_spent[0] = info.spent[0]\n",
+        POLICY_BOUNDS,
+    ),
+    Fault(
+        "Theorem 5 in numbers: charges divided by another rate",
+        "analysis/policy_bounds.py",
+        "run.weighed[:, slowest] / run.eta[slowest]",
+        "run.weighed[:, slowest] / run.eta.mean()",
+        POLICY_BOUNDS,
+    ),
+    Fault(
+        "bounds over policies: the worst policy instead of the best",
+        "analysis/policy_bounds.py",
+        "(policy_losses + terms).min()",
+        "(policy_losses + terms).max()",
+        POLICY_BOUNDS,
+    ),
+]
+BEYOND_FAULTS = CERTIFIED + IN_UNITS + BY_POLICIES

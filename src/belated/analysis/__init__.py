@@ -5,6 +5,7 @@
 - `regret`: regret, comparators, and the paper's balanced comparator.
 - `theorems`: the right-hand sides of the paper's theorems and of their repairs.
 - `bounds`: the theorem that applies to a learner in a game, and whether its conditions are met.
+- `policy_bounds`: what the theorems about policies say of the regret against arms.
 - `lower_bounds`: the order of the regret that no learner can avoid.
 - `certificates`, `run_certificates`: bounds that a finished run proves about its own regret.
 - `statistics`: means with confidence intervals.

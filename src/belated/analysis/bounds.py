@@ -13,11 +13,17 @@ import numpy as np
 
 from belated.analysis import theorems
 from belated.analysis.certificates import mixture_certificate
+from belated.analysis.policy_bounds import (
+    advised_bandit_terms,
+    advised_terms,
+    best_by_policies,
+    policy_losses,
+)
 from belated.analysis.regret import Comparator, distribution, divergence
 from belated.arrays import Floats
 from belated.learners.advice.advice import Advice
 from belated.learners.advice.advice_bandit import AdviceBandit
-from belated.learners.contract import Facts, Learner
+from belated.learners.contract import Facts, Learner, RunOutcome
 from belated.learners.paper.concealed import Concealed
 from belated.learners.paper.full_information import FullInformation
 from belated.learners.paper.partially_concealed import PartiallyConcealed
@@ -32,9 +38,6 @@ FALSE = "stated by the paper; false in general, see docs/errata.md"
 GAPS = "stated by the paper; not known to fail, but its proof has gaps, see docs/errata.md"
 BY_ITS_RUN = "what is proven is about the run, not the game, see (2') of docs/theory-practical.md"
 BEYOND = "proven in docs/beyond-the-paper.md"
-OF_POLICIES = (
-    "what is proven is about policies, not arms, see Theorems 5 and 6 of docs/beyond-the-paper.md"
-)
 GUARDED = "nothing is proven: the guard mends E3 of docs/errata.md, but E4, E6 and E8 remain"
 
 
@@ -76,13 +79,16 @@ class RunMeans(NamedTuple):
 
     `expected_missing` is the mean of sum_t <q_t, rho_t>. `overlap` is that of the sum in
     eq:censoredgamma, which is A_T of E2 and Z_T of Theorem 9, and `root_overlap` that of its root.
-    `root_waiting` is the mean of sqrt(W_T) of Proposition 2.
+    `root_waiting` is the mean of sqrt(W_T) of Proposition 2. `waiting` is the mean of W_T, and
+    `root_spent` that of the root of sum_t (v_t + z_t), both of Theorem 6.
     """
 
     expected_missing: float
     overlap: float
     root_overlap: float
     root_waiting: float
+    waiting: float = 0.0
+    root_spent: float = 0.0
 
 
 class MeasuredRun(Protocol):
@@ -97,6 +103,9 @@ class MeasuredRun(Protocol):
     @property
     def most_waiting(self) -> float: ...
 
+    @property
+    def spent(self) -> float: ...
+
 
 def run_means(runs: Sequence[MeasuredRun]) -> RunMeans:
     """Return the means over runs of one learner."""
@@ -105,6 +114,8 @@ def run_means(runs: Sequence[MeasuredRun]) -> RunMeans:
         overlap=_mean(run.overlap for run in runs),
         root_overlap=_mean(math.sqrt(run.overlap) for run in runs),
         root_waiting=_mean(math.sqrt(run.most_waiting) for run in runs),
+        waiting=_mean(run.most_waiting for run in runs),
+        root_spent=_mean(math.sqrt(run.spent) for run in runs),
     )
 
 
@@ -113,30 +124,41 @@ def _mean(values: Iterable[float]) -> float:
 
 
 class BoundInputs(NamedTuple):
-    """The inputs of a bound: a game, a comparator, and the means over runs that bandits need."""
+    """The inputs of a bound: a game, a comparator, the means over runs that bandits need, a run."""
 
     sums: "GameSums"
     u: Floats
     means: RunMeans | None
+    run: RunOutcome | None
 
     def against(self, prior: Floats) -> theorems.ComparatorTerms:
         """Return the terms of the comparator in the theorems, for a learner with this prior."""
-        own, missing = self.u @ self.sums.losses, self.u @ self.sums.missing_losses
-        return theorems.ComparatorTerms(divergence(self.u, prior), float(own), float(missing))
+        missing = float(self.u @ self.sums.missing_losses)
+        return theorems.ComparatorTerms(divergence(self.u, prior), self.own_loss, missing)
+
+    @property
+    def own_loss(self) -> float:
+        """The loss of the comparator, <u, L_T>."""
+        return float(self.u @ self.sums.losses)
 
 
 def bound_for(
-    learner: object, sums: "GameSums", u: Comparator, means: RunMeans | None = None
+    learner: object,
+    sums: "GameSums",
+    u: Comparator,
+    means: RunMeans | None = None,
+    run: RunOutcome | None = None,
 ) -> Bound:
     """Return the bound on a learner's regret against u, an arm or a distribution, in a game.
 
-    The bound of a concealed learner also depends on means over runs (`run_means`).
+    The bound of a concealed learner also depends on means over runs (`run_means`), and that of a
+    learner over policies with full information on its run in the game.
     """
     if isinstance(learner, Learner) and learner.arms != sums.losses.size:
         arms = sums.losses.size
         raise ValueError(f"the learner has {learner.arms} arms; it must have the game's {arms}")
     weights = distribution(u, sums.losses.size)
-    return statement(learner, BoundInputs(sums, weights, means))
+    return statement(learner, BoundInputs(sums, weights, means, run))
 
 
 @singledispatch
@@ -147,9 +169,36 @@ def statement(learner: object, played: BoundInputs) -> Bound:
 
 
 @statement.register
-def for_policies(learner: Advice | AdviceBandit, played: BoundInputs) -> Bound:
-    """Return no bound against arms: the theorems are about policies; a run has its certificate."""
-    return Bound(f"Theorem {5 if isinstance(learner, Advice) else 6}", None, False, OF_POLICIES)
+def for_advice(learner: Advice, played: BoundInputs) -> Bound:
+    """Return the bound of Theorem 5, by the best of the policies."""
+    horizon, run = learner.horizon, played.run
+    ample = -4.0 * math.log(max(learner.prior or (1.0,))) + 6.0 * (math.log(horizon) + 1.0)
+    broken = _broken(
+        _about_delivery(learner),
+        *_about_time(played.sums, horizon),
+        (math.log(learner.size) > ample, f"{learner.size} policies are too many (E13)"),
+        (run is None, "the run is not given; the theorem needs what its policies have lost"),
+    )
+    if broken or run is None:
+        return Bound("Theorem 5", None, False, broken)
+    lost = policy_losses(learner, played.sums)
+    value = best_by_policies(lost, advised_terms(learner, run), played.own_loss)
+    return Bound("Theorem 5", value, True, f"{BEYOND} (Theorem 5)")
+
+
+@statement.register
+def for_advice_bandit(learner: AdviceBandit, played: BoundInputs) -> Bound:
+    """Return the bound of Theorem 6, by the best of the policies."""
+    means, sums = played.means, played.sums
+    broken = _broken(
+        _about_delivery(learner),
+        (means is None, "means over runs are not given; the theorem needs them"),
+    )
+    if broken or means is None:
+        return Bound("Theorem 6", None, False, broken)
+    terms = advised_bandit_terms(learner, sums.rounds, means.root_spent, means.waiting)
+    value = best_by_policies(policy_losses(learner, sums), terms, played.own_loss)
+    return Bound("Theorem 6", value, True, f"{BEYOND} (Theorem 6)")
 
 
 @statement.register

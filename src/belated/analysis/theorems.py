@@ -29,7 +29,7 @@ def full_information(u: ComparatorTerms, arms: int, horizon: int, most_missing: 
     )
 
 
-def repaired_full_information(u: ComparatorTerms, horizon: int, most_missing: int) -> float:
+def repaired_full_information(u: ComparatorTerms, horizon: int, most_missing: float) -> float:
     """Return the bound 4 M + 12 + 6 sqrt(c X) + 8 c M, proven for the repaired grid in E1."""
     cost, present = u.divergence + 2.0 * (math.log(horizon) + 1.0), 1.0 + most_missing
     root = math.sqrt(cost * (u.loss + u.missing_loss))
@@ -70,6 +70,23 @@ def skipping_concealed(arms: int, rounds: int, root_overlap: float, root_waiting
     """
     delay = math.sqrt(math.log(arms)) * (5.0 * root_overlap + root_waiting)
     return 8.0 * math.sqrt(arms * rounds) + delay
+
+
+def advised_bandit(
+    arms: int, rounds: int, policies: int, apart: float, root_spent: float, waiting: float
+) -> float:
+    """Return the bound of Theorem 6 against a policy n of the prior exp(-apart), as it is measured.
+
+    With r = ln(1/pi(n)) / ln N it is
+
+        2 sqrt(KT) + (2 + r) E sqrt(ln N X) + r E sqrt(ln N (sqrt(KT)/4 + W_T)),
+
+    where X sums v_t + z_t. root_spent is the mean of sqrt(X), and waiting that of W_T.
+    """
+    logs, root = math.log(policies), math.sqrt(arms * rounds)
+    share = apart / logs if policies > 1 else 1.0
+    late = share * math.sqrt(logs * (0.25 * root + waiting))
+    return 2.0 * root + (2.0 + share) * math.sqrt(logs) * root_spent + late
 
 
 def repaired_concealed(arms: int, rounds: int, max_missing: int, overlap: float) -> float:

@@ -121,7 +121,7 @@ class Comparison:
         traces = self.traces[contender]
         means = run_means(traces)
         bounds = [
-            bound_for(trace.learner, sums, sums.best_arm, means)
+            bound_for(trace.learner, sums, sums.best_arm, means, trace)
             for trace, sums in zip(traces, self.game_sums, strict=True)
         ]
         return mean_bound(bounds).in_units(self.units.width)

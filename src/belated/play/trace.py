@@ -50,6 +50,11 @@ class Trace:
         return float(self.info.most_waiting[0]) if hasattr(self.info, "most_waiting") else 0.0
 
     @property
+    def spent(self) -> float:
+        """The sum of v_t + z_t of Theorem 6; 0 for learners that do not have it."""
+        return float(self.info.all_spent[0]) if hasattr(self.info, "all_spent") else 0.0
+
+    @property
     def skipped(self) -> int:
         """The number of plays that the learner skipped (Theorem 9)."""
         return int(self.info.skipped[0]) if hasattr(self.info, "skipped") else 0

@@ -93,7 +93,7 @@ class OverBound:
         sums = sum_up(game)
         learner, arm = self.contender.built(sums), sums.best_arm
         traces = played(learner, game, draws)
-        bound = bound_for(learner, sums, arm, run_means(traces))
+        bound = bound_for(learner, sums, arm, run_means(traces), traces[0])
         regrets = losses_of(traces) - sums.losses[arm]
         if bound.value is None:
             why = f"{bound.why}; the objective 'regret' needs no bound"

@@ -42,13 +42,15 @@ class AdviceBanditInfo(NamedTuple):
     """The weights of the policies and what they rest on.
 
     weights is p_t(n), waiting is w_t(n), most_waiting is W_t and spent the sum of v_s + z_s over
-    the rounds before. exponents is working space.
+    the rounds before. `commit` fills in all_spent, this sum with the round itself. exponents is
+    working space.
     """
 
     weights: Floats
     waiting: Floats
     most_waiting: Floats
     spent: Floats
+    all_spent: Floats
     exponents: Floats
 
 
@@ -93,6 +95,7 @@ def commit(state: AdviceBanditState, prediction: Prediction, arm: int, plays: Fl
         add_exactly(state.waiting, n, weight)
     state.most_waiting[0] = info.most_waiting[0]
     state.spent[0] += spent
+    info.all_spent[0] = state.spent[0]
     state.outstanding[0] += 1
     state.round[0] += 1
 
@@ -153,6 +156,7 @@ class AdviceBandit(OverPolicies):
             waiting=np.zeros(size),
             most_waiting=np.zeros(1),
             spent=np.zeros(1),
+            all_spent=np.zeros(1),
             exponents=np.zeros(size),
         )
         return Prediction.blank(self.arms, gamma=1, info=info)
