@@ -1,4 +1,4 @@
-"""Faults in what goes beyond the paper: certified trust, losses in any range, bounds by policies."""
+"""Faults in what goes beyond the paper: certified trust, ranges of losses, bounds by policies."""
 
 from tests.mutants.fault import Fault
 
