@@ -35,6 +35,10 @@ Arrivals = list[Arrival]
 
 CLOSE = 1e-12
 KINDS = registered()
+RATES_FALL = {
+    "adaptive-hedge", "centred-hedge", "anytime-hedge", "fpl", "delay-tolerant-hedge",
+    "delayed-dual-averaging", "exp3", "exp4",
+}  # fmt: skip
 every_kind = pytest.mark.parametrize("kind", list(KINDS.values()), ids=list(KINDS))
 THE_PAPERS = {name: kind for name, kind in KINDS.items() if issubclass(kind, PaperLearner)}
 papers_kind = pytest.mark.parametrize("kind", list(THE_PAPERS.values()), ids=list(THE_PAPERS))
@@ -101,6 +105,8 @@ def games(
     if has(kind, "prior"):
         parts = draw(st.none() | st.lists(st.integers(1, 20), min_size=arms, max_size=arms))
         options["prior"] = parts and [part / sum(parts) for part in parts]
+    if has(kind, "skipping") and options.get("variant") == "repaired":
+        options["skipping"] = draw(st.booleans())
     options |= fixed
     loss = st.sampled_from([0.0, 1.0]) | st.floats(0.0, 1.0)
     delay = st.sampled_from([0, 0, 1, 2, 5, rounds, NEVER])
@@ -147,10 +153,31 @@ def played(
     if isinstance(learner, Advice):
         assert_policies_certified(learner, game.losses, predictions)
     if isinstance(learner, AdviceBandit):
-        assert (np.diff([each.gamma[0] for each in predictions]) <= 0.0).all()
+        assert_theorem_6(learner, predictions)
+    if isinstance(learner, Concealed) and not learner.rests_on_promise:
+        assert_theorem_9(learner, predictions)
+    if learner.name in RATES_FALL:
+        assert (np.diff([each.eta[0] for each in predictions]) <= 0.0).all()
     if isinstance(learner, PracticalExperts) and start is None:
         assert practical_certificate(learner, game.losses, predictions).holds
     return q
+
+
+def assert_theorem_6(learner: AdviceBandit, predictions: list[Any]) -> None:
+    """gamma never rises, and v_t + z_t is at most what was known before the draw."""
+    assert (np.diff([each.gamma[0] for each in predictions]) <= 0.0).all()
+    for t, each in enumerate(predictions, 1):
+        cost = each.info.all_spent[0] - each.info.spent[0]
+        assert cost <= math.sqrt(learner.arms * t) / 4.0 + each.info.most_waiting[0] + 1e-9
+
+
+def assert_theorem_9(learner: Concealed, predictions: list[Any]) -> None:
+    """gamma never rises, and at most 2 sqrt(ln K Z) plays are skipped, without skipping none."""
+    rates = [each.gamma[0] for each in predictions if np.isfinite(each.gamma[0])]
+    assert (np.diff(rates) <= 0.0).all()
+    skipped, cost = (getattr(predictions[-1].info, name)[0] for name in ("skipped", "overlap"))
+    most = 2.0 * math.sqrt(math.log(learner.arms) * cost) if learner.skipping else 0.0
+    assert skipped <= most
 
 
 # -- the laws
@@ -290,7 +317,7 @@ HISTORY = {
     "last_arm",
     "most_waiting",
     *("round", "dual", "multiplier", "carried", "weights", "most_missing", "most_outstanding"),
-    "overlap",
+    *("overlap", "skippable"),
 }
 FORM = {"losses", "columns", "arrived", "ratios", "chained", "basis"}  # how Lhat^av is kept
 
