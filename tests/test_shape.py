@@ -36,9 +36,9 @@ LAYERS = {
         "__main__",
     ],
     "belated.learners": [
-        "states", "contract", "needs", "new_arms", "whole_rounds", "driver", "uniform", "paper",
-        "advice", "practical", "adversarial", "tsallis", "stochastic", "experts", "optimistic",
-        "wrappers.copies", "registry", "wrappers",
+        "states", "slots", "contract", "needs", "new_arms", "whole_rounds", "driver", "uniform",
+        "paper", "advice", "practical", "adversarial", "tsallis", "stochastic", "experts",
+        "optimistic", "wrappers.copies", "registry", "wrappers",
     ],
     "belated.asktell": [
         "options", "runners", "ticket_rules", "learner_options", "ticket_book", "held_rounds",

@@ -100,8 +100,8 @@ RIVAL_FAULTS = [
     fault(
         "dual averaging: half of the square is forgotten",
         "experts/delayed_dual_averaging.py",
-        "no_overlaps(share=0.5,",
-        "no_overlaps(share=1.0,",
+        "share=0.5,",
+        "share=1.0,",
     ),
     fault(
         "banker: the newest savings are spent first",

@@ -12,6 +12,7 @@ The parts that all learners share:
 - `needs`: what a learner must be told before the first round, as options to make it with.
 - `registry`: all learners by name, and copies of them by the names of their wrappers.
 - `new_arms`: how an arm enters a game that is under way.
+- `slots`: the free places of a record that grows with what is outstanding.
 - `whole_rounds`: collecting the losses of a round until all of them are there.
 
 The families:

@@ -16,33 +16,31 @@ from belated.arrays import Floats
 from belated.compiled.kernels import compiled
 from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.learners.experts.overlaps import (
-    OverlapAccount,
+    FROZEN,
+    WIDTH,
+    OverlappingRounds,
     close_round,
     cost_with_coming_round,
-    no_overlaps,
-    open_round,
-    withdraw_round,
+    freeze_round,
+    no_overlapping_rounds,
+    withdraw_loss,
 )
-from belated.learners.whole_rounds import LOSS, ROUND, WholeRounds, gather, no_rounds
+from belated.learners.whole_rounds import LOSS, gather
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.types import Covers, Delivery, Origin, Setting
 
-FROZEN = 1  # the column of a play after its round: see `open_round`
-WIDTH = 2
-
 
 class DelayTolerantHedgeState(NamedTuple):
-    """State: rounds.losses sums the losses of the whole rounds; overlaps is the account."""
+    """State: the rounds played, with the sums of the losses of those that are whole."""
 
-    rounds: WholeRounds
-    overlaps: OverlapAccount
+    played: OverlappingRounds
 
 
 @compiled
 def predict(state: DelayTolerantHedgeState, prediction: Prediction) -> None:
     """Fill in q_t(i), in proportion to exp(-eta_t L(i)), with eta_t = sqrt(ln K / (2 A_t))."""
-    losses = state.rounds.losses
-    cost = cost_with_coming_round(state.overlaps)
+    losses = state.played.rounds.losses
+    cost = cost_with_coming_round(state.played.overlaps)
     eta = math.sqrt(math.log(losses.shape[0]) / (2.0 * cost))
     prediction.eta[0] = eta
     weigh_exponentially(losses, eta, prediction.q)
@@ -51,17 +49,13 @@ def predict(state: DelayTolerantHedgeState, prediction: Prediction) -> None:
 @compiled
 def commit(state: DelayTolerantHedgeState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Freeze the round and its place in the account."""
-    frozen = open_round(state.overlaps)
-    for i in range(plays.shape[0]):
-        plays[i, ROUND] = state.rounds.round[0]
-        plays[i, FROZEN] = frozen
-    state.rounds.round[0] += 1
+    freeze_round(state.played, plays)
 
 
 @compiled
 def withdraw(state: DelayTolerantHedgeState, play: Floats, arm: int) -> None:
     """Close the round in the account; nothing is learned from a round that lacks a loss."""
-    withdraw_round(state.overlaps, play[FROZEN], int(play[ROUND]))
+    withdraw_loss(state.played, play)
 
 
 @compiled
@@ -69,8 +63,8 @@ def observe(
     state: DelayTolerantHedgeState, play: Floats, arm: int, loss: float, missing: int
 ) -> None:
     """Store the loss; when its round is whole, add its losses, and their largest to the account."""
-    if gather(state.rounds, play, arm, loss):
-        close_round(state.overlaps, play[FROZEN], state.rounds.gathered[LOSS].max())
+    if gather(state.played.rounds, play, arm, loss):
+        close_round(state.played.overlaps, play[FROZEN], state.played.rounds.gathered[LOSS].max())
 
 
 @dataclass(frozen=True)
@@ -105,12 +99,10 @@ class DelayTolerantHedge(Learner):
         return 2.0 * math.sqrt(2.0 * (facts.rounds + facts.total_delay) * math.log(self.arms))
 
     def start(self) -> DelayTolerantHedgeState:
-        return DelayTolerantHedgeState(
-            rounds=no_rounds(self.arms, WIDTH), overlaps=no_overlaps(share=1.0, norm=1.0)
-        )
+        return DelayTolerantHedgeState(no_overlapping_rounds(self.arms, share=1.0, norm=1.0))
 
     def losses(self, state: DelayTolerantHedgeState) -> Floats:
-        return state.rounds.losses[:, np.newaxis]
+        return state.played.rounds.losses[:, np.newaxis]
 
     def blank(self) -> Prediction:
         return Prediction.blank(self.arms, eta=1)

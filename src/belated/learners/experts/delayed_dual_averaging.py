@@ -16,26 +16,24 @@ from belated.arrays import Floats
 from belated.compiled.kernels import compiled
 from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.learners.experts.overlaps import (
-    OverlapAccount,
+    FROZEN,
+    WIDTH,
+    OverlappingRounds,
     close_round,
     cost_with_coming_round,
-    no_overlaps,
-    open_round,
-    withdraw_round,
+    freeze_round,
+    no_overlapping_rounds,
+    withdraw_loss,
 )
 from belated.learners.experts.simplex import project
-from belated.learners.whole_rounds import LOSS, ROUND, WholeRounds, gather, no_rounds
+from belated.learners.whole_rounds import LOSS, gather
 from belated.types import Covers, Delivery, Origin, Setting
-
-FROZEN = 1  # the column of a play after its round: see `open_round`
-WIDTH = 2
 
 
 class DualAveragingState(NamedTuple):
-    """State: rounds.losses is the sum of the gradients of the whole rounds, by arm."""
+    """State: the rounds played, with the sums of the losses of those that are whole."""
 
-    rounds: WholeRounds
-    overlaps: OverlapAccount
+    played: OverlappingRounds
 
 
 class DualAveragingInfo(NamedTuple):
@@ -47,37 +45,33 @@ class DualAveragingInfo(NamedTuple):
 @compiled
 def predict(state: DualAveragingState, prediction: Prediction) -> None:
     """Fill in q_t, the distribution nearest to -eta_t G, with eta_t = 1/(2 sqrt(A_t))."""
-    eta, q = 0.5 / math.sqrt(cost_with_coming_round(state.overlaps)), prediction.q
+    eta, q = 0.5 / math.sqrt(cost_with_coming_round(state.played.overlaps)), prediction.q
     prediction.eta[0] = eta
     for i in range(q.shape[0]):
-        q[i] = -eta * state.rounds.losses[i]
+        q[i] = -eta * state.played.rounds.losses[i]
     project(q, prediction.info.heap)
 
 
 @compiled
 def commit(state: DualAveragingState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Freeze the round and its place in the account."""
-    frozen = open_round(state.overlaps)
-    for i in range(plays.shape[0]):
-        plays[i, ROUND] = state.rounds.round[0]
-        plays[i, FROZEN] = frozen
-    state.rounds.round[0] += 1
+    freeze_round(state.played, plays)
 
 
 @compiled
 def withdraw(state: DualAveragingState, play: Floats, arm: int) -> None:
     """Close the round in the account; nothing is learned from a round that lacks a loss."""
-    withdraw_round(state.overlaps, play[FROZEN], int(play[ROUND]))
+    withdraw_loss(state.played, play)
 
 
 @compiled
 def observe(state: DualAveragingState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """Store the loss; when its round is whole, add the gradient, and its norm to the account."""
-    if gather(state.rounds, play, arm, loss):
+    if gather(state.played.rounds, play, arm, loss):
         square = 0.0
-        for each in state.rounds.gathered[LOSS]:
+        for each in state.played.rounds.gathered[LOSS]:
             square += each * each
-        close_round(state.overlaps, play[FROZEN], math.sqrt(square))
+        close_round(state.played.overlaps, play[FROZEN], math.sqrt(square))
 
 
 @dataclass(frozen=True)
@@ -112,13 +106,11 @@ class DelayedDualAveraging(Learner):
         return 2.0 * math.sqrt(self.arms * (0.5 * facts.rounds + facts.total_delay))
 
     def start(self) -> DualAveragingState:
-        return DualAveragingState(
-            rounds=no_rounds(self.arms, WIDTH),
-            overlaps=no_overlaps(share=0.5, norm=math.sqrt(self.arms)),
-        )
+        norm = math.sqrt(self.arms)
+        return DualAveragingState(no_overlapping_rounds(self.arms, share=0.5, norm=norm))
 
     def losses(self, state: DualAveragingState) -> Floats:
-        return state.rounds.losses[:, np.newaxis]
+        return state.played.rounds.losses[:, np.newaxis]
 
     def blank(self) -> Prediction:
         info = DualAveragingInfo(heap=np.zeros(self.arms))

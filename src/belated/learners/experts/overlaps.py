@@ -14,6 +14,10 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
+from belated.learners.whole_rounds import ROUND, WholeRounds, no_rounds
+
+FROZEN = 1  # the column of a play after its round: what `open_round` returned
+WIDTH = 2
 
 
 class OverlapAccount(NamedTuple):
@@ -32,6 +36,18 @@ class OverlapAccount(NamedTuple):
     common: Floats
     outstanding: Counts
     withdrawn: Counts
+
+
+class OverlappingRounds(NamedTuple):
+    """The losses of the whole rounds, and the account of those that were on their way together."""
+
+    rounds: WholeRounds
+    overlaps: OverlapAccount
+
+
+def no_overlapping_rounds(arms: int, share: float, norm: float) -> OverlappingRounds:
+    """Make the record before the first round, for gradients of at most this norm."""
+    return OverlappingRounds(no_rounds(arms, WIDTH), no_overlaps(share, norm))
 
 
 def no_overlaps(share: float, norm: float) -> OverlapAccount:
@@ -83,8 +99,22 @@ def close_round(account: OverlapAccount, frozen: float, norm: float) -> None:
 
 
 @compiled
-def withdraw_round(account: OverlapAccount, frozen: float, round_: int) -> None:
-    """Close a round of which a loss will never be told, as one without losses; only once."""
+def freeze_round(played: OverlappingRounds, plays: Floats) -> None:
+    """Play a round: freeze its number and its place in the account."""
+    frozen = open_round(played.overlaps)
+    for i in range(plays.shape[0]):
+        plays[i, ROUND] = played.rounds.round[0]
+        plays[i, FROZEN] = frozen
+    played.rounds.round[0] += 1
+
+
+@compiled
+def withdraw_loss(played: OverlappingRounds, play: Floats) -> None:
+    """Close a round of which a loss will never be told, as one without losses; only once.
+
+    Nothing is learned from it.
+    """
+    account, round_ = played.overlaps, int(play[ROUND])
     if account.withdrawn[0] != round_:
         account.withdrawn[0] = round_
-        close_round(account, frozen, 0.0)
+        close_round(account, play[FROZEN], 0.0)

@@ -13,6 +13,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled, compiled_apart
+from belated.learners.slots import all_free, give_back, grown, take
 from belated.learners.states import ArmCounts
 from belated.numerics.exact_sums import add_exactly
 
@@ -52,22 +53,20 @@ def no_plays(arms: int, room: int) -> SkippablePlays:
         is_skipped=np.zeros(room, dtype=np.int64),
         newest=np.full(arms, NONE, dtype=np.int64),
         played=np.zeros(arms, dtype=np.int64),
-        free=np.concatenate(([room], np.arange(room, dtype=np.int64))),
+        free=all_free(room),
         skipped=np.zeros(1, dtype=np.int64),
     )
 
 
 def with_free_slots(plays: SkippablePlays, least: int) -> SkippablePlays:
     """Return a record of the same plays with at least so many free slots."""
-    room, free = plays.weight.size, int(plays.free[0])
+    room = plays.weight.size
     larger = no_plays(plays.newest.size, 2 * room + least)
     for name in ("round", "weight", "number", "older", "newer", "is_skipped"):
         getattr(larger, name)[:room] = getattr(plays, name)
-    added = larger.weight.size - room
-    larger.free[0] = free + added
-    larger.free[1 : 1 + free] = plays.free[1 : 1 + free]
-    larger.free[1 + free : 1 + free + added] = np.arange(room, room + added)
-    return larger._replace(newest=plays.newest, played=plays.played, skipped=plays.skipped)
+    free = grown(plays.free, larger.weight.size)
+    kept = larger._replace(newest=plays.newest, played=plays.played, skipped=plays.skipped)
+    return kept._replace(free=free)
 
 
 def check_slots(plays: SkippablePlays, taken: Sequence[float]) -> None:
@@ -130,8 +129,7 @@ def skip_costly_plays(plays: SkippablePlays, waiting: Floats, arm: int, total: f
 @compiled_apart
 def put_in(plays: SkippablePlays, arm: int, round_: int, weight: float) -> int:
     """Give a play of an arm a slot, which is returned, and put it at the end of the arm's list."""
-    slot = plays.free[plays.free[0]]
-    plays.free[0] -= 1
+    slot = take(plays.free)
     plays.played[arm] += 1
     plays.round[slot], plays.weight[slot] = round_, weight
     plays.number[slot] = plays.played[arm]
@@ -140,7 +138,7 @@ def put_in(plays: SkippablePlays, arm: int, round_: int, weight: float) -> int:
     if plays.newest[arm] != NONE:
         plays.newer[plays.newest[arm]] = slot
     plays.newest[arm] = slot
-    return int(slot)
+    return slot
 
 
 @compiled_apart
@@ -164,6 +162,5 @@ def end_play(plays: SkippablePlays, waiting: Floats, arm: int, slot: int) -> boo
     counts = plays.is_skipped[slot] == 0
     if counts:
         take_out(plays, waiting, arm, slot)
-    plays.free[0] += 1
-    plays.free[plays.free[0]] = slot
+    give_back(plays.free, slot)
     return bool(counts)

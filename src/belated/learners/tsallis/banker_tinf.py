@@ -17,6 +17,7 @@ import numpy as np
 from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
 from belated.learners.contract import Learner, Prediction, Verbs
+from belated.learners.slots import all_free, give_back, grown, take
 from belated.numerics.importance_weights import divisor
 from belated.solvers.tsallis import solve_tsallis
 from belated.types import Covers, Origin, Setting
@@ -80,22 +81,18 @@ def no_investments(arms: int, room: int) -> Investments:
         saved=np.zeros(room),
         point=np.zeros((room, arms)),
         savings=np.zeros(1 + room, dtype=np.int64),
-        free=np.concatenate(([room], np.arange(room, dtype=np.int64))),
+        free=all_free(room),
     )
 
 
 def with_free_slots(investments: Investments, least: int) -> Investments:
     """Return a record of the same investments with at least so many free slots."""
-    room, free = investments.sigma.size, int(investments.free[0])
+    room = investments.sigma.size
     larger = no_investments(investments.point.shape[1], 2 * room + least)
     for name in ("round", "sigma", "saved", "point"):
         getattr(larger, name)[:room] = getattr(investments, name)
     larger.savings[: 1 + room] = investments.savings
-    added = larger.sigma.size - room
-    larger.free[0] = free + added
-    larger.free[1 : 1 + free] = investments.free[1 : 1 + free]
-    larger.free[1 + free : 1 + free + added] = np.arange(room, room + added)
-    return larger
+    return larger._replace(free=grown(investments.free, larger.sigma.size))
 
 
 @compiled
@@ -142,8 +139,7 @@ def commit(state: BankerState, prediction: Prediction, arm: int, plays: Floats) 
     info, investments = prediction.info, state.investments
     pay(investments, info.sigma[0])
     state.bank[0] += info.bank[0]
-    slot = investments.free[investments.free[0]]
-    investments.free[0] -= 1
+    slot = take(investments.free)
     investments.round[slot] = state.round[0]
     investments.sigma[slot] = info.sigma[0]
     for i in range(prediction.q.shape[0]):
@@ -167,7 +163,7 @@ def pay(investments: Investments, sigma: float) -> None:
         left -= paid
         if investments.saved[slot] > 0.0:
             break
-        end(investments, slot)
+        give_back(investments.free, slot)
         spent += 1
     savings[0] -= spent
     for k in range(1, 1 + savings[0]):
@@ -175,17 +171,10 @@ def pay(investments: Investments, sigma: float) -> None:
 
 
 @compiled
-def end(investments: Investments, slot: int) -> None:
-    """Free the slot of an investment."""
-    investments.free[0] += 1
-    investments.free[investments.free[0]] = slot
-
-
-@compiled
 def withdraw(state: BankerState, play: Floats, arm: int) -> None:
     """Free the slot of a play whose loss will never come; its investment is lost."""
     state.waiting[0] -= 1
-    end(state.investments, int(play[SLOT]))
+    give_back(state.investments.free, int(play[SLOT]))
 
 
 @compiled
