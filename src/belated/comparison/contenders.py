@@ -1,7 +1,7 @@
 """Contenders: the learners of a comparison, each named with its options and built for a game."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from belated.analysis.game_sums import DelayStatistics, GameSums
@@ -9,7 +9,7 @@ from belated.analysis.waiting import Waits
 from belated.checks import MOST_ROUNDS, as_count
 from belated.learners.driver import PlayableLearner
 from belated.learners.needs import needed_options
-from belated.learners.registry import check_options, learner_named
+from belated.learners.registry import check_options, learner_named, option_names
 from belated.specs import named_options
 from belated.types import DELIVERIES, Need
 
@@ -30,7 +30,8 @@ class Contender:
 
     A learner is given the facts that it declares to need and that the options do not give, such as
     its horizon, or the largest missing count as max_missing. They are computed from the game with
-    the learner's delivery or window. A learner knows nothing else about the game in advance.
+    the learner's delivery or window. If the environment declares a default loss, learners with this
+    option are given it. A learner knows nothing else about the game in advance.
     """
 
     name: str
@@ -62,8 +63,10 @@ class Contender:
         )
         if Need.ADVICE in kind.needs and (sums.policies or "policies" in self.options):
             known["policies"] = sums.policies
-        elif "prior" in {each.name for each in fields(kind)}:
+        elif "prior" in option_names(kind):
             known["prior"] = tuple(sums.prior.tolist())
+        if sums.default_loss is not None and "default_loss" in option_names(kind):
+            known["default_loss"] = sums.default_loss
         return kind(arms=sums.arms, **known | dict(self.options))
 
 
