@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-from belated.analysis.game_sums import DelayStatistics, GameSums
+from belated.analysis.game_sums import DelayStatistics
 from belated.analysis.waiting import Waits
+from belated.arrays import Floats
 from belated.checks import MOST_ROUNDS, as_count
 from belated.learners.driver import PlayableLearner
 from belated.learners.needs import needed_options
 from belated.learners.registry import check_options, learner_named, option_names
 from belated.specs import named_options
-from belated.types import DELIVERIES, Need
+from belated.types import DELIVERIES, Delivery, Need
 
 FACTS: dict[Need, Callable[[int, Waits, DelayStatistics], Any]] = {
     Need.HORIZON: lambda rounds, waits, delays: rounds,
@@ -22,6 +23,30 @@ FACTS: dict[Need, Callable[[int, Waits, DelayStatistics], Any]] = {
     Need.DELAY_LAW: lambda rounds, waits, delays: tuple(delays.law.tolist()),
     Need.TAIL_INDEX: lambda rounds, waits, delays: delays.tail_index,
 }
+
+
+class KnownGame(Protocol):
+    """What is known of a game before it is played; `told` is asked only by learners that need it.
+
+    The sums of a game have all of it.
+    """
+
+    @property
+    def arms(self) -> int: ...
+
+    @property
+    def rounds(self) -> int: ...
+
+    @property
+    def prior(self) -> Floats: ...
+
+    @property
+    def policies(self) -> tuple[str, ...]: ...
+
+    @property
+    def default_loss(self) -> float | None: ...
+
+    def told(self, delivery: Delivery, window: int | None) -> tuple[Waits, DelayStatistics]: ...
 
 
 @dataclass(frozen=True)
@@ -47,8 +72,8 @@ class Contender:
         ]
         return f"{self.name} ({', '.join(given)})" if given else self.name
 
-    def built(self, sums: GameSums) -> PlayableLearner:
-        """Make the learner for the game with these sums."""
+    def built(self, game: KnownGame) -> PlayableLearner:
+        """Make the learner for a game of which this is known."""
         if self.ready is not None:
             return self.ready
         kind = learner_named(self.name)
@@ -57,17 +82,18 @@ class Contender:
             delivery = kind.deliveries[0]  # the learner will refuse any other
         if window is not None:
             window = as_count(window, "window", 0, MOST_ROUNDS)
-        waits, delays = sums.told(delivery, window)
         known = needed_options(
-            kind, lambda need: FACTS[need](sums.rounds, waits, delays), given=self.options
+            kind,
+            lambda need: FACTS[need](game.rounds, *game.told(delivery, window)),
+            given=self.options,
         )
-        if Need.ADVICE in kind.needs and (sums.policies or "policies" in self.options):
-            known["policies"] = sums.policies
+        if Need.ADVICE in kind.needs and (game.policies or "policies" in self.options):
+            known["policies"] = game.policies
         elif "prior" in option_names(kind):
-            known["prior"] = tuple(sums.prior.tolist())
-        if sums.default_loss is not None and "default_loss" in option_names(kind):
-            known["default_loss"] = sums.default_loss
-        return kind(arms=sums.arms, **known | dict(self.options))
+            known["prior"] = tuple(game.prior.tolist())
+        if game.default_loss is not None and "default_loss" in option_names(kind):
+            known["default_loss"] = game.default_loss
+        return kind(arms=game.arms, **known | dict(self.options))
 
 
 LearnerSpec = str | Contender | PlayableLearner

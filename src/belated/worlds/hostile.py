@@ -37,9 +37,7 @@ def reversing(random: Random) -> Sketch:
     low, high = rounded(0.5 - gap / 2.0), rounded(0.5 + gap / 2.0)
     best, worse = uniform(random, 0.35, 0.5), [uniform(random, 0.5, 0.7)] * (size.arms - 3)
     phases = [[low, high, best, *worse], [high, low, best, *worse]]
-    says = (
-        f"coins; two arms swap {low:g} and {high:g} every {delay + 1} rounds; the best: {best:g}"
-    )
+    says = f"coins; two arms swap {low:g} and {high:g} every {delay + 1} rounds; the best: {best:g}"
     law = DelayLaw(Constant(delay), f"constant delays of {delay}")
     return sketch(Switching(phases, delay + 1), says, law, size.rounds)
 
