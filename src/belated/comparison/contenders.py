@@ -8,6 +8,7 @@ from belated.analysis.game_sums import DelayStatistics
 from belated.analysis.waiting import Waits
 from belated.arrays import Floats
 from belated.checks import MOST_ROUNDS, as_count
+from belated.learners.contract import Learner
 from belated.learners.driver import PlayableLearner
 from belated.learners.needs import needed_options
 from belated.learners.registry import check_options, learner_named, option_names
@@ -51,7 +52,9 @@ class KnownGame(Protocol):
 
 @dataclass(frozen=True)
 class Contender:
-    """A learner in a comparison: a registered learner with options, or a learner already made.
+    """A learner in a comparison: a registered one with options, a learner already made, or a class.
+
+    `kind` is a class that makes the learner of each game, for as many arms as the game has.
 
     A learner is given the facts that it declares to need and that the options do not give, such as
     its horizon, or the largest missing count as max_missing. They are computed from the game with
@@ -62,6 +65,7 @@ class Contender:
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
     ready: PlayableLearner | None = None
+    kind: type[PlayableLearner] | None = None
 
     @property
     def label(self) -> str:
@@ -76,7 +80,13 @@ class Contender:
         """Make the learner for a game of which this is known."""
         if self.ready is not None:
             return self.ready
-        kind = learner_named(self.name)
+        kind: Any = learner_named(self.name) if self.kind is None else self.kind
+        known = self.known_of(game, kind) if issubclass(kind, Learner) else {}
+        made: PlayableLearner = kind(arms=game.arms, **known | dict(self.options))
+        return made
+
+    def known_of(self, game: KnownGame, kind: type[Learner]) -> dict[str, Any]:
+        """Return what a learner of this kind is told of the game, by the names of its options."""
         delivery, window = self.options.get("delivery"), self.options.get("window")
         if delivery not in DELIVERIES:
             delivery = kind.deliveries[0]  # the learner will refuse any other
@@ -93,16 +103,18 @@ class Contender:
             known["prior"] = tuple(game.prior.tolist())
         if game.default_loss is not None and "default_loss" in option_names(kind):
             known["default_loss"] = game.default_loss
-        return kind(arms=game.arms, **known | dict(self.options))
+        return known
 
 
-LearnerSpec = str | Contender | PlayableLearner
+LearnerSpec = str | Contender | PlayableLearner | type[PlayableLearner]
 
 
 def contender(given: LearnerSpec) -> Contender:
-    """Make a contender of a learner or of text, such as "concealed:variant=repaired"."""
+    """Make a contender of a learner, its class, or text such as "concealed:variant=repaired"."""
     if isinstance(given, Contender):
         return given
+    if isinstance(given, type):
+        return Contender(str(getattr(given, "name", given.__name__)), kind=given)
     if not isinstance(given, str):
         name = getattr(given, "name", type(given).__name__)
         return Contender(str(name), ready=given)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from belated.arrays import Floats
 from belated.checks import MOST_ROUNDS, as_count
 from belated.environments.environment import LossProcess, Random, Span
-from belated.environments.losses import Draw, flip_coins
+from belated.environments.losses import Draw, coins_are_random, flip_coins
 from belated.environments.parameters import as_chance, as_positive, between, each_arm, set_fields
 
 
@@ -119,11 +119,15 @@ class AroundPath:
     level: SharedLevel | None = None
     spread: float | None = None
 
-    random = True
-
     @property
     def arms(self) -> int:
         return self.path.arms
+
+    @property
+    def random(self) -> bool:
+        if self.spread is not None or self.level is not None or not self.path.sudden:
+            return True
+        return any(map(coins_are_random, self.path.means))
 
     def sampler(self, random: Random) -> Draw:
         noise, shared = random.spawn(2)

@@ -84,6 +84,7 @@ class WorldComparison:
     def _row(self, k: int) -> dict[str, Any]:
         share, against = estimate(self.shares[:, k]), self.duel(k, 0)
         runs = np.concatenate([each.shares[k] for each in self.worlds])
+        worst = max(self.worlds, key=lambda each: float(each.shares[k].max()))
         return {
             "learner": self.labels[k],
             "share": float(share.mean),
@@ -92,6 +93,7 @@ class WorldComparison:
             "tail": float(self.tails[:, k].mean()),
             "95 % of runs": float(np.percentile(runs, TAIL)),
             "worst run": float(runs.max()),
+            "worst in": worst.world.name,
             "best": int(self.best[:, k].sum()),
             "wins": against.wins,
             "losses": against.losses,
