@@ -23,7 +23,7 @@ def narrow(random: Random) -> Sketch:
 def many_arms(random: Random) -> Sketch:
     """From 30 to 100 arms with 10 to 60 rounds for each."""
     arms = draw_size(random, arms=(30, 100), rounds=(4000, 4000)).arms
-    rounds = round(arms * log_uniform(random, 10.0, 60.0))
+    rounds = max(500, round(arms * log_uniform(random, 10.0, 60.0)))
     return _steady(random, Size(arms, rounds), laws.steady)
 
 

@@ -55,7 +55,7 @@ def compare(
     threads.prepare()
     interrupted = threads.work(as_workers(workers))
     done = threads.complete()
-    if interrupted:
+    if interrupted and len(done) < len(drawn):
         if not done:
             raise KeyboardInterrupt
         warnings.warn(
