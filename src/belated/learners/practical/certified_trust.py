@@ -45,6 +45,17 @@ def no_trusted_plays(arms: int) -> TrustAccount:
     )
 
 
+def with_new_arms(account: TrustAccount, kept: int) -> TrustAccount:
+    """Give the arms from this place on the largest C_t(u) of the others, but at least zero.
+
+    So the regret against a new arm is bounded from its first round on, within the same budget.
+    """
+    paid = float(account.told[0] + account.outstanding[0])
+    others = account.estimates[:kept]
+    account.estimates[kept:] = min(paid, float(others.min())) if kept > 0 else paid
+    return account
+
+
 @compiled
 def estimated_regret(account: TrustAccount, arm: int) -> float:
     """Return C_t(u): what the trusted rounds may have cost, compared to always playing arm u."""
