@@ -1,4 +1,4 @@
-"""A round is booked where it was drawn: the branch is logged with a decision and asked for again."""
+"""A round is booked where it was drawn: the branch is logged with a decision and asked for."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_asking_for_what_the_state_would_choose_changes_no_bit(trusted: bool) ->
 
 
 def test_a_round_that_is_asked_of_the_fallback_is_a_round_of_its_own_game() -> None:
-    """A repaired concealed bandit that continues from its state does the same, to the last digit."""
+    """A repaired concealed bandit that continues from its state does just the same."""
     driver = game(trusted=True)
     repaired = Concealed(ARMS, variant="repaired", gamma_bound="max_missing")
     beside = Driver(repaired, copied(driver.state.fallback), driver.rounds)
