@@ -9,7 +9,7 @@ COMPILED = BELATED_COMPILED=1 $(PYTEST)
 WARMUP = BELATED_CACHE_DIR=.cache $(BIN)/belated warmup
 # The folders whose tests run kernels in their own process; `make check` runs them compiled.
 KERNELS := $(addprefix tests/,analysis asktell benchmarks comparison compiled environments \
-  examples laws learners numerics play replay solvers stress studies sweep theory \
+  examples laws learners numerics play replay solvers stress studies sweep theory worlds \
   cli/test_stress.py service/store/test_killed_writers.py \
   service/run/test_recovery.py)
 # The tests in a browser need playwright, which is large: only where there is a browser.

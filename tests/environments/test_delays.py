@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from belated.arrays import Counts, Floats
-from belated.environments import changing_delays
+from belated.environments import changing_delays, combined_delays
 from belated.environments import delays as steady_delays
 from belated.environments.changing_delays import (
     Batches,
@@ -16,6 +16,7 @@ from belated.environments.changing_delays import (
     ProportionalToLoss,
     Unbalanced,
 )
+from belated.environments.combined_delays import ByOutcome, LogNormal, Pauses, Within
 from belated.environments.delays import (
     Constant,
     Geometric,
@@ -49,6 +50,12 @@ RANDOM: list[DelayProcess] = [
     PacketLoss(0.0, Geometric(3)),
     PacketLoss(0.2, PacketLoss(0.2, Pareto(0.5))),
     PacketLoss(0.2, ProportionalToLoss(50)),
+    LogNormal(30.0),
+    LogNormal([0.0, 3.0, 1e9], 2.5),
+    ByOutcome(Geometric(5), Constant(None)),
+    Pauses(20, 20, Geometric(30)),
+    Pauses(20, 5, Pareto(0.3)),
+    Within(10, Pareto(0.5)),
 ]
 FIXED: list[DelayProcess] = [
     Constant(0),
@@ -68,6 +75,10 @@ FIXED: list[DelayProcess] = [
     Unbalanced(),
     ProportionalToLoss(30),
     ProportionalToLoss([0, 3.5, 1e6], rising=False),
+    LogNormal(30.0, 0.0),
+    ByOutcome(Constant(3), PerArm([5, None, 0]), below=0.25),
+    Pauses(7, 3, PerArm([5, None, 0])),
+    Within(4, PerArm([5, None, 0])),
 ]
 
 
@@ -77,9 +88,9 @@ def some_losses(rounds: int, arms: int = 3) -> Floats:
 
 
 def test_every_process_is_tested() -> None:
-    """The lists above contain every process of the two modules."""
+    """The lists above contain every process of the modules."""
     tested = {type(process) for process in RANDOM + FIXED}
-    assert tested == processes_of(steady_delays, changing_delays)
+    assert tested == processes_of(steady_delays, changing_delays, combined_delays)
 
 
 @pytest.mark.parametrize("process", RANDOM + FIXED, ids=repr)
@@ -338,3 +349,33 @@ def test_parameters_for_another_number_of_arms_get_one_sentence(
     rule = f"^{name} has {count} numbers; it must have one for each of 3 arms$"
     with pytest.raises(ValueError, match=rule):
         draw_delays(process, some_losses(10))
+
+
+def test_log_normal_delays_have_their_median_and_spread() -> None:
+    """The logarithm is normal; rounding down hardly matters for long delays."""
+    delays = draw_delays(LogNormal(10_000.0, 0.7), some_losses(20_000, 1))
+    assert abs(np.log(np.median(delays) / 10_000.0)) < 0.05
+    assert abs(np.log(delays).std() - 0.7) < 0.02
+
+
+def test_delays_by_outcome_follow_the_loss() -> None:
+    """Good ones below the threshold, bad ones at or above it."""
+    losses = np.array([[0.0, 0.5], [0.49, 1.0]])
+    delays = draw_delays(ByOutcome(Constant(2), Constant(None)), losses)
+    assert delays.tolist() == [[2, NEVER], [2, NEVER]]
+
+
+def test_pauses_end_with_all_that_waited() -> None:
+    """Of every 10 rounds the last 4 are silent but for their end; what never comes, never comes."""
+    delays = draw_delays(Pauses(10, 4, PerArm([0, 1, None])), some_losses(20))
+    due = (np.arange(20)[:, None] + delays)[:, :2] % 10
+    assert set(np.unique(due)) == {0, 1, 2, 3, 4, 5, 9}
+    assert (delays[:, 2] == NEVER).all()
+    days = draw_delays(Pauses(10, 10, Geometric(7)), some_losses(200))
+    assert ((np.arange(200)[:, None] + days) % 10 == 9).all()
+
+
+def test_within_ends_every_wait() -> None:
+    """Also of what never comes."""
+    delays = draw_delays(Within(4, PerArm([2, 9, None])), some_losses(3))
+    assert delays.tolist() == [[2, 4, 4]] * 3

@@ -63,6 +63,7 @@ class GameSums:
     losses_at: Floats  # L_t after each checkpoint
     policies: tuple[str, ...]  # the names of the policies that give advice, if there are any
     policy_losses: Floats  # the sum of y_t(n) = <xi_t(n), l_t> for each policy
+    default_loss: float | None = None  # what silence means, if the environment declares it
 
     @property
     def arms(self) -> int:
@@ -189,6 +190,7 @@ class _Sums:
             losses_at=self.losses_at,
             policies=environment.policies,
             policy_losses=self.policy_losses,
+            default_loss=environment.default_loss,
         )
 
 

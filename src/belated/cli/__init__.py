@@ -4,12 +4,14 @@ This keeps `belated --help` fast. Within a command, heavy modules such as numba 
 when its work begins. The modules and their commands:
 
 - `compare`: compare learners on scenarios or data files, and list the scenarios
+- `worlds`: list the families of random worlds, and play learners on them for `compare --worlds`
 - `sweep`: compare learners for all combinations of options
 - `stress`: search losses and delays that are hard for a learner
 - `replay`: replay a log of losses and delays
 - `learners`: list the learners, and compile them in advance (`warmup`)
 - `serve`, `problems`, `keys`: run the decision service, and manage its problems and keys
 - `store_tools`: export, migrate and verify the service's database
+- `comparison_files`: the files that `compare` writes
 - `play_all`: play several games with progress, and keep what is complete on Ctrl-C
 - `service_options`, `console`: options, error messages, tables and progress that commands share
 """
@@ -34,6 +36,7 @@ MODULES = {  # the module that defines each command
     "sweep": "sweep",
     "verify": "store_tools",
     "warmup": "learners",
+    "worlds": "worlds",
 }
 
 

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from belated.cli.console import (
-    OneLineError,
-    check_folder,
-    one_line_errors,
-    show_table,
-)
+from belated.cli.comparison_files import check_outputs, write_outputs
+from belated.cli.console import OneLineError, one_line_errors, show_table
 from belated.cli.learners import COMMON
 from belated.cli.play_all import compare_all
+from belated.cli.worlds import SETS, WorldChoice, compare_worlds
 
 if TYPE_CHECKING:
     from belated.comparison.result import Comparison
+    from belated.worlds.named_worlds import WorldSet
 
 SHOWN = ("learner", "regret", "±", "against balanced", "bound", "loss per round")
 
@@ -53,17 +51,35 @@ def scenarios(as_json: bool) -> None:
 @click.argument("environments", metavar="SCENARIO...", nargs=-1)
 @click.option(
     "--learner",
+    "--learners",
     "-l",
     "learners",
     multiple=True,
     metavar="LEARNER",
-    help="A learner, as concealed or concealed:variant=repaired; repeat it for more.  "
+    help="A learner, as concealed or concealed:variant=repaired; more after commas, or repeat it.  "
     "[default: the practical learners, those of the paper, and uniform]",
 )
 @click.option(
     "--loss-range", type=(float, float), help="For files: the range of losses.  [default: 0 1]"
 )
-@click.option("--repetitions", "-r", default=10, show_default=True, help="Games for each scenario.")
+@click.option(
+    "--worlds",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Play N random worlds instead; `belated worlds` lists their families.",
+)
+@click.option("--set", "world_set", type=click.Choice(SETS), help="Of worlds.  [default: design]")
+@click.option(
+    "--family", "families", multiple=True, help="Of worlds; repeat it for more.  [default: all]"
+)
+@click.option(
+    "--repetitions",
+    "--games",
+    "-r",
+    default=10,
+    show_default=True,
+    help="Games for each scenario or world.",
+)
 @click.option("--seed", default=1, show_default=True, help="The same seed gives the same games.")
 @click.option("--workers", type=int, help="Threads to run on.  [default: one for each core]")
 @click.option("--report", type=click.Path(path_type=Path), help="Write one HTML page here.")
@@ -83,6 +99,9 @@ def compare(
     environments: Sequence[str],
     learners: Sequence[str],
     loss_range: tuple[float, float] | None,
+    worlds: int | None,
+    world_set: "WorldSet | None",
+    families: Sequence[str],
     repetitions: int,
     seed: int,
     workers: int | None,
@@ -96,11 +115,24 @@ def compare(
 
     SCENARIO is a name from `belated scenarios`, with options if you like (late-best:delay=500), or
     a .csv or .parquet file with the columns round, arm, loss and delay. In one repetition all
-    learners meet the same game. Ctrl-C ends the comparison and keeps what is complete.
+    learners meet the same game. With --worlds N they play N random worlds, and their regrets are
+    shown as shares of uniform play's. Ctrl-C ends the comparison and keeps what is complete.
     """
     from belated.comparison.contenders import contenders
     from belated.environments.environment_specs import environment_named
 
+    learners = split_learners(learners)
+    with one_line_errors():
+        if worlds is None and (world_set or families):
+            raise ValueError("--set and --family choose worlds; give --worlds, too")
+        if worlds is not None and any((environments, loss_range, report, figures, lower_bounds)):
+            raise ValueError(
+                "--worlds is without SCENARIO, --loss-range, --report, --figures, --lower-bounds"
+            )
+    if worlds is not None:
+        choice = WorldChoice(worlds, world_set or "design", families)
+        compare_worlds(choice, learners, repetitions, seed, workers, table, as_json)
+        return
     with one_line_errors():
         if not environments:
             raise ValueError("no SCENARIO is given; `belated scenarios` lists them")
@@ -127,20 +159,15 @@ def compare(
         sys.exit(130)
 
 
-def check_outputs(report: Path | None, figures: Path | None, table: Path | None) -> None:
-    """Raise an error if an output file cannot be written, before anything is played."""
-    from belated.comparison.table import check_format, check_writable
-
-    if table is not None:
-        check_format(table)
-    if report is not None:
-        from belated.report.page import check_report
-
-        check_report(report)
-        check_writable(report)
-    check_folder(figures)
-    if report is not None or figures is not None:
-        import belated.report.figures  # noqa: F401
+def split_learners(given: Sequence[str]) -> list[str]:
+    """Split texts at commas, except at those between the options of one learner."""
+    found: list[str] = []
+    for part in (part for text in given for part in text.split(",")):
+        if found and "=" in part and ":" not in part:
+            found[-1] += f",{part}"
+        else:
+            found.append(part.strip())
+    return found
 
 
 def show_comparison(comparison: "Comparison", lower_bounds: bool) -> None:
@@ -171,45 +198,3 @@ def show_comparison(comparison: "Comparison", lower_bounds: bool) -> None:
                 f"{bound['order of regret']:,.0f} if every loss takes {bound['delay']} rounds "
                 f"({bound['origin']}); the constant is unknown."
             )
-
-
-def write_outputs(
-    comparisons: "Sequence[Comparison]",
-    report: Path | None,
-    figures: Path | None,
-    table: Path | None,
-) -> list[str]:
-    """Write the requested files; returns the error messages of those that could not be written."""
-    failed = []
-    for target, write in ((table, save_runs), (report, save_report), (figures, save_pictures)):
-        if target is None:
-            continue
-        try:
-            click.echo(f"{write(comparisons, target)}: {target}", err=True)
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            failed.append(f"{target} cannot be written: {reason}")
-    return failed
-
-
-def save_runs(comparisons: "Sequence[Comparison]", path: Path) -> str:
-    """Save a table with a row for each run of all comparisons."""
-    from belated.comparison.table import Table
-
-    Table.of([row for each in comparisons for row in each.runs()]).save(path)
-    return "Every run"
-
-
-def save_report(comparisons: "Sequence[Comparison]", path: Path) -> str:
-    """Write one HTML page with the report on all comparisons."""
-    from belated.report.page import write_report
-
-    write_report(comparisons, path)
-    return "Report"
-
-
-def save_pictures(comparisons: "Sequence[Comparison]", folder: Path) -> str:
-    """Write every figure of all comparisons into a folder."""
-    from belated.report.figures import save_figures
-
-    return f"{len(save_figures(comparisons, folder))} figures"

@@ -1,6 +1,7 @@
 """Comparing several learners on the same games.
 
 - `compare`: plays all learners on all repetitions, in threads.
+- `threads`: jobs in threads, which an interrupt ends early.
 - `contenders`: the learners of a comparison, each named with its options and built for a game.
 - `result`: the `Comparison`, with regrets, bounds and tables.
 - `table`: rows of plain values, shown, saved, and read by other programs.

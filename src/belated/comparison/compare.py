@@ -4,13 +4,10 @@ In one repetition every learner plays the same game and draws from the same rand
 differences are due to the learners. Repetitions run on all cores, in threads that share the game.
 """
 
-import contextlib
 import os
-import queue
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeGuard
 
 import numpy as np
@@ -19,10 +16,10 @@ from belated.analysis.game_sums import GameSums, sum_up
 from belated.checks import as_count
 from belated.comparison.contenders import Contender, LearnerSpec, contenders
 from belated.comparison.result import Comparison
+from belated.comparison.threads import as_workers, run_in_threads
 from belated.compiled.preparing import prepare
 from belated.environments.environment import Environment, branch
 from belated.environments.environment_specs import environment_named
-from belated.interrupts import noticed_interrupts
 from belated.learners.contract import Learner
 from belated.learners.driver import PlayableLearner
 from belated.numerics.random_stream import seeded
@@ -34,7 +31,6 @@ from belated.types import BelatedWarning
 
 Progress = Callable[[int, int], None]
 GAME, DRAWS = 0, 1
-POLL = 0.1  # seconds after which an interrupt is noticed at the latest
 
 
 def compare(
@@ -55,8 +51,7 @@ def compare(
         environment = environment_named(os.fspath(environment))
     repetitions = as_count(repetitions, "repetitions", 1)
     seed = as_count(seed, "seed", 0)
-    cores = os.cpu_count() or 1
-    workers = as_count(cores if workers is None else workers, "workers", 1)
+    workers = as_workers(workers)
     threads = _ComparisonThreads(environment, chosen, seed, repetitions, progress)
     interrupted = threads.work(workers)
     done = threads.complete()
@@ -110,22 +105,7 @@ class _ComparisonThreads:
     def work(self, workers: int) -> bool:
         """Do all jobs; returns whether an interrupt ended the work early."""
         self.prepare()
-        jobs = self.jobs(workers)
-        left, finished = len(jobs), queue.SimpleQueue[Future[None]]()
-        with noticed_interrupts() as interrupts, ThreadPoolExecutor(workers) as pool:
-            try:
-                for job in jobs:
-                    pool.submit(self.run, *job).add_done_callback(finished.put)
-                while left and not interrupts.came:
-                    with contextlib.suppress(queue.Empty):
-                        finished.get(timeout=POLL).result()
-                        left -= 1
-            except KeyboardInterrupt:
-                return True
-            finally:
-                self.stop.set()
-                pool.shutdown(cancel_futures=True)
-        return left > 0
+        return run_in_threads(self.run, self.jobs(workers), workers, self.stop)
 
     def prepare(self) -> None:
         """Compile the loops of all learners side by side, if there are enough rounds to play."""
@@ -145,8 +125,9 @@ class _ComparisonThreads:
             groups = [range(k, k + 1) for k in range(count)]
         return [(r, group) for r in range(self.repetitions) for group in groups]
 
-    def run(self, repetition: int, learners: range) -> None:
+    def run(self, job: tuple[int, range]) -> None:
         """Play some of the learners through the game of one repetition, side by side."""
+        repetition, learners = job
         if self.stop.is_set():
             return
         game, sums = self.game(repetition)

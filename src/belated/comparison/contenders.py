@@ -1,17 +1,19 @@
 """Contenders: the learners of a comparison, each named with its options and built for a game."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from belated.analysis.game_sums import DelayStatistics, GameSums
+from belated.analysis.game_sums import DelayStatistics
 from belated.analysis.waiting import Waits
+from belated.arrays import Floats
 from belated.checks import MOST_ROUNDS, as_count
+from belated.learners.contract import Learner
 from belated.learners.driver import PlayableLearner
 from belated.learners.needs import needed_options
-from belated.learners.registry import check_options, learner_named
+from belated.learners.registry import check_options, learner_named, option_names
 from belated.specs import named_options
-from belated.types import DELIVERIES, Need
+from belated.types import DELIVERIES, Delivery, Need
 
 FACTS: dict[Need, Callable[[int, Waits, DelayStatistics], Any]] = {
     Need.HORIZON: lambda rounds, waits, delays: rounds,
@@ -24,18 +26,46 @@ FACTS: dict[Need, Callable[[int, Waits, DelayStatistics], Any]] = {
 }
 
 
+class KnownGame(Protocol):
+    """What is known of a game before it is played; `told` is asked only by learners that need it.
+
+    The sums of a game have all of it.
+    """
+
+    @property
+    def arms(self) -> int: ...
+
+    @property
+    def rounds(self) -> int: ...
+
+    @property
+    def prior(self) -> Floats: ...
+
+    @property
+    def policies(self) -> tuple[str, ...]: ...
+
+    @property
+    def default_loss(self) -> float | None: ...
+
+    def told(self, delivery: Delivery, window: int | None) -> tuple[Waits, DelayStatistics]: ...
+
+
 @dataclass(frozen=True)
 class Contender:
-    """A learner in a comparison: a registered learner with options, or a learner already made.
+    """A learner in a comparison: a registered one with options, a learner already made, or a class.
+
+    `kind` is a class that makes the learner of each game, for as many arms as the game has.
 
     A learner is given the facts that it declares to need and that the options do not give, such as
     its horizon, or the largest missing count as max_missing. They are computed from the game with
-    the learner's delivery or window. A learner knows nothing else about the game in advance.
+    the learner's delivery or window. If the environment declares a default loss, learners with this
+    option are given it. A learner knows nothing else about the game in advance.
     """
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
     ready: PlayableLearner | None = None
+    kind: type[PlayableLearner] | None = None
 
     @property
     def label(self) -> str:
@@ -46,34 +76,45 @@ class Contender:
         ]
         return f"{self.name} ({', '.join(given)})" if given else self.name
 
-    def built(self, sums: GameSums) -> PlayableLearner:
-        """Make the learner for the game with these sums."""
+    def built(self, game: KnownGame) -> PlayableLearner:
+        """Make the learner for a game of which this is known."""
         if self.ready is not None:
             return self.ready
-        kind = learner_named(self.name)
+        kind: Any = learner_named(self.name) if self.kind is None else self.kind
+        known = self.known_of(game, kind) if issubclass(kind, Learner) else {}
+        made: PlayableLearner = kind(arms=game.arms, **known | dict(self.options))
+        return made
+
+    def known_of(self, game: KnownGame, kind: type[Learner]) -> dict[str, Any]:
+        """Return what a learner of this kind is told of the game, by the names of its options."""
         delivery, window = self.options.get("delivery"), self.options.get("window")
         if delivery not in DELIVERIES:
             delivery = kind.deliveries[0]  # the learner will refuse any other
         if window is not None:
             window = as_count(window, "window", 0, MOST_ROUNDS)
-        waits, delays = sums.told(delivery, window)
         known = needed_options(
-            kind, lambda need: FACTS[need](sums.rounds, waits, delays), given=self.options
+            kind,
+            lambda need: FACTS[need](game.rounds, *game.told(delivery, window)),
+            given=self.options,
         )
-        if Need.ADVICE in kind.needs and (sums.policies or "policies" in self.options):
-            known["policies"] = sums.policies
-        elif "prior" in {each.name for each in fields(kind)}:
-            known["prior"] = tuple(sums.prior.tolist())
-        return kind(arms=sums.arms, **known | dict(self.options))
+        if Need.ADVICE in kind.needs and (game.policies or "policies" in self.options):
+            known["policies"] = game.policies
+        elif "prior" in option_names(kind):
+            known["prior"] = tuple(game.prior.tolist())
+        if game.default_loss is not None and "default_loss" in option_names(kind):
+            known["default_loss"] = game.default_loss
+        return known
 
 
-LearnerSpec = str | Contender | PlayableLearner
+LearnerSpec = str | Contender | PlayableLearner | type[PlayableLearner]
 
 
 def contender(given: LearnerSpec) -> Contender:
-    """Make a contender of a learner or of text, such as "concealed:variant=repaired"."""
+    """Make a contender of a learner, its class, or text such as "concealed:variant=repaired"."""
     if isinstance(given, Contender):
         return given
+    if isinstance(given, type):
+        return Contender(str(getattr(given, "name", given.__name__)), kind=given)
     if not isinstance(given, str):
         name = getattr(given, "name", type(given).__name__)
         return Contender(str(name), ready=given)

@@ -5,7 +5,9 @@ process and delivers both in blocks of rounds, the same game for the same seed.
 
 - `environment`: `Environment`, and the protocols of loss, delay and advice processes
 - `losses`, `changing_losses`: loss processes, with steady means and with means that change
+- `moving_losses`: losses around means that move, with a level that all arms share; revenue
 - `delays`, `changing_delays`: delay processes, steady ones and those that depend on round or loss
+- `combined_delays`: log-normal delays; delays by outcome, with pauses, within a window
 - `parameters`: checks of the parameters of these processes
 - `missing`: the missing counts rho_t(i) of an array of delays
 - `scenarios`: the registry of named scenarios with their options

@@ -111,7 +111,9 @@ class Environment:
     `shows` says in one sentence what the game demonstrates. `prior` is the prior pi of learners
     that use one; None means uniform. `advice` is what policies advise, if there are any.
     `loss_range` is the (low, high) that the losses lie in. Learners see them in [0, 1]; regrets,
-    bounds and tables are in the units of this range.
+    bounds and tables are in the units of this range. `default_loss`, in [0, 1], is what a play
+    without news counts as, if that is known beforehand: learners with an option of this name are
+    given it.
     """
 
     name: str
@@ -123,6 +125,7 @@ class Environment:
     prior: Sequence[float] | None = None
     advice: AdviceProcess | None = None
     loss_range: Sequence[float] = (0.0, 1.0)
+    default_loss: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rounds", as_count(self.rounds, "rounds", 1, MOST_ROUNDS))

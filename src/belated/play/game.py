@@ -123,10 +123,15 @@ def fill_missing(
 class Game:
     """One game of an environment; every reading of it gives the same rounds."""
 
-    def __init__(self, environment: Environment, seed: np.random.SeedSequence) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        seed: np.random.SeedSequence,
+        most_checkpoints: int = MOST_CHECKPOINTS,
+    ) -> None:
         self.environment = environment
         self.seed = seed
-        self.checkpoints = checkpoints(environment.rounds, environment.arms)
+        self.checkpoints = checkpoints(environment.rounds, environment.arms, most_checkpoints)
 
     def stretches(self) -> Iterator[Stretch]:
         """Yield all rounds of the game in order, as stretches that end at the checkpoints."""
@@ -164,7 +169,7 @@ class Game:
         yield from map(slice, [0, *ends[:-1]], ends)
 
 
-def checkpoints(rounds: int, arms: int) -> Counts:
+def checkpoints(rounds: int, arms: int, most: int = MOST_CHECKPOINTS) -> Counts:
     """The rounds after which sums are recorded: evenly spread, the last one included."""
-    count = min(MOST_CHECKPOINTS, max(2, CHECKPOINT_ENTRIES // arms), max(1, rounds // 10))
+    count = min(most, max(2, CHECKPOINT_ENTRIES // arms), max(1, rounds // 10))
     return np.unique(np.round(np.linspace(rounds / count, rounds, count)).astype(np.int64))
