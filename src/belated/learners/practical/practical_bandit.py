@@ -27,6 +27,7 @@ import numpy as np
 from belated.arrays import Counts, Floats
 from belated.checks import as_number
 from belated.compiled.kernels import compiled
+from belated.learners.branches import TAKEN, free_choice, take_branch
 from belated.learners.contract import Learner, Prediction, Verbs
 from belated.learners.paper import concealed
 from belated.learners.paper.concealed import DIVISOR, WEIGHT, ConcealedInfo, ConcealedState
@@ -63,6 +64,7 @@ MOST = 1e9  # the largest value of an option; with larger ones products would ov
 EXPLORATION_FALL = -5.0 / 6.0  # the share of exploration is this power of the round
 MOST_EXPLORATION = 0.5
 ROUND, EXPECTED, OVERALL = range(2, 5)  # the columns of a play after those of the fallback's
+WITH_HINT, BY_FALLBACK = range(2)  # the branches: how a round is played
 
 
 class PracticalBanditOptions(NamedTuple):
@@ -97,11 +99,15 @@ class PracticalBanditState(NamedTuple):
 
 
 class PracticalBanditInfo(NamedTuple):
-    """The multiplier and the passes of the solver, and the info of the fallback in its rounds."""
+    """The multiplier and the passes of the solver, and the info of the fallback in its rounds.
+
+    branch says which of the two plays the round (see `belated.learners.branches`).
+    """
 
     multiplier: Floats
     passes: Counts
     fallback: ConcealedInfo
+    branch: Counts
 
 
 @compiled
@@ -113,10 +119,11 @@ def has_hint(state: PracticalBanditState) -> bool:
 @compiled
 def predict(state: PracticalBanditState, prediction: Prediction) -> None:
     """Fill q_t = argmin <q, h_t> - (1/eta_t) sum sqrt(q); without trust, that of th:concealed."""
-    if has_hint(state):
+    info = prediction.info
+    own = WITH_HINT if has_hint(state) else BY_FALLBACK
+    if take_branch(info.branch, own) == WITH_HINT:
         predict_from_hint(state, prediction)
     else:
-        info = prediction.info
         concealed.predict_with(state.fallback, prediction, info.fallback)
         info.passes[0] = info.fallback.passes[0]
 
@@ -153,7 +160,7 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
 
     The forecasts are the expected loss of the arm and the mean over all arms.
     """
-    if has_hint(state):
+    if prediction.info.branch[TAKEN] == WITH_HINT:
         state.multiplier[0] = prediction.info.multiplier[0]
         plays[0, DIVISOR], plays[0, WEIGHT] = 0.0, 0.0
     else:
@@ -289,6 +296,7 @@ class PracticalBandit(Learner):
     covers: ClassVar[Covers] = Covers.NOTHING
     source: ClassVar[str] = "ours, on the frame of the paper's Algorithm 1"
     play_width: ClassVar[int] = 5
+    has_branches: ClassVar[bool] = True
     can_change_arms: ClassVar[bool] = True
     can_leave_arms_out: ClassVar[bool] = True
     state: ClassVar[type] = PracticalBanditState
@@ -361,6 +369,7 @@ class PracticalBandit(Learner):
             multiplier=np.zeros(1),
             passes=np.zeros(1, dtype=np.int64),
             fallback=ConcealedInfo.blank(self.arms),
+            branch=free_choice(),
         )
         return Prediction.blank(self.arms, eta=1, gamma=1, info=info)
 
