@@ -22,6 +22,7 @@ import numpy as np
 from belated.arrays import Counts, Floats
 from belated.checks import as_number
 from belated.compiled.kernels import compiled
+from belated.learners.branches import TAKEN, free_choice, take_branch
 from belated.learners.contract import Learner, Prediction, Verbs
 from belated.learners.paper import concealed
 from belated.learners.paper.concealed import DIVISOR, WEIGHT, ConcealedInfo, ConcealedState
@@ -60,6 +61,7 @@ from belated.numerics.lanes import total
 from belated.types import Covers, Setting
 
 ROUND, EVIDENCE, LONG_FORECAST, SHORT_FORECAST, WIDTH = range(2, 7)  # the columns of a play after those of the fallback's
+TRUSTED, BY_FALLBACK = range(2)  # the branches: how a round is played
 PRIOR = 1.0  # how many losses of the mean over all arms an arm starts with
 LEAST = 1e-9  # a mean is taken to be at least this far from 0 and from 1
 NARROWEST = 1e-3  # the least variance of losses, compared to coins
@@ -117,9 +119,9 @@ class PracticalBanditState(NamedTuple):
 
 
 class PracticalBanditInfo(NamedTuple):
-    """Whether the round is trusted, its budget, and the info of the fallback in its rounds."""
+    """Which branch plays the round, the budget of trust, and the info of the fallback's rounds."""
 
-    trusted: Counts
+    branch: Counts
     budget: Floats
     unlikeliness: Floats
     fallback: ConcealedInfo
@@ -131,8 +133,8 @@ def predict(state: PracticalBanditState, prediction: Prediction) -> None:
     info, round_ = prediction.info, state.round[0]
     budget = trust_budget(state.account, state.options.beta[0], round_)
     trusted = state.options.certified[0] == 0.0 or is_certified(state.account, budget)
-    info.budget[0], info.trusted[0] = budget, 1 if trusted else 0
-    if trusted:
+    info.budget[0] = budget
+    if take_branch(info.branch, TRUSTED if trusted else BY_FALLBACK) == TRUSTED:
         fill_unlikeliness(state.estimates, info.unlikeliness)
         scale = narrowness(state.variance) * state.options.spread[0] ** 2
         weigh_exponentially(info.unlikeliness, 1.0 / scale, prediction.q)
@@ -168,7 +170,7 @@ def narrowness(variance: Variance) -> float:
 def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Play the round: freeze the probability and the forecasts, and let the round pass."""
     info, round_, memories = prediction.info, state.round[0], state.memories
-    trusted = info.trusted[0] == 1
+    trusted = info.branch[TAKEN] == TRUSTED
     begin_round(state.account, trusted)
     if trusted:
         plays[0, DIVISOR], plays[0, WEIGHT] = prediction.q[arm], 0.0
@@ -320,6 +322,7 @@ class PracticalBandit(Learner):
     covers: ClassVar[Covers] = Covers.NOTHING
     source: ClassVar[str] = "ours"
     play_width: ClassVar[int] = WIDTH
+    has_branches: ClassVar[bool] = True
     can_change_arms: ClassVar[bool] = True
     can_leave_arms_out: ClassVar[bool] = True
     state: ClassVar[type] = PracticalBanditState
@@ -402,7 +405,7 @@ class PracticalBandit(Learner):
 
     def blank(self) -> Prediction:
         info = PracticalBanditInfo(
-            trusted=np.zeros(1, dtype=np.int64),
+            branch=free_choice(),
             budget=np.zeros(1),
             unlikeliness=np.zeros(self.arms),
             fallback=ConcealedInfo.blank(self.arms),
