@@ -49,8 +49,8 @@ from belated.learners.practical.silence import (
     Silence,
     end_silence,
     follow,
+    has_meaning,
     judge_silence,
-    meaning_or_zero,
     nothing_heard,
     weigh_silence,
     with_room,
@@ -60,7 +60,9 @@ from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.lanes import total
 from belated.types import Covers, Setting
 
-ROUND, EVIDENCE, LONG_FORECAST, SHORT_FORECAST, WIDTH = range(2, 7)  # the columns of a play after those of the fallback's
+ROUND, EVIDENCE, LONG_FORECAST, SHORT_FORECAST, WIDTH = range(
+    2, 7
+)  # the columns of a play after those of the fallback's
 TRUSTED, BY_FALLBACK = range(2)  # the branches: how a round is played
 PRIOR = 1.0  # how many losses of the mean over all arms an arm starts with
 LEAST = 1e-9  # a mean is taken to be at least this far from 0 and from 1
@@ -163,7 +165,8 @@ def fill_unlikeliness(estimates: Estimates, result: Floats) -> None:
 def narrowness(variance: Variance) -> float:
     """Return the variance of losses within arms, divided by that of coins of the same means."""
     coins = 1.0 + variance.losses[0] - variance.explained[0]
-    return min(1.0, max(NARROWEST, (1.0 + variance.squares[0] - variance.explained[0]) / coins))
+    ratio = (1.0 + variance.squares[0] - variance.explained[0]) / coins
+    return float(min(1.0, max(NARROWEST, ratio)))
 
 
 @compiled
@@ -181,7 +184,7 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
     state.outstanding[arm] += 1
     state.round[0] += 1
     follow(state.silence, arm, round_)
-    may_forget = state.options.forgets[0] == 1.0 and math.isnan(state.silence.meaning[0])
+    may_forget = state.options.forgets[0] == 1.0 and not has_meaning(state.silence)
     changed = next_round(memories, may_forget)
     pool(state)
     if round_ >= state.next_refresh[0]:
@@ -209,7 +212,7 @@ def freeze_forecasts(state: PracticalBanditState, arm: int, plays: Floats) -> No
 def remembered(state: PracticalBanditState, k: int, arm: int) -> tuple[float, float]:
     """Return the sum and the number of an arm's losses in a memory, with what silence counts as."""
     fresh, silent = state.memories.fresh[k], max(0.0, state.silence.counts[arm])
-    sum_ = state.memories.sums[k, arm] / fresh + silent * meaning_or_zero(state.silence)
+    sum_ = state.memories.sums[k, arm] / fresh + silent * state.silence.meaning[0]
     return sum_, state.memories.weights[k, arm] / fresh + silent
 
 
@@ -237,7 +240,7 @@ def pool(state: PracticalBanditState) -> None:
     """Compute the mean loss over all arms again, in each memory; it starts as 1/2."""
     memories, silent = state.memories, total(state.silence.counts)
     for k in range(MEMORIES):
-        losses = 0.5 + silent * meaning_or_zero(state.silence)
+        losses = 0.5 + silent * state.silence.meaning[0]
         losses += memories.all_sums[k] / memories.fresh[k]
         count = 1.0 + silent + memories.all_weights[k] / memories.fresh[k]
         state.estimates.pooled[k] = losses / count
@@ -278,7 +281,7 @@ def observe(state: PracticalBanditState, play: Floats, arm: int, loss: float, mi
     else:
         tell_trusted(state.account, arm, loss, play[DIVISOR])
     memories, variance = state.memories, state.variance
-    if math.isnan(state.silence.meaning[0]):
+    if not has_meaning(state.silence):
         score(memories, loss, play[LONG_FORECAST], play[SHORT_FORECAST], play[EVIDENCE])
     before = explained(memories, arm)
     remember(memories, arm, loss)
@@ -299,15 +302,17 @@ def explained(memories: Memories, arm: int) -> float:
 class PracticalBandit(Learner):
     """The practical bandit, which needs no prior knowledge.
 
-    `default_loss` is what a play that never reports has lost, if that is known. With `certified`,
+    `default_loss` is what a play that never reports has lost, if that is known. If it is `certified`
     Theorem 4 bounds the regret: rounds above the budget beta sqrt(K t), plus the most outstanding
-    plays, go to a repaired concealed bandit. `exploration` is the c of the exploration that keeps
+    plays, go to a repaired concealed bandit. It is by default, unless there is a default loss: the
+    account of the theorem knows told losses only, and could not trust an arm that is rightly given
+    up because it never reports. `exploration` is the c of the exploration that keeps
     the account within the budget. `spread` scales the standard deviations of the estimates, and
     `forgets` says whether the memory that forgets may be used.
     """
 
     default_loss: float | None = None
-    certified: bool = True
+    certified: bool | None = None
     spread: float = 0.4
     beta: float = 5.0
     exploration: float = 0.3
@@ -342,17 +347,22 @@ class PracticalBandit(Learner):
                 )
             object.__setattr__(self, option, number)
 
+    @property
+    def is_certified(self) -> bool:
+        """Whether Theorem 4 bounds the regret."""
+        return self.default_loss is None if self.certified is None else bool(self.certified)
+
     def _fallback(self) -> concealed.Concealed:
         return concealed.Concealed(self.arms, variant="repaired")
 
     def start(self) -> PracticalBanditState:
-        given = (self.spread, self.beta, self.exploration, bool(self.certified), bool(self.forgets))
-        estimates = Estimates(*np.zeros((3, self.arms)), pooled=np.zeros(MEMORIES))
+        given = (self.spread, self.beta, self.exploration, self.is_certified, bool(self.forgets))
+        means, counts, entropies = np.zeros((3, self.arms))
         state = PracticalBanditState(
             round=np.ones(1, dtype=np.int64),
             next_refresh=np.ones(1, dtype=np.int64),
             outstanding=np.zeros(self.arms, dtype=np.int64),
-            estimates=estimates,
+            estimates=Estimates(means, counts, entropies, pooled=np.zeros(MEMORIES)),
             variance=Variance(*np.zeros((3, 1))),
             memories=nothing_remembered(self.arms),
             silence=nothing_heard(self.arms, self.default_loss),

@@ -24,6 +24,7 @@ SHARED = 10.0  # how many plays of all arms the delays of one arm are mixed with
 ONE_SIDED = 10.0
 LEAST_CHANCE = 0.01  # the least chance that a play is of the silent kind, or of the other
 SILENT, ENDED = -1, -2  # instead of the bin in which a followed play was told
+NO_MEANING = -1.0  # instead of the loss that silence means
 
 
 class Silence(NamedTuple):
@@ -56,7 +57,7 @@ NUMBER, LOWEST, HIGHEST = range(3)
 def nothing_heard(arms: int, default_loss: float | None) -> Silence:
     """Make the record before the first round."""
     by_bin = (BINS, arms)
-    declared = math.nan if default_loss is None else default_loss
+    declared = NO_MEANING if default_loss is None else default_loss
     return Silence(
         followed_arm=np.zeros(1, dtype=np.int64),
         followed_bin=np.full(1, ENDED, dtype=np.int64),
@@ -142,16 +143,16 @@ def end_silence(silence: Silence, arm: int, played: int, now: int, loss: float) 
 
 
 @compiled
-def meaning_or_zero(silence: Silence) -> float:
-    """Return the loss that silence means; 0 without a meaning, when no pending play counts."""
-    return 0.0 if math.isnan(silence.meaning[0]) else float(silence.meaning[0])
+def has_meaning(silence: Silence) -> bool:
+    """Whether silence means a loss, so that pending plays count."""
+    return bool(silence.meaning[0] != NO_MEANING)
 
 
 @compiled
 def judge_silence(silence: Silence) -> None:
     """Decide what silence means: what was declared, or the opposite of reports that are alike."""
     silence.meaning[0] = silence.default_loss[0]
-    if math.isnan(silence.default_loss[0]) and silence.told[NUMBER] >= ONE_SIDED:
+    if silence.default_loss[0] == NO_MEANING and silence.told[NUMBER] >= ONE_SIDED:
         if silence.told[HIGHEST] == 0.0:
             silence.meaning[0] = 1.0
         elif silence.told[LOWEST] == 1.0:
@@ -192,7 +193,7 @@ def weigh_silence(silence: Silence, arm: int, mean: float) -> None:
     for bin_ in range(BINS):
         passed = silent * max(0.0, 1.0 - hazard(silence, bin_, arm))
         weight = 0.0
-        if silent_at_last < 1.0 and not math.isnan(meaning):
+        if silent_at_last < 1.0 and has_meaning(silence):
             middle = 0.5 * (silent + passed)
             to_come = (middle - silent_at_last) / (1.0 - silent_at_last)
             weight = kind * (1.0 - to_come) / (kind + (1.0 - kind) * to_come)
