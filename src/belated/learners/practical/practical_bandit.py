@@ -144,7 +144,7 @@ def predict(state: PracticalBanditState, prediction: Prediction) -> None:
         explore_on_demand(state.account, budget, exploration, round_, prediction.q)
         prediction.eta[0], prediction.gamma[0] = np.inf, np.inf
     else:
-        concealed.predict_with(state.fallback, prediction, info.fallback)
+        concealed.predict_safely(state.fallback, prediction, info.fallback)
 
 
 @compiled
@@ -302,7 +302,7 @@ def explained(memories: Memories, arm: int) -> float:
 class PracticalBandit(Learner):
     """The practical bandit, which needs no prior knowledge.
 
-    `default_loss` is what a play that never reports has lost, if that is known. If it is `certified`
+    `default_loss` is what a play that never reports has lost, if that is known. If `certified`,
     Theorem 4 bounds the regret: rounds above the budget beta sqrt(K t), plus the most outstanding
     plays, go to a repaired concealed bandit. It is by default, unless there is a default loss: the
     account of the theorem knows told losses only, and could not trust an arm that is rightly given
