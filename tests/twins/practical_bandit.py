@@ -75,6 +75,10 @@ class PracticalBanditTwin:
         self.account.play(arm)
         if not self.account.trusted[-1]:
             self.fallback.play(arm)
+        self.freeze(arm)
+
+    def freeze(self, arm: int) -> None:
+        """Put the play with its forecasts into the record, after which the round passes."""
         self.record.play(arm, self.forecasts()[:, arm], self.evidence(arm))
         self.round_passes(arm)
 

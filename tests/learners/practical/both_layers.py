@@ -51,12 +51,22 @@ class BothLayers:
     def each_round(self) -> Iterator[Seen]:
         for t in range(1, self.rounds + 1):
             self.news(t)
-            q = self.begin()
-            mixed = np.cumsum(0.9 * q + 0.1 / self.arms)
-            arm = int(np.searchsorted(mixed, self.table.draws[t - 1] * mixed[-1], side="right"))
+            arm = self.drawn(t, self.begin())
             self.play(t, arm)
             yield Seen(self.twin.account.trusted[-1], self.twin.memory, self.twin.meaning)
-        assert_close(np.array(self.twin.law_of_silence()[0]), self.driver.state.silence.reached.T)
+        self.compare_law()
+
+    def drawn(self, t: int, q: Floats) -> int:
+        """The arm of round t, with a little probability for each, lest estimates explode."""
+        mixed = np.cumsum(0.9 * q + 0.1 / self.arms)
+        return int(np.searchsorted(mixed, self.table.draws[t - 1] * mixed[-1], side="right"))
+
+    def compare_law(self) -> None:
+        """`reached` and `reports` are what a count over all plays gives."""
+        reached, reports = self.twin.law_of_silence()
+        silence = self.driver.state.silence
+        assert_close(silence.reached.T, reached)
+        assert_close(silence.reports.transpose(0, 2, 1), reports)
 
     def news(self, t: int) -> None:
         """The losses that come before round t, and the plays that are withdrawn."""
@@ -95,24 +105,32 @@ class BothLayers:
         """Play the arm in both, and compare the frozen row and all that the round's end changes."""
         row, twin = self.driver.play(arm)[0], self.twin
         twin.play(arm)
-        state, s = self.driver.state, t - 1
-        assert row[ROUND] == t
         if twin.account.trusted[-1]:
             assert row[WEIGHT] == 0.0
             assert_close(row[DIVISOR], twin.account.q[-1][arm])
         else:
             weight = float(twin.fallback.weight(len(twin.fallback.arms)))
             assert_close(row[DIVISOR], 1.0 / weight)
-        assert_close(row[EVIDENCE], twin.record.evidence[s], CLOSE * row[EVIDENCE])
-        assert_close(row[FORECASTS:], twin.record.forecasts[s][: row.size - FORECASTS])
+        self.compare(row)
+        self.send(t, arm, row)
+
+    def compare(self, row: Floats) -> None:
+        """The frozen forecasts of the last round, and what is in force from then on."""
+        state, twin, last = self.driver.state, self.twin, self.twin.record.number
+        assert row[ROUND] == last
+        assert_close(row[EVIDENCE], twin.record.evidence[last - 1], CLOSE * row[EVIDENCE])
+        assert_close(row[FORECASTS:], twin.record.forecasts[last - 1][: row.size - FORECASTS])
         assert state.memories.used[0] == twin.memory
         assert state.silence.meaning[0] == twin.meaning or (
             twin.meaning is None and np.isnan(state.silence.meaning[0])
         )
         assert_close(state.estimates.means, twin.estimate)
         assert_close(state.estimates.counts, twin.number, CLOSE * twin.number.max())
-        delay = int(self.table.delays[s, arm])
-        if delay != NEVER or self.given_up[s]:
+
+    def send(self, t: int, arm: int, row: Floats) -> None:
+        """The loss of the play of round t is on its way."""
+        delay = int(self.table.delays[t - 1, arm])
+        if delay != NEVER or self.given_up[t - 1]:
             after = GIVEN_UP if delay == NEVER else delay
             self.due.setdefault(t + after + 1, []).append((t, arm, row))
 
