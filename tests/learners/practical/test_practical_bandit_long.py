@@ -1,11 +1,20 @@
-"""The practical bandit where plays are older than the last bin begins, and none is followed."""
+"""The practical bandit in games that take compiled code: very old plays, and a million draws."""
 
 import numpy as np
 import pytest
 
+from belated.environments.environment import Environment
+from belated.environments.in_memory import GivenDelays, GivenLosses
 from belated.environments.missing import NEVER
-from belated.learners.practical.practical_bandit import EVIDENCE, FORECASTS, PracticalBanditState
+from belated.learners.practical.practical_bandit import (
+    EVIDENCE,
+    FORECASTS,
+    PracticalBandit,
+    PracticalBanditState,
+)
 from belated.learners.practical.silence import MOST_FOLLOWED
+from belated.play import engine
+from belated.play.game import Game
 from tests.games import Table
 from tests.learners.practical.both_layers import BothLayers, assert_close, late_table
 from tests.twins.practical_bandit import PracticalBanditTwin
@@ -86,3 +95,21 @@ def test_a_game_in_which_the_last_bin_fills() -> None:
     assert reports[:, :, -1].sum() > 10.0
     early = game.given_up[:600] & (table.delays[:600].max(axis=1) != NEVER)
     assert (game.twin.record.withdrawn[:600][early] - np.arange(1, 601)[early] >= 8192).any()
+
+
+@pytest.mark.compiled
+def test_arms_are_drawn_as_often_as_their_probabilities_say() -> None:
+    """A million draws: plays less probabilities, over their standard deviation at most."""
+    rounds, games, arms = 40_000, 25, 4
+    off, weights = np.zeros(arms), np.zeros(arms)
+    for seed in range(games):
+        table = late_table(seed, rounds, arms, "mixed", period=7_000)
+        parts = GivenLosses(table.losses), GivenDelays(table.delays)
+        seeds = np.random.SeedSequence(seed).spawn(2)
+        game = Game(Environment("late", *parts, rounds), seeds[0])
+        trace = engine.play(PracticalBandit(arms, beta=0.5), game, seeds[1])
+        off += trace.plays - trace.weight_at[-1]
+        weights += trace.weight_at[-1]
+    largest = np.sqrt(np.minimum(weights, games * rounds - weights))
+    assert (np.abs(off) < 4.0 * largest).all()
+    assert weights.min() > 1_000.0
