@@ -15,7 +15,7 @@ from belated.asktell.held_rounds import FinishedRound
 from belated.asktell.learner_options import plain_options
 from belated.asktell.options import DOUBLING, FeedbackOptions, as_bound, as_horizon, is_practical
 from belated.asktell.runners import runner_for
-from belated.asktell.session import Prepared, Session
+from belated.asktell.session import UNTOUCHED, VOID, Prepared, Session
 from belated.asktell.session_state import SavedBook, SavedRound
 from belated.asktell.ticket_book import UNTOLD, LossReports, ToldLosses
 from belated.asktell.ticket_rules import (
@@ -208,7 +208,8 @@ class BanditSession(Session):
         most = int(runner.workspace.state.max_missing[0])
         if missing > most:
             text = f"{missing} losses of one arm are missing, more than max_missing={most}"
-            self._promise_broken(text, MissingExceededError)
+            rests = getattr(self._learner, "rests_on_promise", True)
+            self._promise_broken(text, MissingExceededError, VOID if rests else UNTOUCHED)
 
     def _check_reports(self, new: LossReports) -> None:
         if "max_missing" not in self._options:

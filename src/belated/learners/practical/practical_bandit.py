@@ -22,6 +22,7 @@ import numpy as np
 from belated.arrays import Counts, Floats
 from belated.checks import as_number
 from belated.compiled.kernels import compiled
+from belated.learners.branches import TAKEN, free_choice, take_branch
 from belated.learners.contract import Learner, Prediction, Verbs
 from belated.learners.paper import concealed
 from belated.learners.paper.concealed import DIVISOR, WEIGHT, ConcealedInfo, ConcealedState
@@ -49,6 +50,7 @@ from belated.learners.practical.silence import (
     end_silence,
     follow,
     judge_silence,
+    meaning_or_zero,
     nothing_heard,
     weigh_silence,
     with_room,
@@ -58,7 +60,8 @@ from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.lanes import total
 from belated.types import Covers, Setting
 
-ROUND, EVIDENCE, FORECASTS = range(2, 5)  # the columns of a play after those of the fallback's
+ROUND, EVIDENCE, LONG_FORECAST, SHORT_FORECAST, WIDTH = range(2, 7)  # the columns of a play after those of the fallback's
+TRUSTED, BY_FALLBACK = range(2)  # the branches: how a round is played
 PRIOR = 1.0  # how many losses of the mean over all arms an arm starts with
 LEAST = 1e-9  # a mean is taken to be at least this far from 0 and from 1
 NARROWEST = 1e-3  # the least variance of losses, compared to coins
@@ -91,12 +94,13 @@ class Variance(NamedTuple):
 
 
 class PracticalBanditOptions(NamedTuple):
-    """The learner's options; `certified` is 1 if rounds above the budget go to the fallback."""
+    """The learner's options, as numbers; those that are True or False are 1 or 0."""
 
     spread: Floats
     beta: Floats
     exploration: Floats
     certified: Floats
+    forgets: Floats
 
 
 class PracticalBanditState(NamedTuple):
@@ -115,9 +119,9 @@ class PracticalBanditState(NamedTuple):
 
 
 class PracticalBanditInfo(NamedTuple):
-    """Whether the round is trusted, its budget, and the info of the fallback in its rounds."""
+    """Which branch plays the round, the budget of trust, and the info of the fallback's rounds."""
 
-    trusted: Counts
+    branch: Counts
     budget: Floats
     unlikeliness: Floats
     fallback: ConcealedInfo
@@ -129,8 +133,8 @@ def predict(state: PracticalBanditState, prediction: Prediction) -> None:
     info, round_ = prediction.info, state.round[0]
     budget = trust_budget(state.account, state.options.beta[0], round_)
     trusted = state.options.certified[0] == 0.0 or is_certified(state.account, budget)
-    info.budget[0], info.trusted[0] = budget, 1 if trusted else 0
-    if trusted:
+    info.budget[0] = budget
+    if take_branch(info.branch, TRUSTED if trusted else BY_FALLBACK) == TRUSTED:
         fill_unlikeliness(state.estimates, info.unlikeliness)
         scale = narrowness(state.variance) * state.options.spread[0] ** 2
         weigh_exponentially(info.unlikeliness, 1.0 / scale, prediction.q)
@@ -166,7 +170,7 @@ def narrowness(variance: Variance) -> float:
 def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Play the round: freeze the probability and the forecasts, and let the round pass."""
     info, round_, memories = prediction.info, state.round[0], state.memories
-    trusted = info.trusted[0] == 1
+    trusted = info.branch[TAKEN] == TRUSTED
     begin_round(state.account, trusted)
     if trusted:
         plays[0, DIVISOR], plays[0, WEIGHT] = prediction.q[arm], 0.0
@@ -177,14 +181,13 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
     state.outstanding[arm] += 1
     state.round[0] += 1
     follow(state.silence, arm, round_)
-    changed = next_round(memories, math.isnan(state.silence.meaning[0]))
+    may_forget = state.options.forgets[0] == 1.0 and math.isnan(state.silence.meaning[0])
+    changed = next_round(memories, may_forget)
     pool(state)
     if round_ >= state.next_refresh[0]:
         refresh_silence(state)
     elif changed or memories.used[0] > 0:
         estimate_all(state)
-    else:
-        estimate(state, arm)
 
 
 @compiled
@@ -194,9 +197,9 @@ def freeze_forecasts(state: PracticalBanditState, arm: int, plays: Floats) -> No
     Plays that are made on the same few losses share their errors: with n losses told of the arm and
     p plays outstanding the play counts (n + 1)/(n + 1 + p), more if losses vary less than coins.
     """
-    for k in range(state.memories.fresh.shape[0]):
+    for k in range(MEMORIES):
         sum_, count = remembered(state, k, arm)
-        plays[0, FORECASTS + k] = (PRIOR * state.estimates.pooled[k] + sum_) / (PRIOR + count)
+        plays[0, LONG_FORECAST + k] = (PRIOR * state.estimates.pooled[k] + sum_) / (PRIOR + count)
     told = 1.0 + state.memories.weights[0, arm]
     share = told / (told + state.outstanding[arm])
     plays[0, EVIDENCE] = share / narrowness(state.variance)
@@ -205,10 +208,9 @@ def freeze_forecasts(state: PracticalBanditState, arm: int, plays: Floats) -> No
 @compiled
 def remembered(state: PracticalBanditState, k: int, arm: int) -> tuple[float, float]:
     """Return the sum and the number of an arm's losses in a memory, with what silence counts as."""
-    fresh, silence = state.memories.fresh[k], state.silence
-    sum_ = state.memories.sums[k, arm] / fresh + max(0.0, silence.sums[arm])
-    count = state.memories.weights[k, arm] / fresh + max(0.0, silence.counts[arm])
-    return sum_, count
+    fresh, silent = state.memories.fresh[k], max(0.0, state.silence.counts[arm])
+    sum_ = state.memories.sums[k, arm] / fresh + silent * meaning_or_zero(state.silence)
+    return sum_, state.memories.weights[k, arm] / fresh + silent
 
 
 @compiled
@@ -233,12 +235,12 @@ def estimate_all(state: PracticalBanditState) -> None:
 @compiled
 def pool(state: PracticalBanditState) -> None:
     """Compute the mean loss over all arms again, in each memory; it starts as 1/2."""
-    memories, sum_, count = state.memories, total(state.silence.sums), total(state.silence.counts)
-    for k in range(memories.fresh.shape[0]):
-        losses = 0.5 + sum_ + memories.all_sums[k] / memories.fresh[k]
-        state.estimates.pooled[k] = losses / (
-            1.0 + count + memories.all_weights[k] / memories.fresh[k]
-        )
+    memories, silent = state.memories, total(state.silence.counts)
+    for k in range(MEMORIES):
+        losses = 0.5 + silent * meaning_or_zero(state.silence)
+        losses += memories.all_sums[k] / memories.fresh[k]
+        count = 1.0 + silent + memories.all_weights[k] / memories.fresh[k]
+        state.estimates.pooled[k] = losses / count
 
 
 @compiled
@@ -277,7 +279,7 @@ def observe(state: PracticalBanditState, play: Floats, arm: int, loss: float, mi
         tell_trusted(state.account, arm, loss, play[DIVISOR])
     memories, variance = state.memories, state.variance
     if math.isnan(state.silence.meaning[0]):
-        score(memories, loss, play[FORECASTS:], play[EVIDENCE])
+        score(memories, loss, play[LONG_FORECAST], play[SHORT_FORECAST], play[EVIDENCE])
     before = explained(memories, arm)
     remember(memories, arm, loss)
     variance.losses[0] += loss
@@ -301,12 +303,12 @@ class PracticalBandit(Learner):
     Theorem 4 bounds the regret: rounds above the budget beta sqrt(K t), plus the most outstanding
     plays, go to a repaired concealed bandit. `exploration` is the c of the exploration that keeps
     the account within the budget. `spread` scales the standard deviations of the estimates, and
-    `forgets` says whether there are memories that forget.
+    `forgets` says whether the memory that forgets may be used.
     """
 
     default_loss: float | None = None
     certified: bool = True
-    spread: float = 0.45
+    spread: float = 0.4
     beta: float = 5.0
     exploration: float = 0.3
     forgets: bool = True
@@ -319,7 +321,8 @@ class PracticalBandit(Learner):
     )
     covers: ClassVar[Covers] = Covers.NOTHING
     source: ClassVar[str] = "ours"
-    play_width: ClassVar[int] = FORECASTS + MEMORIES
+    play_width: ClassVar[int] = WIDTH
+    has_branches: ClassVar[bool] = True
     can_change_arms: ClassVar[bool] = True
     can_leave_arms_out: ClassVar[bool] = True
     state: ClassVar[type] = PracticalBanditState
@@ -339,24 +342,19 @@ class PracticalBandit(Learner):
                 )
             object.__setattr__(self, option, number)
 
-    @property
-    def row_width(self) -> int:
-        return FORECASTS + (MEMORIES if self.forgets else 1)
-
     def _fallback(self) -> concealed.Concealed:
         return concealed.Concealed(self.arms, variant="repaired")
 
     def start(self) -> PracticalBanditState:
-        given = (self.spread, self.beta, self.exploration, bool(self.certified))
-        memories = nothing_remembered(self.arms, bool(self.forgets))
-        estimates = Estimates(*np.zeros((3, self.arms)), pooled=np.zeros(memories.fresh.shape))
+        given = (self.spread, self.beta, self.exploration, bool(self.certified), bool(self.forgets))
+        estimates = Estimates(*np.zeros((3, self.arms)), pooled=np.zeros(MEMORIES))
         state = PracticalBanditState(
             round=np.ones(1, dtype=np.int64),
             next_refresh=np.ones(1, dtype=np.int64),
             outstanding=np.zeros(self.arms, dtype=np.int64),
             estimates=estimates,
             variance=Variance(*np.zeros((3, 1))),
-            memories=memories,
+            memories=nothing_remembered(self.arms),
             silence=nothing_heard(self.arms, self.default_loss),
             account=no_trusted_plays(self.arms),
             fallback=self._fallback().start(),
@@ -385,7 +383,6 @@ class PracticalBandit(Learner):
         silence = other.silence._replace(
             followed_arm=np.array([places.get(int(arm), 0) for arm in arms], dtype=np.int64),
             followed_bin=np.where(stays, before.followed_bin, ENDED),
-            followed_loss=before.followed_loss.copy(),
         )
         other = other._replace(
             silence=silence,
@@ -408,7 +405,7 @@ class PracticalBandit(Learner):
 
     def blank(self) -> Prediction:
         info = PracticalBanditInfo(
-            trusted=np.zeros(1, dtype=np.int64),
+            branch=free_choice(),
             budget=np.zeros(1),
             unlikeliness=np.zeros(self.arms),
             fallback=ConcealedInfo.blank(self.arms),
