@@ -1,7 +1,7 @@
 """The practical bandit from docs/practical-bandit.md, computed anew from the record of the game.
 
 Only what the text says stays in force is kept from round to round: the estimates, the pooled means,
-the gains, the memory used, and what silence counted as when it was last judged.
+the gain, the memory used, and what silence counted as when it was last judged.
 """
 
 import math
@@ -16,7 +16,7 @@ from tests.oracle.certified_trust import with_floor
 from tests.twins.practical_branches import Account, Fallback
 from tests.twins.practical_record import Record
 
-ODDS, SHARED_PLAYS = 12.0, 10.0
+ODDS, SHARED_PLAYS, ALIKE = 15.0, 10.0, 10
 BINS, LAST = 14, 13
 
 
@@ -29,7 +29,7 @@ class Options:
     certified: bool = True
     beta: float = 5.0
     exploration: float = 0.3
-    spread: float = 0.45
+    spread: float = 0.4
 
 
 class PracticalBanditTwin:
@@ -37,12 +37,12 @@ class PracticalBanditTwin:
 
     def __init__(self, arms: int, rounds: int, options: Options) -> None:
         self.arms, self.options, self.record = arms, options, Record(arms, rounds)
-        self.growth = np.array([1.0, 1.0 + 1.0 / (50.0 * arms), 1.0 + 1.0 / (10.0 * arms)])
+        self.growth = np.array([1.0, 1.0 + 1.0 / (10.0 * arms)])  # of both memories
         self.account = Account(self.record, options.beta, options.certified)
         self.fallback = Fallback(self.record)
-        self.gains, self.memory = np.zeros(3), 0
+        self.gain, self.memory = 0.0, 0
         self.meaning, self.next_when_judged = options.default_loss, 0
-        self.counts_as = np.zeros((2, arms, BINS))  # how many losses, and their sum
+        self.counts_as = np.zeros((arms, BINS))  # losses of the size that silence means
         self.pooled = self.pooled_means()
         self.estimate, self.number = np.zeros(arms), np.zeros(arms)
         self.compute_estimates(list(range(arms)))
@@ -80,7 +80,7 @@ class PracticalBanditTwin:
     def freeze(self, arm: int) -> None:
         """Put the play with its forecasts into the record, after which the round passes."""
         self.record.play(arm, self.forecasts()[:, arm], self.evidence(arm))
-        self.round_passes(arm)
+        self.round_passes()
 
     # --- memories --------------------------------------------------------------------------------
 
@@ -95,23 +95,22 @@ class PracticalBanditTwin:
             np.array([np.bincount(arms, w, self.arms) for w in weights]),
         )
 
-    def silent(self) -> Floats:
-        """V(i) and U(i): what the pending plays of each arm count as."""
+    def silent(self) -> tuple[Floats, Floats]:
+        """V(i) and v V(i): what the pending plays of each arm count as, and its sum."""
         pending = self.record.pending()
         arms, bins = self.record.arm[pending], self.record.bins()[pending]
-        return np.array(
-            [np.bincount(arms, table[arms, bins], self.arms) for table in self.counts_as]
-        )
+        V: Floats = np.bincount(arms, self.counts_as[arms, bins], self.arms)
+        return V, V * (self.meaning or 0.0)
 
     def pooled_means(self) -> Floats:
-        (S, N), (V, U) = self.sums(), self.silent()
-        pooled: Floats = (0.5 + S.sum(axis=1) + U.sum()) / (1.0 + N.sum(axis=1) + V.sum())
+        (S, N), (V, vV) = self.sums(), self.silent()
+        pooled: Floats = (0.5 + S.sum(axis=1) + vV.sum()) / (1.0 + N.sum(axis=1) + V.sum())
         return pooled
 
     def forecasts(self) -> Floats:
         """forecast_k(i) in the present round, with the pooled means of the last that passed."""
-        (S, N), (V, U) = self.sums(), self.silent()
-        forecasts: Floats = (self.pooled[:, None] + S + U) / (1.0 + N + V)
+        (S, N), (V, vV) = self.sums(), self.silent()
+        forecasts: Floats = (self.pooled[:, None] + S + vV) / (1.0 + N + V)
         return forecasts
 
     def evidence(self, arm: int) -> float:
@@ -120,22 +119,21 @@ class PracticalBanditTwin:
         p = int((own & self.record.pending()).sum())
         return (n + 1.0) / (n + 1.0 + p) / self.narrowness()
 
-    def gained(self) -> Floats:
-        """The gains of all memories from the losses that came just before the last round."""
-        gains = np.zeros(3)
+    def gained(self) -> float:
+        """What the losses that came just before the last round say for the short memory."""
+        gain = 0.0
         for s in np.flatnonzero(self.record.came == self.record.number):
             f, loss = np.clip(self.record.forecasts[s], 0.001, 0.999), self.record.loss[s]
-            better = loss * np.log(f / f[0]) + (1.0 - loss) * np.log((1.0 - f) / (1.0 - f[0]))
-            gains += self.record.evidence[s] * better
-        return gains
+            of_rest = (1.0 - loss) * math.log((1.0 - f[1]) / (1.0 - f[0]))
+            gain += self.record.evidence[s] * (loss * math.log(f[1] / f[0]) + of_rest)
+        return gain
 
     def choose_memory(self) -> None:
         """The gains of the round that passes are added up, and the memory is chosen."""
-        if self.meaning is None and self.options.forgets:
-            self.gains = np.maximum(0.0, self.gains + self.gained())
-            self.memory = int(self.gains.argmax()) if self.gains.max() > ODDS else 0
-        else:
-            self.memory = 0
+        may_forget = self.meaning is None and self.options.forgets
+        if may_forget:
+            self.gain = max(0.0, self.gain + self.gained())
+        self.memory = int(may_forget and self.gain > ODDS)
 
     # --- the estimates and weights ---------------------------------------------------------------
 
@@ -160,7 +158,7 @@ class PracticalBanditTwin:
 
     # --- a round passes --------------------------------------------------------------------------
 
-    def round_passes(self, arm: int) -> None:
+    def round_passes(self) -> None:
         """In this order: the memory is chosen, silence is judged, means and estimates follow."""
         before, passed = self.memory, self.record.number
         self.choose_memory()
@@ -168,29 +166,30 @@ class PracticalBanditTwin:
         if judged:
             self.judge_silence()
         self.pooled = self.pooled_means()
-        everything = judged or self.memory != before or self.memory != 0
-        self.compute_estimates(list(range(self.arms)) if everything else [arm])
+        if judged or self.memory != before or self.memory == 1:
+            self.compute_estimates(list(range(self.arms)))
 
     def judge_silence(self) -> None:
+        self.meaning = self.meaning_now()
         reached, reports = self.law_of_silence()
-        low, high = reports.sum(axis=(1, 2))
-        self.meaning = self.options.default_loss
-        if self.meaning is None and low >= 10.0 and high == 0.0:
-            self.meaning = 1.0
-        elif self.meaning is None and high >= 10.0 and low == 0.0:
-            self.meaning = 0.0
         for i in range(self.arms):
-            silent, s = silent_if_it_comes(reached, reports, i)
-            m = float(np.clip(self.estimate[i], 0.01, 0.99))
+            G = still_to_come(reached, reports, i)
             for j in range(BINS):
-                G_low, G_high = silent[:, j]
-                self.counts_as[:, i, j] = counts_as(G_low, G_high, s, m, self.meaning)
+                self.counts_as[i, j] = counts_as(G[j], float(self.estimate[i]), self.meaning)
         self.next_when_judged = self.record.round
 
+    def meaning_now(self) -> float | None:
+        losses = self.record.loss[self.record.told()]
+        if self.options.default_loss is not None or losses.size < ALIKE:
+            return self.options.default_loss
+        if (losses == 0.0).all():
+            return 1.0
+        return 0.0 if (losses == 1.0).all() else None
+
     def law_of_silence(self) -> tuple[Floats, Floats]:
-        """reached[i, j] and reports[y, i, j] (y = low, high), counted play by play."""
-        reached, reports = np.zeros((self.arms, BINS)), np.zeros((2, self.arms, BINS))
-        arms, loss, ages = self.record.arm, self.record.loss, self.record.ages()
+        """reached[i, j] and reports[i, j], counted play by play."""
+        reached, reports = np.zeros((self.arms, BINS)), np.zeros((self.arms, BINS))
+        arms, ages = self.record.arm, self.record.ages()
         made = np.arange(1, arms.size + 1)
         told, withdrawn = self.record.came - made, self.record.withdrawn - made  # the age then
         for j in range(BINS):
@@ -198,46 +197,29 @@ class PracticalBanditTwin:
             look = end if j < LAST else first  # the age at which it counts, if not withdrawn
             counts = (ages >= look) & (withdrawn >= look)
             there: NDArray[np.bool_] = counts & (told >= first)
-            reported = there & (told < end)
             reached[:, j] = np.bincount(arms[there], minlength=self.arms)
-            reports[0, :, j] = np.bincount(arms[reported], 1.0 - loss[reported], self.arms)
-            reports[1, :, j] = np.bincount(arms[reported], loss[reported], self.arms)
+            reports[:, j] = np.bincount(arms[there & (told < end)], minlength=self.arms)
         return reached, reports
 
 
-def silent_if_it_comes(reached: Floats, reports: Floats, i: int) -> tuple[Floats, float]:
-    """G_y(j) of an arm, y = low, high in the rows, and s, the share that never comes."""
-    h = np.zeros((2, BINS))
+def still_to_come(reached: Floats, reports: Floats, i: int) -> list[float]:
+    """G_j of an arm, of every bin; 1 where nothing ever comes, so that nothing counts."""
+    s = [1.0]
     for j in range(BINS):
         of_all = reached[:, j].sum()
-        prior = reports[:, :, j].sum(axis=1) / of_all if of_all else np.zeros(2)
-        h[:, j] = (reports[:, i, j] + SHARED_PLAYS * prior) / (reached[i, j] + SHARED_PLAYS)
-    s, c = 1.0, np.zeros((2, BINS + 1))  # c of bin j is in column j + 1
-    middle = np.zeros((2, BINS))
-    for j in range(BINS):
-        middle[:, j] = c[:, j] + s * h[:, j] / 2.0
-        c[:, j + 1] = c[:, j] + s * h[:, j]
-        s = max(0.0, 1.0 - c[0, j + 1] - c[1, j + 1])
-    G = np.ones((2, BINS))
-    for y in range(2):
-        if c[y, BINS] != 0.0:
-            G[y] = np.maximum(0.0, 1.0 - middle[y] / c[y, BINS])
-    return G, s
+        shared = reports[:, j].sum() / of_all if of_all else 0.0
+        h = (reports[i, j] + SHARED_PLAYS * shared) / (reached[i, j] + SHARED_PLAYS)
+        s.append(s[j] * max(0.0, 1.0 - h))
+    if s[BINS] == 1.0:
+        return [1.0] * BINS
+    return [((s[j] + s[j + 1]) / 2.0 - s[BINS]) / (1.0 - s[BINS]) for j in range(BINS)]
 
 
-def counts_as(
-    G_low: float, G_high: float, s: float, m: float, meaning: float | None
-) -> tuple[float, float]:
-    """How many losses a pending play counts as, and their sum."""
+def counts_as(G: float, m: float, meaning: float | None) -> float:
+    """How many losses of the size that silence means a pending play counts as."""
     if meaning is None:
-        r = max(s, 0.02)
-        G_low, G_high = r + (1.0 - r) * G_low, r + (1.0 - r) * G_high
-    elif meaning == 1.0:
-        G_high = 1.0
-    elif meaning == 0.0:
-        G_low = 1.0
-    g = (1.0 - m) * G_low + m * G_high
-    if meaning is not None and meaning not in (0.0, 1.0):
-        return 1.0 - g, (1.0 - g) * meaning
-    ones = m * (G_high - G_low) / g
-    return (ones, ones) if G_high >= G_low else ((1.0 - m) * (G_low - G_high) / g, 0.0)
+        return 0.0
+    c = 1.0
+    if meaning in (0.0, 1.0):
+        c = min(max(m if meaning == 1.0 else 1.0 - m, 0.01), 0.99)
+    return c * (1.0 - G) / (c + (1.0 - c) * G)

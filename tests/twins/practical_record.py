@@ -17,7 +17,7 @@ class Record:
     def __init__(self, arms: int, rounds: int) -> None:
         self.arms, self.number = arms, 0
         self.arm = np.zeros(rounds, np.int64)
-        self.forecasts, self.evidence = np.zeros((rounds, 3)), np.zeros(rounds)
+        self.forecasts, self.evidence = np.zeros((rounds, 2)), np.zeros(rounds)
         self.loss = np.full(rounds, np.nan)
         self.came = np.full(rounds, np.inf)  # the round before whose play the loss came
         self.withdrawn = np.full(rounds, np.inf)

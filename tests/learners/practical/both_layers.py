@@ -8,13 +8,15 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER
+from belated.learners.branches import TAKEN
 from belated.learners.driver import Driver
 from belated.learners.paper.concealed import DIVISOR, WEIGHT
 from belated.learners.practical.certified_trust import estimated_regret, largest_regret
 from belated.learners.practical.practical_bandit import (
     EVIDENCE,
-    FORECASTS,
+    LONG_FORECAST,
     ROUND,
+    TRUSTED,
     PracticalBandit,
 )
 from tests.games import Table
@@ -25,7 +27,7 @@ GIVEN_UP = 40  # rounds after which a play that would never be told is withdrawn
 
 
 class Seen(NamedTuple):
-    """What was in force in a round: the branch, the memory and the meaning of silence after it."""
+    """The branch of a round, and the memory and the meaning of silence from its end on."""
 
     trusted: bool
     memory: int
@@ -66,7 +68,7 @@ class BothLayers:
         reached, reports = self.twin.law_of_silence()
         silence = self.driver.state.silence
         assert_close(silence.reached.T, reached)
-        assert_close(silence.reports.transpose(0, 2, 1), reports)
+        assert_close(silence.reports.T, reports)
 
     def news(self, t: int) -> None:
         """The losses that come before round t, and the plays that are withdrawn."""
@@ -82,7 +84,7 @@ class BothLayers:
     def begin(self) -> Floats:
         """q_t of both, with the account of Theorem 4 and its floor."""
         made, wanted, state = self.driver.predict(), self.twin.begin(), self.driver.state
-        assert bool(made.info.trusted[0]) == wanted["trusted"]
+        assert (made.info.branch[TAKEN] == TRUSTED) == wanted["trusted"]
         assert_close(made.q, wanted["q"])
         assert_close(made.info.budget[0], float(wanted["b"]))
         regrets = np.array([estimated_regret(state.account, u) for u in range(self.arms)])
@@ -119,7 +121,7 @@ class BothLayers:
         state, twin, last = self.driver.state, self.twin, self.twin.record.number
         assert row[ROUND] == last
         assert_close(row[EVIDENCE], twin.record.evidence[last - 1], CLOSE * row[EVIDENCE])
-        assert_close(row[FORECASTS:], twin.record.forecasts[last - 1][: row.size - FORECASTS])
+        assert_close(row[LONG_FORECAST:], twin.record.forecasts[last - 1])
         assert state.memories.used[0] == twin.memory
         assert state.silence.meaning[0] == twin.meaning or (
             twin.meaning is None and np.isnan(state.silence.meaning[0])

@@ -34,12 +34,11 @@ def test_every_option_means_the_same_in_both_layers(options: dict[str, Any]) -> 
     BothLayers(late_table(7, 110, 3, period=40), withdrawn=0.05, **options).compared()
 
 
-def test_shorter_memories_are_used_when_arms_have_changed() -> None:
-    """First the one that forgets soon, which learns of the change, and then the one between."""
-    layers = BothLayers(late_table(2, 600, 2, period=300, longest=5), withdrawn=0.03)
+def test_the_short_memory_is_used_when_arms_have_changed() -> None:
+    layers = BothLayers(late_table(2, 420, 2, period=150, longest=5), withdrawn=0.03)
     memories = [each.memory for each in layers.each_round()]
-    assert set(memories) == {0, 1, 2}
-    assert memories[299] == 0
+    assert not any(memories[:150])
+    assert 20 < sum(memories) < 270
 
 
 def test_the_fallback_plays_where_the_budget_is_small() -> None:
@@ -65,11 +64,12 @@ def test_news_of_one_kind_only(kind: str, meaning: float) -> None:
 
 def test_a_long_game_that_fills_ten_bins() -> None:
     """Ages up to more than a thousand rounds; silence is judged at every twentieth more."""
-    layers = BothLayers(late_table(11, 1150, 2, longest=1000), withdrawn=0.03)
+    table = late_table(11, 1150, 2, longest=1000)
+    layers = BothLayers(table, withdrawn=0.03, default_loss=1.0)
     layers.compared()
     silence = layers.driver.state.silence
     assert silence.reached[9].min() > 5.0
-    assert silence.reports[1, 9].min() > 5.0
+    assert silence.reports[9].min() > 3.0
     assert silence.pending[10].sum() > 0.0
 
 

@@ -8,7 +8,7 @@ from belated.environments.in_memory import GivenDelays, GivenLosses
 from belated.environments.missing import NEVER
 from belated.learners.practical.practical_bandit import (
     EVIDENCE,
-    FORECASTS,
+    LONG_FORECAST,
     PracticalBandit,
     PracticalBanditState,
 )
@@ -31,7 +31,7 @@ class LongGame(BothLayers):
     """
 
     def __init__(self, table: Table, withdrawn: float) -> None:
-        super().__init__(table, withdrawn, certified=False, exploration=0.0)
+        super().__init__(table, withdrawn, certified=False, exploration=0.0, default_loss=1.0)
 
     def start_alone(self) -> None:
         """Play all rounds but the last; the twin only keeps the record."""
@@ -47,7 +47,7 @@ class LongGame(BothLayers):
                     record.tell(s, loss)
             arm = self.drawn(t, self.driver.predict().q)
             row = self.driver.play(arm)[0]
-            record.play(arm, row[FORECASTS:], float(row[EVIDENCE]))
+            record.play(arm, row[LONG_FORECAST:], float(row[EVIDENCE]))
             self.send(t, arm, row)
         hand_over(self.driver.state, self.twin)
 
@@ -69,9 +69,9 @@ def hand_over(state: PracticalBanditState, twin: PracticalBanditTwin) -> None:
     """Put what is in force into the twin; sums and counts it computes from its record."""
     silence = state.silence
     twin.estimate[:], twin.number[:] = state.estimates.means, state.estimates.counts
-    twin.pooled[:], twin.gains[:] = state.estimates.pooled, state.memories.gains
-    twin.memory = int(state.memories.used[0])
-    twin.counts_as[:] = silence.weight.T, silence.imputed.T
+    twin.pooled[:], twin.gain = state.estimates.pooled, float(state.memories.gain[0])
+    twin.memory, twin.meaning = int(state.memories.used[0]), float(silence.meaning[0])
+    twin.counts_as[:] = silence.weight.T
     due = int(state.next_refresh[0])
     twin.next_when_judged = next(t for t in range(due) if t + t // 20 == due)
 
@@ -92,7 +92,7 @@ def test_a_game_in_which_the_last_bin_fills() -> None:
     game.compare_law()
     reached, reports = game.twin.law_of_silence()
     assert reached[:, -1].min() > 5.0
-    assert reports[:, :, -1].sum() > 10.0
+    assert reports[:, -1].sum() > 10.0
     early = game.given_up[:600] & (table.delays[:600].max(axis=1) != NEVER)
     assert (game.twin.record.withdrawn[:600][early] - np.arange(1, 601)[early] >= 8192).any()
 

@@ -7,13 +7,14 @@ import pytest
 
 from belated.learners.driver import Driver
 from belated.learners.practical.certified_trust import estimated_regret
+from belated.learners.practical.memories import MEMORIES
 from belated.learners.practical.practical_bandit import PracticalBandit, remembered
 from belated.learners.practical.silence import ENDED
 
 ROUNDS = 400
 
 
-def played(driver: Driver, chance: np.random.Generator, losses: Any, delays: Any) -> list[Any]:
+def played(driver: Driver, losses: Any, delays: Any) -> list[Any]:
     """Play arms in turn; returns the plays that wait, with their arms.
 
     `losses(arm)` is a loss, and `delays(loss)` its delay, None if it never comes.
@@ -33,13 +34,14 @@ def played(driver: Driver, chance: np.random.Generator, losses: Any, delays: Any
     return waiting
 
 
-def test_silence_says_nothing_where_low_and_high_losses_take_equally_long() -> None:
-    """Losses of 1/2 are low and high in equal parts, so every weight is exactly zero."""
+def test_silence_without_a_meaning_counts_for_nothing() -> None:
+    """High losses take longer, but nobody has said what a play that never reports has lost."""
     chance = np.random.default_rng(1)
     driver = Driver(PracticalBandit(3), room=64)
-    played(driver, chance, lambda arm: 0.5, lambda loss: int(chance.geometric(0.1)))
+    losses = lambda arm: float(chance.random() < 0.5)  # noqa: E731
+    played(driver, losses, lambda loss: int(chance.geometric(0.3 - 0.25 * loss)))
     silence = driver.state.silence
-    assert silence.reports.sum() > 100.0
+    assert np.isnan(silence.meaning[0])
     assert silence.pending.sum() > 5.0
     assert (silence.weight == 0.0).all()
     assert (silence.counts == 0.0).all()
@@ -53,36 +55,33 @@ def test_silence_of_a_kind_that_never_comes_becomes_that_kind(default: float) ->
     means = [0.3, 0.6]
     played(
         driver,
-        chance,
         lambda arm: float(chance.random() < means[arm]),
         lambda loss: None if loss == default else int(chance.integers(0, 6)),
     )
-    weight, imputed = driver.state.silence.weight, driver.state.silence.imputed
+    weight = driver.state.silence.weight
     assert (np.diff(weight, axis=0) >= -1e-12).all()
     assert weight[0].max() < 0.5
     assert weight[-1].min() > 0.99
-    np.testing.assert_array_equal(imputed, default * weight)
+    assert driver.state.silence.meaning[0] == default
     np.testing.assert_allclose(driver.state.estimates.means, means, atol=0.1)
 
 
 def test_silence_means_what_was_declared_once_a_loss_should_have_come() -> None:
-    """With a default of 0.3, a play counts as 1 - g losses of 0.3; in the end as a whole one."""
+    """With a default of 0.3, a play counts as 1 - G losses of 0.3; in the end as a whole one."""
     chance = np.random.default_rng(3)
     driver = Driver(PracticalBandit(2, default_loss=0.3), room=64)
-    played(driver, chance, lambda arm: float(arm), lambda loss: int(chance.integers(0, 6)))
+    played(driver, lambda arm: float(arm), lambda loss: int(chance.integers(0, 6)))
     silence = driver.state.silence
-    np.testing.assert_allclose(silence.imputed, 0.3 * silence.weight)
-    assert (silence.weight[4:] == 1.0).all()
+    np.testing.assert_allclose(silence.weight[4:], 1.0)
     assert (silence.weight[0] < 0.6).all()
 
 
 def test_other_arms() -> None:
     """Arm 1 of three goes, its pending plays withdrawn, and two come."""
     chance = np.random.default_rng(5)
-    driver = Driver(PracticalBandit(3), room=64)
+    driver = Driver(PracticalBandit(3, default_loss=1.0), room=64)
     waiting = played(
         driver,
-        chance,
         lambda arm: float(chance.random() < 0.2 + 0.2 * arm),
         lambda loss: int(chance.geometric(0.35 - 0.3 * loss)) if chance.random() < 0.9 else None,
     )
@@ -92,7 +91,7 @@ def test_other_arms() -> None:
     driver.change_arms([2, 0], 2)
     state, estimates = driver.state, driver.state.estimates
     for place, arm in enumerate([2, 0]):
-        for k in range(3):
+        for k in range(MEMORIES):
             assert remembered(state, k, place) == remembered(before, k, arm)
         assert state.outstanding[place] == before.outstanding[arm] > 0
         np.testing.assert_array_equal(
@@ -123,5 +122,5 @@ def test_followed_plays_go_on_in_their_new_places() -> None:
         driver.play(2)
     # Both plays of the arm have passed bin 0, the first of them and that of arm 0 also bin 1.
     np.testing.assert_array_equal(driver.state.silence.reached[:2, :2], [[2.0, 1.0], [1.0, 1.0]])
-    assert driver.state.silence.reports[1, 1, 0] == 1.0
+    assert driver.state.silence.reports[1, 0] == 1.0
     assert driver.state.silence.all_reached[0] == 5.0

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from belated.environments.missing import NEVER
+from belated.learners.branches import TAKEN
 from belated.learners.driver import Driver
 from belated.learners.practical.certified_trust import estimated_regret, largest_regret
-from belated.learners.practical.practical_bandit import PracticalBandit
+from belated.learners.practical.practical_bandit import TRUSTED, PracticalBandit
 from tests.learners.practical.both_layers import late_table
 from tests.learners.practical.test_certified_trust import AnyBehaviour, Play, assert_theorem_4
 from tests.oracle.random_games import random_case
@@ -44,7 +45,7 @@ class OwnBehaviour(AnyBehaviour):
 
     def weights(self, trusted: bool, history: list[Any]) -> list[Fraction]:
         prediction = self.replayed(history)
-        assert bool(prediction.info.trusted[0]) == trusted
+        assert (prediction.info.branch[TAKEN] == TRUSTED) == trusted
         q = [Fraction(float(x)) for x in prediction.q]
         return [x / sum(q) for x in q]
 
@@ -77,7 +78,7 @@ def test_the_account_stays_within_its_budget_in_every_run(arms: int, beta: float
         account, budget = driver.state.account, float(prediction.info.budget[0])
         assert largest_regret(account) <= before + 1.0 + 1e-9
         assert abs(prediction.q.sum() - 1.0) <= 1e-12
-        if prediction.info.trusted[0]:
+        if prediction.info.branch[TAKEN] == TRUSTED:
             room = budget - np.array([estimated_regret(account, u) for u in range(arms)])
             floor = 0.3 * t / np.maximum(room, 1e-100) ** 2
             least = min(least, float((prediction.q / np.minimum(0.5 / arms, floor)).min()))
