@@ -77,12 +77,12 @@ class Prepared(NamedTuple):
 class Session(ABC):
     """What bandits and experts share; a subclass says how a round is played and told.
 
-    `kinds` are the learners that a class may run, the one of the paper first; if it is empty, any
-    registered learner of the setting will do.
+    `only_kind` is the learner that a class runs; if it is None, any registered learner of the
+    setting will do.
     """
 
     is_bandit: ClassVar[bool]
-    kinds: ClassVar[tuple[type[Learner], ...]] = ()
+    only_kind: ClassVar[type[Learner] | None] = None
 
     def __init__(
         self,
@@ -203,12 +203,11 @@ class Session(ABC):
     @classmethod
     def kind_of(cls, name: str) -> type[Learner]:
         """The learner of this name; an error if this class cannot run it."""
-        if not cls.kinds:
+        if cls.only_kind is None:
             return kind_named(name, cls.is_bandit)
-        for kind in cls.kinds:
-            if kind.name == name:
-                return kind
-        raise ValueError(f"learner is {name!r}, which is not one of {cls.__name__}")
+        if cls.only_kind.name == name:
+            return cls.only_kind
+        raise ValueError(f"learner is {name!r}, which is not that of {cls.__name__}")
 
     # -- what a subclass says
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from belated.arrays import Counts, Floats
+from belated.arrays import Floats
 from belated.compiled.kernels import compiled
 from belated.learners.states import ArmFloats, FreshCounts, FreshFloats
 
