@@ -62,12 +62,13 @@ class Compilation:
         """Whether the process has ended, or another one has compiled the entry."""
         return self._process.poll() is not None
 
-    def failure(self) -> str:
-        """The last line that the process said if it failed, else nothing."""
-        if self._process.returncode == 0:
-            return ""
-        self._errors.seek(0)
-        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+    def close(self) -> str:
+        """Return the last line that the process, now over, said if it failed, else nothing."""
+        with self._errors:
+            if self._process.returncode == 0:
+                return ""
+            self._errors.seek(0)
+            lines = self._errors.read().decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else f"exit code {self._process.returncode}"
 
 
@@ -135,7 +136,7 @@ class Queue:
         while self._next(running):
             for each in [each for each in running if each.is_over()]:
                 running.remove(each)
-                self._finish(each.entries[0], each.failure())
+                self._finish(each.entries[0], each.close())
             time.sleep(PAUSE)
 
     def _next(self, running: list[Compilation]) -> bool:

@@ -34,7 +34,9 @@ def prepare(wanted: Iterable[Entry]) -> None:
         while groups or running:
             while groups and len(running) < cores:
                 running.append(Compilation(*groups.pop(0)))
-            running = [each for each in running if not each.is_over()]
+            for each in [each for each in running if each.is_over()]:
+                running.remove(each)
+                each.close()
             names = [each.entries[0].title for each in running]
             report(names, total - len(groups) - len(running), total)
             time.sleep(PAUSE)

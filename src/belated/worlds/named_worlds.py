@@ -1,9 +1,9 @@
 """Worlds by name: a family and a number give one world, the same everywhere and always.
 
-Which worlds may be looked at while a learner is designed was fixed before any was played, and must
-not be changed. A world is of the *judge* set if its number is at least `JUDGE_FROM` or its family
-is for the judge only; all others are of the *design* set. `docs/worlds.md` has the ledger of looks
-at the judge set.
+Which worlds may be looked at while a learner is designed was fixed before any learner was played on
+the others, and must not be changed. A world is of the *judge* set if its number is at least
+`JUDGE_FROM` or its family is for the judge only; all others are of the *design* set.
+`docs/worlds.md` has the ledger of looks at the judge set.
 """
 
 import functools

@@ -133,7 +133,7 @@ def _conversions(random: Random, silence: str, default_loss: float | None) -> Sk
 
 
 def _rates(random: Random) -> tuple[Size, list[float]]:
-    """Draw the size of a world and the rates of its arms, from 0.5 to 5 % for the best."""
+    """Draw the size of a world and its rates: 1 to 5 % for one arm, 0.5 % and more for others."""
     size = draw_size(random, (2, 10), (5000, 50_000))
     best, ratio = log_uniform(random, 0.01, 0.05), log_uniform(random, 1.3, 3.0)
     alike = random.random() < 0.5

@@ -183,8 +183,6 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
         refresh_silence(state)
     elif changed or memories.used[0] > 0:
         estimate_all(state)
-    else:
-        estimate(state, arm)
 
 
 @compiled
@@ -306,7 +304,7 @@ class PracticalBandit(Learner):
 
     default_loss: float | None = None
     certified: bool = True
-    spread: float = 0.45
+    spread: float = 0.4
     beta: float = 5.0
     exploration: float = 0.3
     forgets: bool = True
