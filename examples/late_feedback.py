@@ -17,7 +17,6 @@ from rich.table import Table
 
 import belated
 from belated.environments.missing import missing_counts
-from belated.types import AnyVariant
 
 ADS = ["coffee", "shoes", "phone", "car"]
 SALES = np.array([0.2, 0.3, 0.4, 0.6])  # how often each ad leads to a sale

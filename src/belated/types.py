@@ -122,4 +122,4 @@ class StateFormatError(BelatedError, ValueError):
 
 
 class BelatedWarning(UserWarning):
-    """A promise does not hold: the learner goes on, but without its guarantee."""
+    """A promise does not hold, or silence needs a meaning: the learner goes on as it can."""

@@ -377,10 +377,11 @@ class Bandit(AdvisedSession, BanditSession):
         strict: raise, instead of warning once, when a promise turns out broken.
         seed: fixes the draws and the ids of the tickets.
         remember: how many closed tickets are kept to recognise repeated reports.
-        options: those of the learner, such as `certified` of the practical bandit: whether its
-            regret is bounded whatever the losses and delays are. Where they are needed and not given, `horizon` is "doubling"
-            and `max_missing` is found out; anything else that a learner must know has to be given.
-            `policies`, names or how many, is for learners that take advice with every `ask`.
+        options: those of the learner. `certified` of the practical bandit (True if not given) says
+            whether its regret is bounded whatever the losses and delays are. Where they are needed
+            and not given, `horizon` is "doubling" and `max_missing` is found out; anything else
+            that a learner must know has to be given. `policies`, names or how many, is for learners
+            that take advice with every `ask`.
     """
 
     def __init__(

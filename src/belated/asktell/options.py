@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import SupportsFloat
 
 from belated.checks import MOST_ROUNDS, LossRange, as_count, as_range
-from belated.types import VARIANTS, Variant
+from belated.types import VARIANTS
 
 DOUBLING = "doubling"
 ROUNDS_AT_ONCE = 32  # a state that grows is given room for so many rounds at a time
@@ -66,7 +66,7 @@ def as_bound(max_missing: int | None) -> int | None:
     return None if max_missing is None else as_count(max_missing, "max_missing", 0, MOST_ROUNDS)
 
 
-def as_variant(variant: Variant, practical: str) -> Variant:
+def as_variant(variant: str, practical: str) -> str:
     """A variant of the paper's learner; `practical` says what to use instead of our own learner."""
     if variant not in VARIANTS:
         use = f"; for the practical learner use {practical}" if variant == "practical" else ""

@@ -65,6 +65,8 @@ from belated.types import (
     UnknownTicketError,
 )
 
+CONCERN = "concern"  # among what the user was warned of
+
 
 class Prepared(NamedTuple):
     """Epoch, learner and runner with which the next round can be played."""
@@ -455,11 +457,17 @@ class Session(ABC):
     # -- promises
 
     def _check_promises(self, prepared: Prepared) -> None:
-        """Check whether the next round keeps what was promised at construction."""
+        """Check whether the next round keeps what was promised, and warn of a concern."""
         horizon = getattr(prepared.learner, "horizon", MOST_ROUNDS)
         if self._book.next_round > horizon and not self._doubles:
             text = f"round {self._book.next_round} is beyond horizon={horizon}"
             self._promise_broken(text, HorizonExceededError)
+        if CONCERN not in self._warned:
+            state, bounds = prepared.runner.workspace.state, self._feedback.loss_range
+            concern = prepared.learner.concern(state, bounds)
+            if concern is not None:
+                warnings.warn(concern, BelatedWarning, stacklevel=_levels_to_the_user())
+                self._warned.add(CONCERN)
 
     def _was_warned_of(self, error: type[BelatedError]) -> bool:
         """Whether the user was warned of this broken promise, and is not to be warned again."""

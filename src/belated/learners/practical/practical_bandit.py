@@ -20,9 +20,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.checks import as_number
+from belated.checks import LossRange, as_number
 from belated.compiled.kernels import compiled
-from belated.learners.contract import Learner, Prediction, Verbs
+from belated.learners.contract import UNIT, Learner, Prediction, Verbs
 from belated.learners.paper import concealed
 from belated.learners.paper.concealed import DIVISOR, WEIGHT, ConcealedInfo, ConcealedState
 from belated.learners.practical.certified_trust import (
@@ -399,6 +399,24 @@ class PracticalBandit(Learner):
         if not ((followed >= 0) & (followed < self.arms)).all():
             raise ValueError("a play that is followed is of an arm that does not exist")
         self._fallback().check_saved(state.fallback, plays)
+
+    def concern(self, state: PracticalBanditState, bounds: LossRange = UNIT) -> str | None:
+        """Say that all losses told so far are alike, and nobody declared what silence means."""
+        silence, memories = state.silence, state.memories
+        meaning, told = float(silence.meaning[0]), float(memories.all_weights[0])
+        if not math.isnan(silence.default_loss[0]) or math.isnan(meaning):
+            return None
+        if memories.all_sums[0] != told * (1.0 - meaning) or state.outstanding.sum() == 0:
+            return None
+        alike, silent = bounds.loss_of(1.0 - meaning), bounds.loss_of(meaning)
+        return (
+            f"all {told:.0f} losses told so far are {alike:g}; silence is taken to mean a loss of "
+            f"{silent:g}; set default_loss to say what it means"
+        )
+
+    def declare_silence(self, state: PracticalBanditState, default_loss: float | None) -> None:
+        state.silence.default_loss[0] = math.nan if default_loss is None else default_loss
+        refresh_silence(state)
 
     def losses(self, state: PracticalBanditState) -> Floats:
         """Return Lhat^av of the rounds of the fallback."""
