@@ -47,7 +47,7 @@ def test_constants_from_memory_are_marked() -> None:
         if remembered:
             assert "from memory" in cell, name
             assert kind(arms=3).bound(facts) is None, name
-    assert learner_named("bold-adahedge").origin is Origin.MEMORY  # so is its base's bound f
+    assert learner_named("bold-thompson").origin is Origin.MEMORY  # so is its base's bound f
 
 
 def test_a_row_says_what_is_there_or_why_it_is_not() -> None:

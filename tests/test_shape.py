@@ -36,7 +36,8 @@ LAYERS = {
         "__main__",
     ],
     "belated.learners": [
-        "states", "slots", "contract", "needs", "new_arms", "whole_rounds", "driver", "uniform",
+        "states", "slots", "branches", "contract", "needs", "new_arms", "whole_rounds", "driver",
+        "uniform",
         "paper", "advice", "practical", "adversarial", "tsallis", "stochastic", "experts",
         "optimistic", "wrappers.copies", "registry", "wrappers",
     ],

@@ -257,6 +257,14 @@ def test_a_warning_that_is_made_an_error_changes_nothing(breach: str) -> None:
         refused(learner, BelatedWarning, "regret bound no longer holds", call)
 
 
+def test_a_bound_that_is_only_watched_voids_nothing() -> None:
+    """The repaired concealed bandit warns of it, and says that its guarantee holds."""
+    learner = belated.ConcealedBandit(["only"], variant="repaired", max_missing=0)
+    learner.ask()
+    with pytest.warns(BelatedWarning, match="max_missing=0; .* the regret bound holds"):
+        learner.ask()
+
+
 @every_bandit
 def test_an_unknown_bound_starts_at_one_and_doubles_when_exceeded(kind: Kind) -> None:
     """With n plays unanswered it is the first power of two that is at least n; never a warning."""

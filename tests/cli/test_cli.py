@@ -308,6 +308,8 @@ def test_logs_need_a_learner_and_their_columns(tmp_path: Path) -> None:
     assert "--horizon" in complaint("replay", path, "--learner", "concealed", "--horizon", 5)
     (tmp_path / "empty.csv").write_text("round,arm,probability,loss,arrival\n")
     assert "no rows" in complaint("replay", tmp_path / "empty.csv", "--learner", "concealed")
+    advised = complaint("replay", path, "--learner", "advice-bandit:policies=3")
+    assert "a log has no advice, so leave policies out" in advised
 
 
 def test_warmup_without_a_compiler_says_so(tmp_path: Path) -> None:

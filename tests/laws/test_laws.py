@@ -16,7 +16,6 @@ from scipy.optimize import brentq
 from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER
 from belated.learners.advice.advice import Advice
-from belated.learners.advice.advice_bandit import AdviceBandit
 from belated.learners.contract import Learner, PaperLearner
 from belated.learners.driver import driver_for
 from belated.learners.paper.concealed import Concealed
@@ -28,6 +27,7 @@ from belated.learners.states import copied, identical, leaves
 from belated.play.readable import Arrival, rounds_of
 from belated.types import VARIANTS, Need, Setting
 from tests.games import assert_certified, assert_policies_certified, whole_game
+from tests.laws.pathwise import Pathwise
 from tests.twins.practical_certificate import practical_certificate
 
 Kind = type[Learner]
@@ -143,41 +143,23 @@ def played(
     stretch = whole_game(game.losses, game.delays)
     rounds = rounds_of(driver, [stretch], lambda t, q: int(game.arms[t]), ordered)
     q = np.empty_like(game.losses)
-    predictions = []
+    predictions, path = [], Pathwise(learner)
     for t in range(len(q)):
         each_round(learner, driver.state)
+        before, arm = path.before(driver.state), int(game.arms[t])
         predictions.append(next(rounds).prediction)
         q[t] = predictions[t].q
+        if start is None:
+            path.check(before, predictions[t], arm, float(game.losses[t, arm]))
     if isinstance(learner, FullInformation) and learner.prior is not None and start is None:
         assert_certified(game.losses, game.delays, predictions, learner.prior)
     if isinstance(learner, Advice):
         assert_policies_certified(learner, game.losses, predictions)
-    if isinstance(learner, AdviceBandit):
-        assert_theorem_6(learner, predictions)
-    if isinstance(learner, Concealed) and not learner.rests_on_promise:
-        assert_theorem_9(learner, predictions)
     if learner.name in RATES_FALL:
         assert (np.diff([each.eta[0] for each in predictions]) <= 0.0).all()
     if isinstance(learner, PracticalExperts) and start is None:
         assert practical_certificate(learner, game.losses, predictions).holds
     return q
-
-
-def assert_theorem_6(learner: AdviceBandit, predictions: list[Any]) -> None:
-    """gamma never rises, and v_t + z_t is at most what was known before the draw."""
-    assert (np.diff([each.gamma[0] for each in predictions]) <= 0.0).all()
-    for t, each in enumerate(predictions, 1):
-        cost = each.info.all_spent[0] - each.info.spent[0]
-        assert cost <= math.sqrt(learner.arms * t) / 4.0 + each.info.most_waiting[0] + 1e-9
-
-
-def assert_theorem_9(learner: Concealed, predictions: list[Any]) -> None:
-    """gamma never rises, and at most 2 sqrt(ln K Z) plays are skipped, without skipping none."""
-    rates = [each.gamma[0] for each in predictions if np.isfinite(each.gamma[0])]
-    assert (np.diff(rates) <= 0.0).all()
-    skipped, cost = (getattr(predictions[-1].info, name)[0] for name in ("skipped", "overlap"))
-    most = 2.0 * math.sqrt(math.log(learner.arms) * cost) if learner.skipping else 0.0
-    assert skipped <= most
 
 
 # -- the laws

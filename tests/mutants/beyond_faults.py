@@ -129,4 +129,33 @@ BY_POLICIES = [
         POLICY_BOUNDS,
     ),
 ]
-BEYOND_FAULTS = CERTIFIED + IN_UNITS + BY_POLICIES
+BRANCHES = [
+    Fault(
+        f"branches: {name}",
+        file,
+        right,
+        wrong,
+        "learners/practical/test_branches.py",
+    )
+    for name, file, right, wrong in (
+        (
+            "a round is booked by the state that it is folded into",
+            "learners/branches.py",
+            "own if branch[ASKED] == ANY else branch[ASKED]",
+            "own",
+        ),
+        (
+            "a branch is asked for in all later rounds, too",
+            "learners/driver.py",
+            "        self._ask_for(ANY)\n",
+            "        self._stands = False\n",
+        ),
+        (
+            "the prediction of another branch is played",
+            "learners/driver.py",
+            "            self._ask_for(branch)\n            weights = self.weights()\n",
+            "            self._prediction.info.branch[TAKEN] = branch\n",
+        ),
+    )
+]
+BEYOND_FAULTS = CERTIFIED + IN_UNITS + BY_POLICIES + BRANCHES

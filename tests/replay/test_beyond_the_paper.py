@@ -59,6 +59,14 @@ def test_random_games(setting: str, seed: int, tmp_path: Path) -> None:
     np.testing.assert_allclose(slow.q, np.array(expected["q"]), rtol=0, atol=1e-11)
 
 
+def test_a_promise_that_is_left_out_is_none() -> None:
+    case = random_case("concealed", 0)
+    assert case.pop("rho_star") is None
+    assert parse_case(case).options["max_missing"] is None
+    with pytest.raises(ValueError, match="rho_star is not given"):
+        parse_case(case | {"variant": "paper"})
+
+
 def test_skipping_is_for_the_repaired_learner_without_a_promise() -> None:
     case = random_case("skipping", 0)
     with pytest.raises(ValueError, match="skipping is True; it must be False unless"):

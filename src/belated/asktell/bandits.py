@@ -15,7 +15,7 @@ from belated.asktell.held_rounds import FinishedRound
 from belated.asktell.learner_options import may_declare_silence, plain_options
 from belated.asktell.options import DOUBLING, FeedbackOptions, as_bound, as_horizon, as_variant
 from belated.asktell.runners import runner_for
-from belated.asktell.session import Prepared, Session
+from belated.asktell.session import UNTOUCHED, VOID, Prepared, Session
 from belated.asktell.session_state import SavedBook, SavedRound
 from belated.asktell.ticket_book import UNTOLD, LossReports, ToldLosses
 from belated.asktell.ticket_rules import (
@@ -208,7 +208,8 @@ class BanditSession(Session):
         most = int(runner.workspace.state.max_missing[0])
         if missing > most:
             text = f"{missing} losses of one arm are missing, more than max_missing={most}"
-            self._promise_broken(text, MissingExceededError)
+            rests = getattr(self._learner, "rests_on_promise", True)
+            self._promise_broken(text, MissingExceededError, VOID if rests else UNTOUCHED)
 
     def _check_reports(self, new: LossReports) -> None:
         if "max_missing" not in self._options:
@@ -377,11 +378,11 @@ class Bandit(AdvisedSession, BanditSession):
         strict: raise, instead of warning once, when a promise turns out broken.
         seed: fixes the draws and the ids of the tickets.
         remember: how many closed tickets are kept to recognise repeated reports.
-        options: those of the learner. `certified` of the practical bandit (True if not given) says
-            whether its regret is bounded whatever the losses and delays are. Where they are needed
-            and not given, `horizon` is "doubling" and `max_missing` is found out; anything else
-            that a learner must know has to be given. `policies`, names or how many, is for learners
-            that take advice with every `ask`.
+        options: those of the learner. `certified` of the practical bandit says whether its regret
+            is bounded whatever the losses and delays are, as it is if there is no default loss.
+            Where they are needed and not given, `horizon` is "doubling" and `max_missing` is found
+            out; anything else that a learner must know has to be given. `policies`, names or how
+            many, is for learners that take advice with every `ask`.
     """
 
     def __init__(

@@ -214,8 +214,7 @@ def _state_in(saved: Mapping[str, Any], shapes: Mapping[str, Any], learner: Lear
     arrays = {}
     for name, part in names.items():
         shape = _shape_in(shapes[name], part.shape, roomy[name].shape)
-        numbers = [math.nan if value == "nan" else _number_in(value) for value in saved[name]]
-        array = np.array(numbers, dtype=part.dtype)
+        array = np.array([_number_in(value) for value in saved[name]], dtype=part.dtype)
         arrays[name] = array.reshape(shape)
     return with_leaves(fresh, arrays)
 

@@ -66,6 +66,9 @@ from belated.types import (
 )
 
 CONCERN = "concern"  # among what the user was warned of
+# What a broken promise means for the guarantee.
+VOID = "the regret bound no longer holds"
+UNTOUCHED = "and the regret bound holds, as it does not rest on this"
 
 
 class Prepared(NamedTuple):
@@ -473,12 +476,12 @@ class Session(ABC):
         """Whether the user was warned of this broken promise, and is not to be warned again."""
         return not self._feedback.strict and error.__name__ in self._warned
 
-    def _promise_broken(self, text: str, error: type[BelatedError]) -> None:
-        """Raise the error if the session is strict, else warn the user once."""
+    def _promise_broken(self, text: str, error: type[BelatedError], effect: str = VOID) -> None:
+        """Raise the error if the session is strict, else warn the user once of its effect."""
         if self._feedback.strict:
             raise error(text)
         if not self._was_warned_of(error):
-            message = f"{text}; learning goes on, the regret bound no longer holds"
+            message = f"{text}; learning goes on, {effect}"
             warnings.warn(message, BelatedWarning, stacklevel=_levels_to_the_user())
             self._warned.add(error.__name__)
             self._set_fast_path()

@@ -8,6 +8,7 @@ The parts that all learners share:
 
 - `contract`: what a learner is: `Learner`, `Prediction`, `Verbs`, `Facts`, `Certificate`.
 - `states`: taking a state apart into its arrays and putting it together again.
+- `branches`: the ways in which a learner may play a round, where it has more than one.
 - `driver`: playing a learner round by round, from Python.
 - `needs`: what a learner must be told before the first round, as options to make it with.
 - `registry`: all learners by name, and copies of them by the names of their wrappers.

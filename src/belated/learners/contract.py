@@ -15,7 +15,9 @@ and no other verb was called in between. So `commit` may copy from it whatever `
 such as the solver's multipliers. There is one exception. If somebody else drew the arm, as when a
 logged game is replayed or another process of the service decided, then q[arm] holds the
 probability with which the arm was really drawn, because a loss must be divided by that probability
-(see `Driver.play`). All other numbers of the prediction are still those that `predict` filled in.
+(see `Driver.play`). All other numbers of the prediction are still those that `predict` filled in,
+and a learner that has several ways to play a round was asked for the one that was drawn from
+(`belated.learners.branches`).
 """
 
 from abc import ABC, abstractmethod
@@ -196,6 +198,7 @@ class Learner(ABC):
     origin: ClassVar[Origin] = Origin.OURS  # of the constants in the guarantee
     source: ClassVar[str]
     play_width: ClassVar[int] = 2
+    has_branches: ClassVar[bool] = False  # see belated.learners.branches
     can_change_arms: ClassVar[bool] = False  # see with_arms
     # Whether arms may be left out of a draw. They may where what is known of an arm comes from its
     # own plays only; elsewhere an arm that could not be drawn would count as one without loss.

@@ -25,6 +25,7 @@ from belated.compiled.ask_tell import (
     make_workspace,
 )
 from belated.compiled.dispatch import NO_ARM, NOT_TOLD
+from belated.learners.branches import ANY, ASKED, TAKEN
 from belated.learners.contract import Learner
 from belated.learners.states import copied, copy_into
 from belated.types import Need, Setting
@@ -119,15 +120,31 @@ class Driver:
         q: Floats = self._prediction.q
         return q
 
+    def branch(self) -> int | None:
+        """In which way the coming round is played; None if the learner has only one."""
+        if not self.learner.has_branches:
+            return None
+        self.weights()
+        return int(self._prediction.info.branch[TAKEN])
+
     def play(
-        self, arm: int = NO_ARM, delay: float = np.nan, probability: float | None = None
+        self,
+        arm: int = NO_ARM,
+        delay: float = np.nan,
+        probability: float | None = None,
+        branch: int | None = None,
     ) -> Floats:
         """Play the round; returns what was in force, a row for each loss that will be told.
 
         `probability` is given if another program drew the arm. It replaces the learner's own weight
         of the arm, since a loss must be divided by the probability with which its arm was drawn.
+        `branch` is given with it, if the learner has several: the round is played in this way, even
+        if the present state would choose another.
         """
         weights = self.weights()
+        if branch is not None and branch != self.branch():
+            self._ask_for(branch)
+            weights = self.weights()
         if probability is not None:
             weights[arm] = probability
         self._plays.fill(delay)
@@ -138,9 +155,15 @@ class Driver:
             copy_into(self._handed_out.info, self._prediction.info)
             self._handed_out = None
         self.rounds += 1
-        self._stands = False
+        self._ask_for(ANY)
         self._make_room()
         return plays
+
+    def _ask_for(self, branch: int) -> None:
+        """Let the coming rounds be predicted for a branch, or for the learner's own choice."""
+        if self.learner.has_branches:
+            self._prediction.info.branch[ASKED] = branch
+        self._stands = False
 
     def tell(self, play: Floats, arm: int, loss: float, missing: int = NOT_TOLD) -> None:
         """Report a loss that has arrived; `play` is the row that its round returned for its arm."""

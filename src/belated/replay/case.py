@@ -137,7 +137,7 @@ def _listed(words: Any) -> str:
 
 
 def _promise(content: Mapping[str, Any]) -> int | None:
-    """The number rho_star; it may be null for a repaired learner, which needs no promise."""
-    if content.get("variant") == "repaired" and content.get("rho_star", 0) is None:
+    """The number rho_star; a repaired learner needs none, so it may be null or left out."""
+    if content.get("variant") == "repaired" and content.get("rho_star") is None:
         return None
     return whole_number(content, "rho_star", 0)

@@ -70,6 +70,10 @@ def replay_log(
     There is a column for each arm that ever exists, which is 0 while the arm is absent. The
     learner's estimates use the probabilities of the log.
     """
+    if learner.takes_advice:
+        raise ValueError(
+            f"learner is {learner.name!r} with policies; a log has no advice, so leave policies out"
+        )
     course = LogReplay(log, learner)
     weights = np.zeros((len(log.rounds), len(log.arms)))
     coming: dict[int, list[Any]] = {}

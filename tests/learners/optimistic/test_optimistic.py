@@ -1,5 +1,6 @@
 """AdaHedge, AdaHedgeD, DUB, DORM and DORM+: q_t against literal twins and the authors' code."""
 
+import math
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -11,7 +12,7 @@ from belated.arrays import Counts, Floats
 from belated.environments.environment import Environment
 from belated.environments.in_memory import GivenDelays, GivenLosses
 from belated.environments.missing import NEVER
-from belated.learners.contract import Learner
+from belated.learners.contract import Facts, Learner
 from belated.learners.driver import driver_for
 from belated.learners.experts.adahedge import AdaHedge
 from belated.learners.optimistic.adahedged import AdaHedgeD
@@ -153,6 +154,47 @@ def test_golden_numbers(name: str, hint: str, last: tuple[float, ...], loss: flo
     found = weights(made(name, 3, hint), GOLDEN, np.full((12, 3), 2))
     np.testing.assert_allclose(found[-1], last, rtol=0, atol=6e-11)
     assert (found * GOLDEN).sum() == pytest.approx(loss, rel=0, abs=6e-11)
+
+
+def test_golden_numbers_of_adahedge() -> None:
+    """The weights in the example of a port of the authors' program."""
+    losses = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    found = weights(made("adahedge", 2), losses, np.zeros((4, 2), dtype=np.int64))
+    np.testing.assert_allclose(found[:, 0], [0.5, 0.2, 0.0848027, 0.255116], rtol=0, atol=6e-7)
+
+
+def test_the_bound_of_adahedge_holds_step_by_step() -> None:
+    """Regret <= 2 Delta <= 2 sqrt(V ln K) + (4/3) ln K + 2, and that is below the bound told."""
+    for seed in range(8):
+        arms = 2 + seed % 3
+        losses, _ = random_game(seed, arms, 120)
+        losses = losses if seed % 2 else np.round(losses)
+        found = weights(made("adahedge", arms), losses, np.zeros((120, arms), dtype=np.int64))
+        means = (found * losses).sum(axis=1)
+        spread = (found * losses**2).sum() - (means**2).sum()
+        regret, gaps = means.sum() - losses.sum(axis=0).min(), gaps_of(losses)
+        proven = 2 * math.sqrt(spread * math.log(arms)) + 4 / 3 * math.log(arms) + 2
+        facts = Facts(arms=arms, rounds=120, most_missing=0, total_delay=0, best_loss=0.0)
+        assert regret <= 2 * gaps + 1e-9
+        assert 2 * gaps <= proven + 1e-9
+        assert proven <= made("adahedge", arms).bound(facts) + 1e-9
+
+
+def gaps_of(losses: Floats) -> float:
+    """Delta of AdaHedge, by its definition: the sum of <q, l> less the mix losses."""
+    log_arms, total, gaps = math.log(losses.shape[1]), np.zeros(losses.shape[1]), 0.0
+    for row in losses:
+        if gaps == 0.0:  # the leaders, at an infinite rate
+            q = (total == total.min()) / (total == total.min()).sum()
+            mix = (total + row).min() - total.min()
+        else:
+            eta = log_arms / gaps
+            q = np.exp(-eta * (total - total.min()))
+            q /= q.sum()
+            mix = -math.log(float(q @ np.exp(-eta * row))) / eta
+        gaps += max(0.0, float(q @ row) - mix)
+        total = total + row
+    return gaps
 
 
 def test_the_golden_numbers_of_dub_tell_its_window() -> None:

@@ -51,7 +51,7 @@ def test_a_decision_comes_back_as_it_was(store: Store) -> None:
     """Every field of a decision survives, and so does every field of its outcome."""
     first = Decision(
         "t1", "ads", 7, "green", 0.1 + 0.2, {"red": 1 / 3, "green": 2 / 3}, "p-9", 1.5, "k", "d",
-        99.5, 12,
+        99.5, 12, 1,
     )  # fmt: skip
     outcome = Outcome("t1", "green", "told", 1 / 7, 3.25, 4, -12.5)
     assert store.append([first], []).decisions == [(first, True, True)]

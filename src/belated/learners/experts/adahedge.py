@@ -3,6 +3,14 @@
 The learning rate falls with the mixability gaps of the learner's own plays, so it stays high on
 easy losses. The algorithm ignores delays: it learns from whole rounds, in the order of play, when
 their losses have arrived.
+
+Its bound without delays, for losses in [0, 1]: let delta_t be the mixability gaps, Delta their sum
+and v_t the variance of l_t under q_t. Mix losses add up to at most L(i) + ln K/eta_T, since rates
+never rise, so the regret is at most Delta_T + ln K/eta_T = Delta_T + Delta_(T-1) <= 2 Delta_T. By
+Bernstein, delta_t <= v_t (e^eta - eta - 1)/eta, hence delta_t (1/eta - 1/3) <= v_t/2: for eta >= 3
+the left side is not positive, and below that (e^eta - eta - 1)(1 - eta/3) <= eta^2/2. So Delta_T^2,
+the sum of delta_t^2 + 2 delta_t ln K/eta_t, is at most V ln K + (1 + (2/3) ln K) Delta_T, and
+2 Delta_T is at most 2 sqrt(V ln K) + (4/3) ln K + 2.
 """
 
 import math
@@ -13,7 +21,7 @@ import numpy as np
 
 from belated.arrays import Floats
 from belated.compiled.kernels import compiled
-from belated.learners.contract import Learner, Prediction, Verbs
+from belated.learners.contract import Facts, Learner, Prediction, Verbs
 from belated.learners.whole_rounds import (
     LOSS,
     ROUND,
@@ -95,12 +103,14 @@ class AdaHedge(Learner):
     setting: ClassVar[Setting] = Setting.FULL_INFORMATION
     deliveries: ClassVar[tuple[Delivery, ...]] = ("in order",)
     guarantee: ClassVar[str] = (
-        "regret at most sqrt(V ln K) + (4/3) ln K + 2 without delays, where V sums the variances "
+        "regret at most 2 sqrt(V ln K) + (4/3) ln K + 2 without delays, where V sums the variances "
         "of l_t under q_t; none with delays"
     )
     covers: ClassVar[Covers] = Covers.NO_DELAY
-    origin: ClassVar[Origin] = Origin.MEMORY
-    source: ClassVar[str] = "de Rooij et al. 2014, from memory"
+    origin: ClassVar[Origin] = Origin.DERIVED
+    source: ClassVar[str] = (
+        "de Rooij et al. 2014, steps read in a port of their program; the bound is derived"
+    )
     play_width: ClassVar[int] = WIDTH
     state: ClassVar[type] = AdaHedgeState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
@@ -111,6 +121,11 @@ class AdaHedge(Learner):
             temperature=np.zeros(1),
             following=np.full(self.arms, 1.0 / self.arms),
         )
+
+    def bound(self, facts: Facts) -> float:
+        """The bound for the largest V there is: the variance of losses in [0, 1] is at most 1/4."""
+        log_arms = math.log(facts.arms)
+        return math.sqrt(facts.rounds * log_arms) + 4.0 / 3.0 * log_arms + 2.0
 
     def losses(self, state: AdaHedgeState) -> Floats:
         return state.rounds.losses[:, np.newaxis]

@@ -14,7 +14,7 @@ loss that arrives later scores the frozen forecasts and is added to its arm.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ import numpy as np
 from belated.arrays import Counts, Floats
 from belated.checks import LossRange, as_number
 from belated.compiled.kernels import compiled
+from belated.learners.branches import TAKEN, free_choice, take_branch
 from belated.learners.contract import UNIT, Learner, Prediction, Verbs
 from belated.learners.paper import concealed
 from belated.learners.paper.concealed import DIVISOR, WEIGHT, ConcealedInfo, ConcealedState
@@ -45,9 +46,11 @@ from belated.learners.practical.memories import (
 )
 from belated.learners.practical.silence import (
     ENDED,
+    NO_MEANING,
     Silence,
     end_silence,
     follow,
+    has_meaning,
     judge_silence,
     nothing_heard,
     weigh_silence,
@@ -58,7 +61,10 @@ from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.lanes import total
 from belated.types import Covers, Setting
 
-ROUND, EVIDENCE, FORECASTS = range(2, 5)  # the columns of a play after those of the fallback's
+ROUND, EVIDENCE, LONG_FORECAST, SHORT_FORECAST, WIDTH = range(
+    2, 7
+)  # the columns of a play after those of the fallback's
+TRUSTED, BY_FALLBACK = range(2)  # the branches: how a round is played
 PRIOR = 1.0  # how many losses of the mean over all arms an arm starts with
 LEAST = 1e-9  # a mean is taken to be at least this far from 0 and from 1
 NARROWEST = 1e-3  # the least variance of losses, compared to coins
@@ -91,12 +97,13 @@ class Variance(NamedTuple):
 
 
 class PracticalBanditOptions(NamedTuple):
-    """The learner's options; `certified` is 1 if rounds above the budget go to the fallback."""
+    """The learner's options, as numbers; those that are True or False are 1 or 0."""
 
     spread: Floats
     beta: Floats
     exploration: Floats
     certified: Floats
+    forgets: Floats
 
 
 class PracticalBanditState(NamedTuple):
@@ -115,9 +122,9 @@ class PracticalBanditState(NamedTuple):
 
 
 class PracticalBanditInfo(NamedTuple):
-    """Whether the round is trusted, its budget, and the info of the fallback in its rounds."""
+    """Which branch plays the round, the budget of trust, and the info of the fallback's rounds."""
 
-    trusted: Counts
+    branch: Counts
     budget: Floats
     unlikeliness: Floats
     fallback: ConcealedInfo
@@ -129,8 +136,8 @@ def predict(state: PracticalBanditState, prediction: Prediction) -> None:
     info, round_ = prediction.info, state.round[0]
     budget = trust_budget(state.account, state.options.beta[0], round_)
     trusted = state.options.certified[0] == 0.0 or is_certified(state.account, budget)
-    info.budget[0], info.trusted[0] = budget, 1 if trusted else 0
-    if trusted:
+    info.budget[0] = budget
+    if take_branch(info.branch, TRUSTED if trusted else BY_FALLBACK) == TRUSTED:
         fill_unlikeliness(state.estimates, info.unlikeliness)
         scale = narrowness(state.variance) * state.options.spread[0] ** 2
         weigh_exponentially(info.unlikeliness, 1.0 / scale, prediction.q)
@@ -159,14 +166,15 @@ def fill_unlikeliness(estimates: Estimates, result: Floats) -> None:
 def narrowness(variance: Variance) -> float:
     """Return the variance of losses within arms, divided by that of coins of the same means."""
     coins = 1.0 + variance.losses[0] - variance.explained[0]
-    return min(1.0, max(NARROWEST, (1.0 + variance.squares[0] - variance.explained[0]) / coins))
+    ratio = (1.0 + variance.squares[0] - variance.explained[0]) / coins
+    return float(min(1.0, max(NARROWEST, ratio)))
 
 
 @compiled
 def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays: Floats) -> None:
     """Play the round: freeze the probability and the forecasts, and let the round pass."""
     info, round_, memories = prediction.info, state.round[0], state.memories
-    trusted = info.trusted[0] == 1
+    trusted = info.branch[TAKEN] == TRUSTED
     begin_round(state.account, trusted)
     if trusted:
         plays[0, DIVISOR], plays[0, WEIGHT] = prediction.q[arm], 0.0
@@ -177,7 +185,8 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
     state.outstanding[arm] += 1
     state.round[0] += 1
     follow(state.silence, arm, round_)
-    changed = next_round(memories, math.isnan(state.silence.meaning[0]))
+    may_forget = state.options.forgets[0] == 1.0 and not has_meaning(state.silence)
+    changed = next_round(memories, may_forget)
     pool(state)
     if round_ >= state.next_refresh[0]:
         refresh_silence(state)
@@ -192,9 +201,9 @@ def freeze_forecasts(state: PracticalBanditState, arm: int, plays: Floats) -> No
     Plays that are made on the same few losses share their errors: with n losses told of the arm and
     p plays outstanding the play counts (n + 1)/(n + 1 + p), more if losses vary less than coins.
     """
-    for k in range(state.memories.fresh.shape[0]):
+    for k in range(MEMORIES):
         sum_, count = remembered(state, k, arm)
-        plays[0, FORECASTS + k] = (PRIOR * state.estimates.pooled[k] + sum_) / (PRIOR + count)
+        plays[0, LONG_FORECAST + k] = (PRIOR * state.estimates.pooled[k] + sum_) / (PRIOR + count)
     told = 1.0 + state.memories.weights[0, arm]
     share = told / (told + state.outstanding[arm])
     plays[0, EVIDENCE] = share / narrowness(state.variance)
@@ -203,10 +212,9 @@ def freeze_forecasts(state: PracticalBanditState, arm: int, plays: Floats) -> No
 @compiled
 def remembered(state: PracticalBanditState, k: int, arm: int) -> tuple[float, float]:
     """Return the sum and the number of an arm's losses in a memory, with what silence counts as."""
-    fresh, silence = state.memories.fresh[k], state.silence
-    sum_ = state.memories.sums[k, arm] / fresh + max(0.0, silence.sums[arm])
-    count = state.memories.weights[k, arm] / fresh + max(0.0, silence.counts[arm])
-    return sum_, count
+    fresh, silent = state.memories.fresh[k], max(0.0, state.silence.counts[arm])
+    sum_ = state.memories.sums[k, arm] / fresh + silent * state.silence.meaning[0]
+    return sum_, state.memories.weights[k, arm] / fresh + silent
 
 
 @compiled
@@ -231,12 +239,12 @@ def estimate_all(state: PracticalBanditState) -> None:
 @compiled
 def pool(state: PracticalBanditState) -> None:
     """Compute the mean loss over all arms again, in each memory; it starts as 1/2."""
-    memories, sum_, count = state.memories, total(state.silence.sums), total(state.silence.counts)
-    for k in range(memories.fresh.shape[0]):
-        losses = 0.5 + sum_ + memories.all_sums[k] / memories.fresh[k]
-        state.estimates.pooled[k] = losses / (
-            1.0 + count + memories.all_weights[k] / memories.fresh[k]
-        )
+    memories, silent = state.memories, total(state.silence.counts)
+    for k in range(MEMORIES):
+        losses = 0.5 + silent * state.silence.meaning[0]
+        losses += memories.all_sums[k] / memories.fresh[k]
+        count = 1.0 + silent + memories.all_weights[k] / memories.fresh[k]
+        state.estimates.pooled[k] = losses / count
 
 
 @compiled
@@ -274,8 +282,8 @@ def observe(state: PracticalBanditState, play: Floats, arm: int, loss: float, mi
     else:
         tell_trusted(state.account, arm, loss, play[DIVISOR])
     memories, variance = state.memories, state.variance
-    if math.isnan(state.silence.meaning[0]):
-        score(memories, loss, play[FORECASTS:], play[EVIDENCE])
+    if not has_meaning(state.silence):
+        score(memories, loss, play[LONG_FORECAST], play[SHORT_FORECAST], play[EVIDENCE])
     before = explained(memories, arm)
     remember(memories, arm, loss)
     variance.losses[0] += loss
@@ -295,15 +303,17 @@ def explained(memories: Memories, arm: int) -> float:
 class PracticalBandit(Learner):
     """The practical bandit, which needs no prior knowledge.
 
-    `default_loss` is what a play that never reports has lost, if that is known. With `certified`,
-    Theorem 4 bounds the regret: rounds above the budget beta sqrt(K t), plus the most outstanding
-    plays, go to a repaired concealed bandit. `exploration` is the c of the exploration that keeps
-    the account within the budget. `spread` scales the standard deviations of the estimates, and
-    `forgets` says whether there are memories that forget.
+    `default_loss` is what a play that never reports has lost, if that is known. If it is
+    `certified`, Theorem 4 bounds the regret: rounds above the budget beta sqrt(K t), plus the most
+    outstanding plays, go to a repaired concealed bandit. It is by default, unless there is a
+    default loss: the account of the theorem knows told losses only, and could not trust an arm that
+    is rightly given up because it never reports. `exploration` is the c of the exploration that
+    keeps the account within the budget. `spread` scales the standard deviations of the estimates,
+    and `forgets` says whether the memory that forgets may be used.
     """
 
     default_loss: float | None = None
-    certified: bool = True
+    certified: bool | None = None
     spread: float = 0.4
     beta: float = 5.0
     exploration: float = 0.3
@@ -317,7 +327,8 @@ class PracticalBandit(Learner):
     )
     covers: ClassVar[Covers] = Covers.NOTHING
     source: ClassVar[str] = "ours"
-    play_width: ClassVar[int] = FORECASTS + MEMORIES
+    play_width: ClassVar[int] = WIDTH
+    has_branches: ClassVar[bool] = True
     can_change_arms: ClassVar[bool] = True
     can_leave_arms_out: ClassVar[bool] = True
     state: ClassVar[type] = PracticalBanditState
@@ -338,23 +349,23 @@ class PracticalBandit(Learner):
             object.__setattr__(self, option, number)
 
     @property
-    def row_width(self) -> int:
-        return FORECASTS + (MEMORIES if self.forgets else 1)
+    def is_certified(self) -> bool:
+        """Whether Theorem 4 bounds the regret."""
+        return self.default_loss is None if self.certified is None else bool(self.certified)
 
     def _fallback(self) -> concealed.Concealed:
         return concealed.Concealed(self.arms, variant="repaired")
 
     def start(self) -> PracticalBanditState:
-        given = (self.spread, self.beta, self.exploration, bool(self.certified))
-        memories = nothing_remembered(self.arms, bool(self.forgets))
-        estimates = Estimates(*np.zeros((3, self.arms)), pooled=np.zeros(memories.fresh.shape))
+        given = (self.spread, self.beta, self.exploration, self.is_certified, bool(self.forgets))
+        means, counts, entropies = np.zeros((3, self.arms))
         state = PracticalBanditState(
             round=np.ones(1, dtype=np.int64),
             next_refresh=np.ones(1, dtype=np.int64),
             outstanding=np.zeros(self.arms, dtype=np.int64),
-            estimates=estimates,
+            estimates=Estimates(means, counts, entropies, pooled=np.zeros(MEMORIES)),
             variance=Variance(*np.zeros((3, 1))),
-            memories=memories,
+            memories=nothing_remembered(self.arms),
             silence=nothing_heard(self.arms, self.default_loss),
             account=no_trusted_plays(self.arms),
             fallback=self._fallback().start(),
@@ -383,7 +394,6 @@ class PracticalBandit(Learner):
         silence = other.silence._replace(
             followed_arm=np.array([places.get(int(arm), 0) for arm in arms], dtype=np.int64),
             followed_bin=np.where(stays, before.followed_bin, ENDED),
-            followed_loss=before.followed_loss.copy(),
         )
         other = other._replace(
             silence=silence,
@@ -402,20 +412,22 @@ class PracticalBandit(Learner):
 
     def concern(self, state: PracticalBanditState, bounds: LossRange = UNIT) -> str | None:
         """Say that all losses told so far are alike, and nobody declared what silence means."""
-        silence, memories = state.silence, state.memories
-        meaning, told = float(silence.meaning[0]), float(memories.all_weights[0])
-        if not math.isnan(silence.default_loss[0]) or math.isnan(meaning):
+        silence = state.silence
+        number, lowest, highest = silence.told.tolist()
+        is_guessed = silence.default_loss[0] == NO_MEANING and has_meaning(silence)
+        if not is_guessed or lowest != highest or state.outstanding.sum() == 0:
             return None
-        if memories.all_sums[0] != told * (1.0 - meaning) or state.outstanding.sum() == 0:
-            return None
-        alike, silent = bounds.loss_of(1.0 - meaning), bounds.loss_of(meaning)
         return (
-            f"all {told:.0f} losses told so far are {alike:g}; silence is taken to mean a loss of "
-            f"{silent:g}; set default_loss to say what it means"
+            f"all {number:.0f} losses told so far are {bounds.loss_of(lowest):g}; silence is taken "
+            f"to mean a loss of {bounds.loss_of(1.0 - lowest):g}; set default_loss to say what it "
+            "means"
         )
 
     def declare_silence(self, state: PracticalBanditState, default_loss: float | None) -> None:
-        state.silence.default_loss[0] = math.nan if default_loss is None else default_loss
+        """From now on act as if the learner had been made with this default loss."""
+        other = replace(self, default_loss=default_loss)
+        state.silence.default_loss[0] = NO_MEANING if default_loss is None else default_loss
+        state.options.certified[0] = float(other.is_certified)
         refresh_silence(state)
 
     def losses(self, state: PracticalBanditState) -> Floats:
@@ -424,7 +436,7 @@ class PracticalBandit(Learner):
 
     def blank(self) -> Prediction:
         info = PracticalBanditInfo(
-            trusted=np.zeros(1, dtype=np.int64),
+            branch=free_choice(),
             budget=np.zeros(1),
             unlikeliness=np.zeros(self.arms),
             fallback=ConcealedInfo.blank(self.arms),

@@ -1,12 +1,11 @@
-"""What silence says: pending plays as observations of fractional weight, learned from the delays.
+"""What silence means: pending plays as observations of fractional weight, by how late reports come.
 
-Every play is looked at when its age doubles: it was told in the time since the last look, or it is
-still silent. So the learner knows, for each arm and for low and high losses apart, how likely a
-report comes at which age. If high losses take longer than low ones, a pending play is evidence of a
-high loss, and counts as one with the weight that gives the likelihood of the silence the right
-slope; if both take equally long, silence says nothing. With a declared default loss, a play that
-never reports has that loss. If at least ONE_SIDED reports came and all are alike, 0 or 1, silence
-is taken to mean the other.
+Where silence has a meaning, such as "no sale" with a loss of 1, a play that has not reported for
+long is likely one of those that never do. Every play is looked at when its age doubles, so the
+learner knows of each arm how many of its reports come by which age, and a pending play counts as
+much as the reports that are still to come leave open. The meaning is declared as the default loss;
+or else, if at least ONE_SIDED plays have reported and all losses were 0, or all 1, it is the other.
+Without a meaning silence says nothing, and pending plays count for nothing.
 """
 
 import math
@@ -16,61 +15,60 @@ import numpy as np
 
 from belated.arrays import Floats
 from belated.compiled.kernels import compiled
-from belated.learners.states import ArmFloats, FreshCounts, FreshFloats
+from belated.learners.states import ArmFloats, FreshCounts
 
 BINS = 14  # ages 1, 2 to 3, 4 to 7, ...; the last has no end
 LAST = BINS - 1
 MOST_FOLLOWED = 2**LAST  # plays that are followed until their age is in the last bin
 SHARED = 10.0  # how many plays of all arms the delays of one arm are mixed with
 ONE_SIDED = 10.0
-LEAST_LOST = 0.02  # the least share of plays that is taken to be lost for good
-LEAST_CHANCE = 0.01  # a loss is taken to be 0 or 1 with at least this chance
+LEAST_CHANCE = 0.01  # the least chance that a play is of the silent kind, or of the other
 SILENT, ENDED = -1, -2  # instead of the bin in which a followed play was told
+NO_MEANING = -1.0  # instead of the loss that silence means
 
 
 class Silence(NamedTuple):
-    """The plays that are followed, the reports by age, and what pending plays count as.
+    """The plays that are followed, their reports by age, and what pending plays count as.
 
-    The arm, bin and loss of the play of round s are at s modulo the length. For each bin and arm,
-    `pending` has the number of silent plays of such an age, `reached` how many were silent when
-    their age reached the bin and have passed it since, and `reports` how many of those were told in
-    it, as a low and as a high loss. A pending play counts as `weight` observations with the sum
-    `imputed`; `counts` and `sums` add this up. `meaning` is what silence is taken to mean, or NaN.
+    The arm of the play of round s, and the bin in which it was told, are at s modulo the length.
+    For each bin and arm, `pending` has the number of silent plays of such an age, `reached` how
+    many were silent when they came to the bin and have passed it since, and `reports` how many of
+    those were told in it. A pending play counts as `weight` observations of `meaning`, and all of
+    an arm as `counts`. `told` has the number of losses, their sum, and the least and the largest.
     """
 
     followed_arm: FreshCounts
     followed_bin: FreshCounts
-    followed_loss: FreshFloats
     pending: ArmFloats
     reached: ArmFloats
     reports: ArmFloats
     all_reached: Floats
     all_reports: Floats
     weight: ArmFloats
-    imputed: ArmFloats
     counts: ArmFloats
-    sums: ArmFloats
+    told: Floats
     default_loss: Floats
     meaning: Floats
+
+
+NUMBER, LOWEST, HIGHEST = range(3)
 
 
 def nothing_heard(arms: int, default_loss: float | None) -> Silence:
     """Make the record before the first round."""
     by_bin = (BINS, arms)
-    declared = math.nan if default_loss is None else default_loss
+    declared = NO_MEANING if default_loss is None else default_loss
     return Silence(
         followed_arm=np.zeros(1, dtype=np.int64),
         followed_bin=np.full(1, ENDED, dtype=np.int64),
-        followed_loss=np.zeros(1),
         pending=np.zeros(by_bin),
         reached=np.zeros(by_bin),
-        reports=np.zeros((2, *by_bin)),
+        reports=np.zeros(by_bin),
         all_reached=np.zeros(BINS),
-        all_reports=np.zeros((2, BINS)),
+        all_reports=np.zeros(BINS),
         weight=np.zeros(by_bin),
-        imputed=np.zeros(by_bin),
         counts=np.zeros(arms),
-        sums=np.zeros(arms),
+        told=np.array([0.0, 1.0, 0.0]),
         default_loss=np.full(1, declared),
         meaning=np.full(1, declared),
     )
@@ -91,30 +89,23 @@ def count_pending(silence: Silence, bin_: int, arm: int, number: float) -> None:
     """Count so many more pending plays of an arm in a bin, and what they count as."""
     silence.pending[bin_, arm] += number
     silence.counts[arm] += number * silence.weight[bin_, arm]
-    silence.sums[arm] += number * silence.imputed[bin_, arm]
 
 
 @compiled
-def count_passed(silence: Silence, bin_: int, arm: int) -> None:
-    """Count a play that was silent when its age reached a bin."""
-    silence.reached[bin_, arm] += 1.0
-    silence.all_reached[bin_] += 1.0
-
-
-@compiled
-def count_report(silence: Silence, bin_: int, arm: int, loss: float) -> None:
-    """Count a report that came in a bin, as a part of a low and a part of a high loss."""
-    for high in range(2):
-        part = loss if high == 1 else 1.0 - loss
-        silence.reports[high, bin_, arm] += part
-        silence.all_reports[high, bin_] += part
+def count_look(silence: Silence, bin_: int, arm: int, report: float) -> None:
+    """Count a play that was silent when it came to a bin, and whether it reported there."""
+    silence.reached[bin_, arm] += 1.0 - report if bin_ == LAST else 1.0
+    silence.all_reached[bin_] += 1.0 - report if bin_ == LAST else 1.0
+    silence.reports[bin_, arm] += report
+    silence.all_reports[bin_] += report
 
 
 @compiled
 def follow(silence: Silence, arm: int, round_: int) -> None:
     """Follow the play of a round, and look at all plays that have twice the age of the last look.
 
-    At the start of the next round their ages are 2, 4, 8 and so on.
+    At the start of the next round their ages are 2, 4, 8 and so on. The last bin has no end: plays
+    are counted as they come to it, and as they report.
     """
     size = silence.followed_arm.shape[0]
     silence.followed_arm[round_ % size] = arm
@@ -125,14 +116,13 @@ def follow(silence: Silence, arm: int, round_: int) -> None:
         place = (round_ + 1 - age) % size
         other, told = silence.followed_arm[place], silence.followed_bin[place]
         if told == SILENT:
-            count_passed(silence, passed, other)
+            count_look(silence, passed, other, 0.0)
             count_pending(silence, passed, other, -1.0)
             count_pending(silence, passed + 1, other, 1.0)
-            if passed + 1 == LAST:  # it has no end, so nothing would be counted later
-                count_passed(silence, LAST, other)
+            if passed + 1 == LAST:
+                count_look(silence, LAST, other, 0.0)
         elif told == passed:
-            count_passed(silence, passed, other)
-            count_report(silence, passed, other, silence.followed_loss[place])
+            count_look(silence, passed, other, 1.0)
         age *= 2
         passed += 1
 
@@ -140,95 +130,76 @@ def follow(silence: Silence, arm: int, round_: int) -> None:
 @compiled
 def end_silence(silence: Silence, arm: int, played: int, now: int, loss: float) -> None:
     """End the silence of a play with its loss, or with NaN if it was withdrawn."""
-    size, bin_ = silence.followed_arm.shape[0], age_bin(now - played)
+    size, bin_, told = silence.followed_arm.shape[0], age_bin(now - played), not math.isnan(loss)
     count_pending(silence, bin_, arm, -1.0)
-    told = not math.isnan(loss)
+    if told:
+        silence.told[NUMBER] += 1.0
+        silence.told[LOWEST] = min(silence.told[LOWEST], loss)
+        silence.told[HIGHEST] = max(silence.told[HIGHEST], loss)
     if bin_ == LAST and told:
-        count_report(silence, LAST, arm, loss)
+        count_look(silence, LAST, arm, 1.0)
     elif now - played <= size:
         silence.followed_bin[played % size] = bin_ if told else ENDED
-        silence.followed_loss[played % size] = loss if told else 0.0
 
 
 @compiled
-def hazard(silence: Silence, high: int, bin_: int, arm: int) -> float:
-    """Return the chance that a silent play of an arm is told in a bin, as a low or high loss."""
-    shared = 0.0
-    if silence.all_reached[bin_] > 0.0:
-        shared = silence.all_reports[high, bin_] / silence.all_reached[bin_]
-    reports = silence.reports[high, bin_, arm] + SHARED * shared
-    return float(reports / (silence.reached[bin_, arm] + SHARED))
+def has_meaning(silence: Silence) -> bool:
+    """Whether silence means a loss, so that pending plays count."""
+    return bool(silence.meaning[0] != NO_MEANING)
 
 
 @compiled
 def judge_silence(silence: Silence) -> None:
     """Decide what silence means: what was declared, or the opposite of reports that are alike."""
-    low, high = 0.0, 0.0
-    for bin_ in range(BINS):
-        low += silence.all_reports[0, bin_]
-        high += silence.all_reports[1, bin_]
     silence.meaning[0] = silence.default_loss[0]
-    if math.isnan(silence.default_loss[0]):
-        if low >= ONE_SIDED and high == 0.0:
+    if silence.default_loss[0] == NO_MEANING and silence.told[NUMBER] >= ONE_SIDED:
+        if silence.told[HIGHEST] == 0.0:
             silence.meaning[0] = 1.0
-        elif high >= ONE_SIDED and low == 0.0:
+        elif silence.told[LOWEST] == 1.0:
             silence.meaning[0] = 0.0
 
 
 @compiled
-def weigh_silence(silence: Silence, arm: int, mean: float) -> None:
-    """Compute what a pending play of an arm with this mean loss counts as, at each age."""
-    silent, low, high = 1.0, 0.0, 0.0  # the chances to be silent still, and to have been told
-    for bin_ in range(BINS):
-        low += silent * hazard(silence, 0, bin_, arm)
-        high += silent * hazard(silence, 1, bin_, arm)
-        silent = max(0.0, 1.0 - low - high)
-    lost, chance = max(silent, LEAST_LOST), min(max(mean, LEAST_CHANCE), 1.0 - LEAST_CHANCE)
-    silence.counts[arm], silence.sums[arm] = 0.0, 0.0
-    silent, low_now, high_now = 1.0, 0.0, 0.0
-    for bin_ in range(BINS):
-        low_told = silent * hazard(silence, 0, bin_, arm)
-        high_told = silent * hazard(silence, 1, bin_, arm)
-        # The chances that a low and a high loss is silent in the middle of the bin, if it comes.
-        low_silent = 1.0 - (low_now + 0.5 * low_told) / low if low > 0.0 else 1.0
-        high_silent = 1.0 - (high_now + 0.5 * high_told) / high if high > 0.0 else 1.0
-        low_now += low_told
-        high_now += high_told
-        silent = max(0.0, 1.0 - low_now - high_now)
-        set_weight(silence, bin_, arm, chance, lost, max(0.0, low_silent), max(0.0, high_silent))
-        pending = silence.pending[bin_, arm]
-        silence.counts[arm] += pending * silence.weight[bin_, arm]
-        silence.sums[arm] += pending * silence.imputed[bin_, arm]
+def hazard(silence: Silence, bin_: int, arm: int) -> float:
+    """Return the chance that a play of an arm that is silent when it comes to a bin reports in it.
+
+    The arm's own reports are mixed with those of SHARED plays of all arms.
+    """
+    shared = 0.0
+    if silence.all_reached[bin_] > 0.0:
+        shared = silence.all_reports[bin_] / silence.all_reached[bin_]
+    return float(
+        (silence.reports[bin_, arm] + SHARED * shared) / (silence.reached[bin_, arm] + SHARED)
+    )
 
 
 @compiled
-def set_weight(
-    silence: Silence, bin_: int, arm: int, mean: float, lost: float, low: float, high: float
-) -> None:
-    """Set the weight and the loss of a silent play, from how likely low and high losses are silent.
+def weigh_silence(silence: Silence, arm: int, mean: float) -> None:
+    """Compute what a pending play of an arm with this mean loss counts as, at each age.
 
-    The likelihood of silence, (1 - m) G_0 + m G_1, has the slope in m of an observation of a high
-    loss with weight m (G_1 - G_0) over that likelihood, or of a low one if G_0 is larger. A share
-    `lost` of both never comes; if the default is 0 or 1, all losses that do not come are of that
-    kind, and if it is another, the play counts as one with that loss once it should have come.
+    Let G be the chance that a report is still to come at an age, if it comes at all, and c the
+    chance that a play is of the kind that never reports: the mean loss if silence means a loss of
+    1. Then the plays that count are on average as many as those that would have reported,
+    whatever their kind, if a pending play counts as c (1 - G)/(c + (1 - c) G) of a play.
     """
-    meaning = silence.meaning[0]
-    if math.isnan(meaning):
-        low, high = lost + (1.0 - lost) * low, lost + (1.0 - lost) * high
-    elif meaning == 1.0:
-        high = 1.0
-    elif meaning == 0.0:
-        low = 1.0
-    likelihood = (1.0 - mean) * low + mean * high
-    weight, loss = 0.0, 1.0
-    if 0.0 < meaning < 1.0:
-        weight, loss = 1.0 - likelihood, meaning
-    elif high >= low and likelihood > 0.0:
-        weight = mean * (high - low) / likelihood
-    elif likelihood > 0.0:
-        weight, loss = (1.0 - mean) * (low - high) / likelihood, 0.0
-    silence.weight[bin_, arm] = weight
-    silence.imputed[bin_, arm] = weight * loss
+    silent_at_last = 1.0
+    for bin_ in range(BINS):
+        silent_at_last *= max(0.0, 1.0 - hazard(silence, bin_, arm))
+    meaning, kind, silent = silence.meaning[0], 1.0, 1.0
+    if meaning == 0.0 or meaning == 1.0:
+        kind = mean if meaning == 1.0 else 1.0 - mean
+        kind = min(max(kind, LEAST_CHANCE), 1.0 - LEAST_CHANCE)
+    silence.counts[arm] = 0.0
+    for bin_ in range(BINS):
+        passed = silent * max(0.0, 1.0 - hazard(silence, bin_, arm))
+        weight = 0.0
+        if silent_at_last < 1.0 and has_meaning(silence):
+            middle = 0.5 * (silent + passed)
+            to_come = (middle - silent_at_last) / (1.0 - silent_at_last)
+            weight = kind * (1.0 - to_come) / (kind + (1.0 - kind) * to_come)
+        silent = passed
+        silence.weight[bin_, arm] = weight
+        silence.counts[arm] += silence.pending[bin_, arm] * weight
 
 
 def with_room(silence: Silence, rounds: int) -> Silence:
@@ -242,5 +213,4 @@ def with_room(silence: Silence, rounds: int) -> Silence:
     return silence._replace(
         followed_arm=np.append(silence.followed_arm, np.zeros(more, dtype=np.int64)),
         followed_bin=np.append(silence.followed_bin, np.full(more, ENDED, dtype=np.int64)),
-        followed_loss=np.append(silence.followed_loss, np.zeros(more)),
     )

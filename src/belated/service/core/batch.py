@@ -234,6 +234,7 @@ class CommitBatch:
             digest=ask.digest if key is not None else None,
             expires_at=expires_at,
             expires_round=expires_round,
+            branch=replica.driver.branch(),
         )
         self._decision_places[decision.ticket] = len(self.decisions)
         self.decisions.append(decision)

@@ -159,7 +159,7 @@ class Replica:
         if arm == GONE:
             rows = np.zeros((1, self.learner.row_width))
         else:
-            rows = self.driver.play(arm, probability=decision.probability)
+            rows = self.driver.play(arm, probability=decision.probability, branch=decision.branch)
         in_force = rows if arm == NO_ARM else rows.tobytes()
         play = OpenPlay(
             self.round,

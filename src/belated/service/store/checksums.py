@@ -18,6 +18,8 @@ def checksum_of(record: Decision | Outcome | Note) -> int:
         numbers = (record.probability, record.at, record.expires_at)
         rest = (*record[:4], weights, record.state_version, record.key, record.digest)
         said = (*rest, record.expires_round, *map(plain, numbers))
+        if record.branch is not None:
+            said = (*said, record.branch)
     elif isinstance(record, Outcome):
         said = (*record[:3], record.missing, *map(plain, (record.loss, record.at, record.raw)))
     else:

@@ -68,6 +68,9 @@ STEPS: Sequence[Step] = (
         "create index journal_note_place on journal ({place}) where ticket is null",
         "{open_until}",
     ),
+    (  # in which way the learner played the round of a decision
+        "alter table journal add column branch bigint",
+    ),
 )
 
 

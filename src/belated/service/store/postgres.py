@@ -67,6 +67,7 @@ DECISION_TYPES = {
     "at": "float8",
     "expires_at": "float8",
     "expires_round": "bigint",
+    "branch": "bigint",
     "checksum": "bigint",
 }
 OUTCOME_TYPES = {
@@ -95,7 +96,7 @@ def given(record: type[Decision] | type[Outcome], types: Mapping[str, str]) -> s
 
 COLUMNS = """
 turn, seq, kind, problem, at, ticket, arm, round, probability, weights, state_version, key, digest,
-expires_at, expires_round, checksum"""
+expires_at, expires_round, branch, checksum"""
 
 # Rows are inserted in the order of their unique keys, so that two workers with the same keys wait
 # for each other in one direction and do not deadlock. Of a request with a key the first decision is
@@ -107,14 +108,16 @@ with given as materialized (
 ), firsts as (
   insert into journal ({COLUMNS})
   select {TURN}, seq, 'decided', problem, at, ticket, arm, round, probability, weights,
-    state_version, key, digest, expires_at, expires_round, checksum from given where is_first
+    state_version, key, digest, expires_at, expires_round, branch, checksum
+  from given where is_first
   order by problem, key, seq
   on conflict (problem, key) where key is not null do nothing
   returning *
 ), others as (
   insert into journal ({COLUMNS})
   select {TURN}, seq, 'decided', problem, at, ticket, arm, round, probability, weights,
-    state_version, key, digest, expires_at, expires_round, checksum from given where not is_first
+    state_version, key, digest, expires_at, expires_round, branch, checksum
+  from given where not is_first
     and (problem, split_part(key, E'\n', 1) || E'\n0') in (select problem, key from firsts)
   order by problem, key, seq
   on conflict (problem, key) where key is not null do nothing

@@ -61,13 +61,13 @@ def body_of(row: Sequence[Any]) -> Decision | Outcome | Note:
     """What a row of the journal says; ValueError or TypeError if it cannot be read."""
     (
         _, _, kind, problem, at, ticket, arm, round_, probability, weights, version, key,
-        digest, expires_at, expires_round, loss, missing, raw, payload, _,
+        digest, expires_at, expires_round, loss, missing, raw, payload, branch, _,
     ) = row  # fmt: skip
     if kind == DECIDED:
         shares = None if weights is None else object_in(weights)
         return Decision(
             ticket, problem, round_, arm, probability, shares, version, at, key, digest,
-            expires_at, expires_round,
+            expires_at, expires_round, branch,
         )  # fmt: skip
     if ticket is not None:
         return Outcome(ticket, arm, kind, loss, at, missing, raw)

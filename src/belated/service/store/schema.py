@@ -48,6 +48,7 @@ JOURNAL = Table(
     Column("missing", BigInteger),
     Column("raw", Double),
     Column("payload", Text),
+    Column("branch", BigInteger),
     Column("checksum", BigInteger),
 )
 
