@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from belated.arrays import Floats
+from belated.learners.branches import TAKEN
 from belated.learners.paper.concealed import Concealed
-from belated.learners.practical.practical_bandit import PracticalBandit
+from belated.learners.practical.practical_bandit import TRUSTED, PracticalBandit
 from belated.learners.states import identical
 
 ROUNDS, ARMS = 400, 4
@@ -51,7 +52,7 @@ class Game:
     def play(self) -> None:
         """One more round of both, compared if it is one without trust."""
         t, prediction, beside = len(self.trusted), self.learner.predict(self.state), None
-        trusted = bool(prediction.info.trusted[0])
+        trusted = prediction.info.branch[TAKEN] == TRUSTED
         self.trusted.append(trusted)
         arm = int(self.random.choice(ARMS, p=prediction.q))
         if not trusted:
