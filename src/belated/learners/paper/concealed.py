@@ -347,9 +347,11 @@ class Concealed(PaperLearner):
             check_slots(state.skippable, [play[WEIGHT] for play in plays])
 
     def with_arms(self, state: ConcealedState, kept: Sequence[int], added: int) -> ConcealedState:
-        entered: ConcealedState = with_entrants(self, state, kept, added)
+        # The arm played last has its new place before a prediction is made from the state.
         last = int(state.last_arm[0])
-        entered.last_arm[0] = list(kept).index(last) if last in kept else NO_ARM
+        place = list(kept).index(last) if last in kept else NO_ARM
+        moved = state._replace(last_arm=np.full(1, place, dtype=np.int64))
+        entered: ConcealedState = with_entrants(self, moved, kept, added)
         return entered
 
     def blank(self) -> Prediction:

@@ -14,16 +14,16 @@ loss that arrives later scores the frozen forecasts and is added to its arm.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.checks import as_number
+from belated.checks import LossRange, as_number
 from belated.compiled.kernels import compiled
 from belated.learners.branches import TAKEN, free_choice, take_branch
-from belated.learners.contract import Learner, Prediction, Verbs
+from belated.learners.contract import UNIT, Learner, Prediction, Verbs
 from belated.learners.paper import concealed
 from belated.learners.paper.concealed import DIVISOR, WEIGHT, ConcealedInfo, ConcealedState
 from belated.learners.practical.certified_trust import (
@@ -46,6 +46,7 @@ from belated.learners.practical.memories import (
 )
 from belated.learners.practical.silence import (
     ENDED,
+    NO_MEANING,
     Silence,
     end_silence,
     follow,
@@ -302,13 +303,13 @@ def explained(memories: Memories, arm: int) -> float:
 class PracticalBandit(Learner):
     """The practical bandit, which needs no prior knowledge.
 
-    `default_loss` is what a play that never reports has lost, if that is known. If `certified`,
-    Theorem 4 bounds the regret: rounds above the budget beta sqrt(K t), plus the most outstanding
-    plays, go to a repaired concealed bandit. It is by default, unless there is a default loss: the
-    account of the theorem knows told losses only, and could not trust an arm that is rightly given
-    up because it never reports. `exploration` is the c of the exploration that keeps
-    the account within the budget. `spread` scales the standard deviations of the estimates, and
-    `forgets` says whether the memory that forgets may be used.
+    `default_loss` is what a play that never reports has lost, if that is known. If it is
+    `certified`, Theorem 4 bounds the regret: rounds above the budget beta sqrt(K t), plus the most
+    outstanding plays, go to a repaired concealed bandit. It is by default, unless there is a
+    default loss: the account of the theorem knows told losses only, and could not trust an arm that
+    is rightly given up because it never reports. `exploration` is the c of the exploration that
+    keeps the account within the budget. `spread` scales the standard deviations of the estimates,
+    and `forgets` says whether the memory that forgets may be used.
     """
 
     default_loss: float | None = None
@@ -408,6 +409,26 @@ class PracticalBandit(Learner):
         if not ((followed >= 0) & (followed < self.arms)).all():
             raise ValueError("a play that is followed is of an arm that does not exist")
         self._fallback().check_saved(state.fallback, plays)
+
+    def concern(self, state: PracticalBanditState, bounds: LossRange = UNIT) -> str | None:
+        """Say that all losses told so far are alike, and nobody declared what silence means."""
+        silence = state.silence
+        number, lowest, highest = silence.told.tolist()
+        is_guessed = silence.default_loss[0] == NO_MEANING and has_meaning(silence)
+        if not is_guessed or lowest != highest or state.outstanding.sum() == 0:
+            return None
+        return (
+            f"all {number:.0f} losses told so far are {bounds.loss_of(lowest):g}; silence is taken "
+            f"to mean a loss of {bounds.loss_of(1.0 - lowest):g}; set default_loss to say what it "
+            "means"
+        )
+
+    def declare_silence(self, state: PracticalBanditState, default_loss: float | None) -> None:
+        """From now on act as if the learner had been made with this default loss."""
+        other = replace(self, default_loss=default_loss)
+        state.silence.default_loss[0] = NO_MEANING if default_loss is None else default_loss
+        state.options.certified[0] = float(other.is_certified)
+        refresh_silence(state)
 
     def losses(self, state: PracticalBanditState) -> Floats:
         """Return Lhat^av of the rounds of the fallback."""
