@@ -22,14 +22,19 @@ BINS, LAST = 14, 13
 
 @dataclass(frozen=True)
 class Options:
-    """What the user may choose; `exploration` is c."""
+    """What the user may choose; `exploration` is c. A default loss forgoes certified trust."""
 
     default_loss: float | None = None
     forgets: bool = True
-    certified: bool = True
+    certified: bool | None = None
     beta: float = 5.0
     exploration: float = 0.3
     spread: float = 0.4
+
+    @property
+    def is_certified(self) -> bool:
+        """As it was chosen, or else unless there is a default loss."""
+        return self.default_loss is None if self.certified is None else self.certified
 
 
 class PracticalBanditTwin:
@@ -38,7 +43,7 @@ class PracticalBanditTwin:
     def __init__(self, arms: int, rounds: int, options: Options) -> None:
         self.arms, self.options, self.record = arms, options, Record(arms, rounds)
         self.growth = np.array([1.0, 1.0 + 1.0 / (10.0 * arms)])  # of both memories
-        self.account = Account(self.record, options.beta, options.certified)
+        self.account = Account(self.record, options.beta, options.is_certified)
         self.fallback = Fallback(self.record)
         self.gain, self.memory = 0.0, 0
         self.meaning, self.next_when_judged = options.default_loss, 0

@@ -19,6 +19,7 @@ from belated.learners.practical.practical_bandit import (
     TRUSTED,
     PracticalBandit,
 )
+from belated.learners.practical.silence import NO_MEANING
 from tests.games import Table
 from tests.twins.practical_bandit import Options, PracticalBanditTwin
 
@@ -41,7 +42,6 @@ class BothLayers:
         self.table, (self.rounds, self.arms) = table, table.losses.shape
         self.driver = Driver(PracticalBandit(self.arms, **options), room=64)
         self.twin = PracticalBanditTwin(self.arms, self.rounds, Options(**options))
-        self.certified = bool(options.get("certified", True))
         self.given_up = np.random.default_rng(self.rounds).random(self.rounds) < withdrawn
         self.due: dict[int, list[tuple[int, int, Floats]]] = {}
         self.budget = math.inf  # of the last round
@@ -89,7 +89,7 @@ class BothLayers:
         assert_close(made.info.budget[0], float(wanted["b"]))
         regrets = np.array([estimated_regret(state.account, u) for u in range(self.arms)])
         assert_close(regrets, np.array(wanted["C"], np.float64), 1e-9 * (1.0 + abs(regrets).max()))
-        if self.certified:
+        if self.twin.options.is_certified:
             assert largest_regret(state.account) <= self.budget + 1.0 + 1e-9
         self.budget = float(made.info.budget[0])
         if wanted["trusted"]:
@@ -123,9 +123,7 @@ class BothLayers:
         assert_close(row[EVIDENCE], twin.record.evidence[last - 1], CLOSE * row[EVIDENCE])
         assert_close(row[LONG_FORECAST:], twin.record.forecasts[last - 1])
         assert state.memories.used[0] == twin.memory
-        assert state.silence.meaning[0] == twin.meaning or (
-            twin.meaning is None and np.isnan(state.silence.meaning[0])
-        )
+        assert state.silence.meaning[0] == (NO_MEANING if twin.meaning is None else twin.meaning)
         assert_close(state.estimates.means, twin.estimate)
         assert_close(state.estimates.counts, twin.number, CLOSE * twin.number.max())
 

@@ -2,9 +2,12 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from belated.learners.driver import Driver
 from belated.learners.practical.practical_bandit import PracticalBandit
+from tests.games import played, random_table
 from tests.learners.practical.both_layers import BothLayers, late_table
 
 SIZES = [(1, 40), (2, 120), (5, 120), (12, 90)]
@@ -22,7 +25,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"certified": False},
     {"certified": False, "beta": 0.0},
     {"default_loss": 1.0},
-    {"default_loss": 0.0},
+    {"default_loss": 0.0, "certified": True},
     {"default_loss": 0.3},
     {"spread": 2.0, "exploration": 0.0},
     {"exploration": 30.0, "beta": 2.0},
@@ -71,6 +74,39 @@ def test_a_long_game_that_fills_ten_bins() -> None:
     assert silence.reached[9].min() > 5.0
     assert silence.reports[9].min() > 3.0
     assert silence.pending[10].sum() > 0.0
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("arms", [1, 2, 40])
+def test_constant_losses(arms: int, loss: float) -> None:
+    """Weights, none of them NaN or zero; without a meaning of silence they stay near even."""
+    table = random_table(arms, 150, arms, never=0.0)
+    table.losses[:] = loss
+    q = played(PracticalBandit(arms), table).q
+    assert np.abs(q.sum(axis=1) - 1.0).max() <= 1e-12
+    assert q.min() > (0.1 / arms**2 if loss == 0.5 else 0.0)
+
+
+def test_nothing_ever_arrives() -> None:
+    """Play goes on over all arms alike, and a very late loss is still learned from."""
+    driver = Driver(PracticalBandit(3))
+    plays = [driver.play(t % 3)[0] for t in range(600)]
+    np.testing.assert_allclose(driver.weights(), 1.0 / 3.0, atol=1e-12)
+    driver.tell(plays[0], 0, 1.0)
+    assert driver.weights()[0] < 0.3
+
+
+@pytest.mark.parametrize("options", [{}, {"certified": False, "exploration": 0.0}], ids=str)
+def test_an_arm_of_hardly_any_probability_is_played(options: dict[str, Any]) -> None:
+    """A replay may ask for it, in every round: its loss is divided by what can be divided by."""
+    driver = Driver(PracticalBandit(4, spread=1e-3, **options))
+    for t in range(200):
+        q = driver.weights().copy()
+        assert np.isfinite(q).all()
+        assert abs(q.sum() - 1.0) <= 1e-12
+        arm = int(q.argmin())
+        driver.tell(driver.play(arm)[0], arm, float(t % 2))
+    assert np.isfinite(driver.state.account.estimates).all()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from belated.learners.driver import Driver
 from belated.learners.practical.certified_trust import estimated_regret
 from belated.learners.practical.memories import MEMORIES
 from belated.learners.practical.practical_bandit import PracticalBandit, remembered
-from belated.learners.practical.silence import ENDED
+from belated.learners.practical.silence import ENDED, NO_MEANING
 
 ROUNDS = 400
 
@@ -41,7 +41,7 @@ def test_silence_without_a_meaning_counts_for_nothing() -> None:
     losses = lambda arm: float(chance.random() < 0.5)  # noqa: E731
     played(driver, losses, lambda loss: int(chance.geometric(0.3 - 0.25 * loss)))
     silence = driver.state.silence
-    assert np.isnan(silence.meaning[0])
+    assert silence.meaning[0] == NO_MEANING
     assert silence.pending.sum() > 5.0
     assert (silence.weight == 0.0).all()
     assert (silence.counts == 0.0).all()
