@@ -16,6 +16,7 @@ import pytest
 
 from tests.mutants.beyond_faults import BEYOND_FAULTS
 from tests.mutants.fault import Fault
+from tests.mutants.practical_faults import PRACTICAL_FAULTS
 from tests.mutants.rival_faults import RIVAL_FAULTS
 
 ROOT = Path(__file__).parents[2]
@@ -445,7 +446,14 @@ OVER_POLICIES = [
     )
 ]
 BY_THEIR_TESTS = (
-    IN_HAND + WITHOUT_PROMISE + HELD_BACK + IN_GAME + OVER_POLICIES + BEYOND_FAULTS + RIVAL_FAULTS
+    IN_HAND
+    + WITHOUT_PROMISE
+    + HELD_BACK
+    + IN_GAME
+    + OVER_POLICIES
+    + BEYOND_FAULTS
+    + PRACTICAL_FAULTS
+    + RIVAL_FAULTS
 )
 
 

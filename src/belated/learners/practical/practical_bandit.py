@@ -145,7 +145,7 @@ def predict(state: PracticalBanditState, prediction: Prediction) -> None:
         explore_on_demand(state.account, budget, exploration, round_, prediction.q)
         prediction.eta[0], prediction.gamma[0] = np.inf, np.inf
     else:
-        concealed.predict_with(state.fallback, prediction, info.fallback)
+        concealed.predict_safely(state.fallback, prediction, info.fallback)
 
 
 @compiled
