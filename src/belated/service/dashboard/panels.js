@@ -129,7 +129,10 @@ function facts(stats) {
     given = [];
   if (stats.expire_after !== null) given.push(count(stats.expire_after, "round"));
   if (stats.expire_seconds !== null) given.push(duration(stats.expire_seconds));
-  const silent = stats.default_loss === null ? "" : `, silence means ${told.word} ${number(told.of(stats.default_loss))}`;
+  const silent =
+    stats.default_loss === null
+      ? ""
+      : `, silence means ${told.word} ${number(told.of(stats.default_loss))}`;
   const expiry =
     given.length === 0
       ? `Nothing expires${silent}`
