@@ -144,8 +144,8 @@ PRACTICAL_FAULTS = [
         (
             "narrow losses are taken for coins",
             LEARNER,
-            "    return min(1.0, max(NARROWEST, ",
-            "    return max(1.0, max(NARROWEST, ",
+            "    return float(min(1.0, max(NARROWEST, ratio)))\n",
+            "    return 1.0\n",
             NARROW,
         ),
         (

@@ -104,7 +104,7 @@ class PracticalBanditTwin:
         """V(i) and v V(i): what the pending plays of each arm count as, and its sum."""
         pending = self.record.pending()
         arms, bins = self.record.arm[pending], self.record.bins()[pending]
-        V: Floats = np.bincount(arms, self.counts_as[arms, bins], self.arms)
+        V = np.bincount(arms, self.counts_as[arms, bins], self.arms).astype(np.float64)
         return V, V * (self.meaning or 0.0)
 
     def pooled_means(self) -> Floats:
@@ -158,8 +158,10 @@ class PracticalBanditTwin:
         """q before exploration on demand."""
         m, best = self.estimate, self.estimate.min()
         kl = m * np.log(m / best) + (1.0 - m) * np.log((1.0 - m) / (1.0 - best))
-        weights: Floats = np.exp(-self.number * kl / (self.narrowness() * self.options.spread**2))
-        return weights / weights.sum()
+        scale = self.narrowness() * self.options.spread**2
+        likelihoods: Floats = np.exp(-self.number * kl / scale)
+        weights: Floats = likelihoods / likelihoods.sum()
+        return weights
 
     # --- a round passes --------------------------------------------------------------------------
 

@@ -43,11 +43,13 @@ class Record:
 
     def told(self) -> NDArray[np.bool_]:
         """Of every row, whether its loss has come."""
-        return np.isfinite(self.came)
+        told: NDArray[np.bool_] = np.isfinite(self.came)
+        return told
 
     def pending(self) -> NDArray[np.bool_]:
         """Of every row, whether it was played and its loss may still come."""
-        return (self.ages() > 0) & ~self.told() & np.isinf(self.withdrawn)
+        pending: NDArray[np.bool_] = (self.ages() > 0) & ~self.told() & np.isinf(self.withdrawn)
+        return pending
 
     def ages(self) -> NDArray[np.int64]:
         """Of every row, its age in the present round; at most zero before it is played."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER
@@ -42,7 +43,8 @@ class BothLayers:
         self.table, (self.rounds, self.arms) = table, table.losses.shape
         self.driver = Driver(PracticalBandit(self.arms, **options), room=64)
         self.twin = PracticalBanditTwin(self.arms, self.rounds, Options(**options))
-        self.given_up = np.random.default_rng(self.rounds).random(self.rounds) < withdrawn
+        chances = np.random.default_rng(self.rounds).random((self.rounds,))
+        self.given_up: NDArray[np.bool_] = chances < withdrawn
         self.due: dict[int, list[tuple[int, int, Floats]]] = {}
         self.budget = math.inf  # of the last round
 
