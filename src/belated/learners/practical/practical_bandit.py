@@ -37,6 +37,7 @@ from belated.learners.practical.certified_trust import (
     with_new_arms,
 )
 from belated.learners.practical.memories import (
+    LONG,
     MEMORIES,
     Memories,
     next_round,
@@ -139,7 +140,8 @@ def predict(state: PracticalBanditState, prediction: Prediction) -> None:
     info.budget[0] = budget
     if take_branch(info.branch, TRUSTED if trusted else BY_FALLBACK) == TRUSTED:
         fill_unlikeliness(state.estimates, info.unlikeliness)
-        scale = narrowness(state.variance) * state.options.spread[0] ** 2
+        spread = state.options.spread[0]
+        scale = narrowness(state.variance) * spread * spread
         weigh_exponentially(info.unlikeliness, 1.0 / scale, prediction.q)
         exploration = state.options.exploration[0]
         explore_on_demand(state.account, budget, exploration, round_, prediction.q)
@@ -204,7 +206,7 @@ def freeze_forecasts(state: PracticalBanditState, arm: int, plays: Floats) -> No
     for k in range(MEMORIES):
         sum_, count = remembered(state, k, arm)
         plays[0, LONG_FORECAST + k] = (PRIOR * state.estimates.pooled[k] + sum_) / (PRIOR + count)
-    told = 1.0 + state.memories.weights[0, arm]
+    told = 1.0 + state.memories.weights[LONG, arm]
     share = told / (told + state.outstanding[arm])
     plays[0, EVIDENCE] = share / narrowness(state.variance)
 
@@ -295,8 +297,8 @@ def observe(state: PracticalBanditState, play: Floats, arm: int, loss: float, mi
 @compiled
 def explained(memories: Memories, arm: int) -> float:
     """Return (sum of losses)^2/(number of losses) of an arm, of all that were told."""
-    count = memories.weights[0, arm]
-    return float(memories.sums[0, arm] ** 2 / count) if count > 0.0 else 0.0
+    sum_, count = memories.sums[LONG, arm], memories.weights[LONG, arm]
+    return float(sum_ * sum_ / count) if count > 0.0 else 0.0
 
 
 @dataclass(frozen=True)
