@@ -17,7 +17,6 @@ from rich.table import Table
 
 import belated
 from belated.environments.missing import missing_counts
-from belated.types import AnyVariant
 
 ADS = ["coffee", "shoes", "phone", "car"]
 SALES = np.array([0.2, 0.3, 0.4, 0.6])  # how often each ad leads to a sale
@@ -49,11 +48,11 @@ class Game:
         return known
 
 
-def experts(game: Game, variant: AnyVariant) -> Iterator[float]:
+def experts(
+    game: Game, make: Callable[[], belated.Experts | belated.DelayedExperts]
+) -> Iterator[float]:
     """Play with full information: the outcome of every ad is told when it is known."""
-    horizon = "doubling" if variant == "practical" else ROUNDS
-    learner = belated.DelayedExperts(ADS, horizon=horizon, variant=variant, seed=SEED)
-    tickets = []
+    learner, tickets = make(), []
     for t, known in enumerate(game.arrivals()):
         ticket = learner.ask()
         tickets.append(ticket)
@@ -78,11 +77,11 @@ def partially_concealed(game: Game) -> Iterator[float]:
                 learner.tell(tickets[s], loss=game.losses[s, arm], missing=missing)
 
 
-def concealed(game: Game, variant: AnyVariant) -> Iterator[float]:
+def concealed(
+    game: Game, make: Callable[[int], belated.Bandit | belated.ConcealedBandit]
+) -> Iterator[float]:
     """Play a bandit that is told the outcome of the ad shown, and nothing else."""
-    most = None if variant == "practical" else int(game.missing.max())
-    learner = belated.ConcealedBandit(ADS, max_missing=most, variant=variant, seed=SEED)
-    tickets = []
+    learner, tickets = make(int(game.missing.max())), []
     for t, known in enumerate(game.arrivals()):
         ticket = learner.ask()
         tickets.append(ticket)
@@ -93,11 +92,26 @@ def concealed(game: Game, variant: AnyVariant) -> Iterator[float]:
 
 
 PLAYERS: dict[str, tuple[str, Callable[[Game], Iterator[float]]]] = {
-    "practical experts": ("every ad's outcome", partial(experts, variant="practical")),
-    "practical bandit": ("the shown ad's, nothing else", partial(concealed, variant="practical")),
-    "experts": ("every ad's outcome", partial(experts, variant="paper")),
+    "practical experts": (
+        "every ad's outcome",
+        partial(experts, make=lambda: belated.Experts(ADS, seed=SEED)),
+    ),
+    "practical bandit": (
+        "the shown ad's, nothing else",
+        partial(concealed, make=lambda most: belated.Bandit(ADS, seed=SEED)),
+    ),
+    "experts": (
+        "every ad's outcome",
+        partial(experts, make=lambda: belated.DelayedExperts(ADS, horizon=ROUNDS, seed=SEED)),
+    ),
     "partially concealed": ("the shown ad's, what is missing", partially_concealed),
-    "concealed": ("the shown ad's, nothing else", partial(concealed, variant="paper")),
+    "concealed": (
+        "the shown ad's, nothing else",
+        partial(
+            concealed,
+            make=lambda most: belated.ConcealedBandit(ADS, max_missing=most, seed=SEED),
+        ),
+    ),
 }
 
 

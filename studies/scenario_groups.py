@@ -59,12 +59,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 WITHOUT = (
     "practical-bandit:forgets=0",
-    "practical-bandit:levels=0",
-    "practical-bandit:listens=0",
-    "practical-bandit:width=0",
-    "practical-bandit:checks=0",
-    "practical-bandit:patience=inf",
-    "practical-bandit:rate=0.5",
+    "practical-bandit:certified=0",
+    "practical-bandit:exploration=0",
+    "practical-bandit:spread=1",
     "practical-experts:imputes=0",
     "practical-experts:bold=1",
     "practical-experts:tracks=0",

@@ -44,7 +44,7 @@ TOLD, GUESSED, NOTHING = "told", "guessed", "nothing"
 
 
 PARTS = {
-    "practical-bandit": ("rate", "width", "checks", "patience", "forgets", "levels", "listens"),
+    "practical-bandit": ("certified", "spread", "exploration", "forgets"),
     "practical-experts": ("imputes", "bold", "tracks"),
 }
 

@@ -6,9 +6,6 @@ from typing import Any, Literal, NamedTuple
 Arm = str | int
 Variant = Literal["paper", "repaired"]
 VARIANTS: tuple[Variant, ...] = ("paper", "repaired")
-AnyVariant = Literal["paper", "repaired", "practical"]
-PRACTICAL: AnyVariant = "practical"  # another learner, in the place of the paper's
-ANY_VARIANTS: tuple[AnyVariant, ...] = (*VARIANTS, PRACTICAL)
 
 Delivery = Literal["own", "padded", "in order"]
 DELIVERIES: tuple[Delivery, ...] = ("own", "padded", "in order")
@@ -125,4 +122,4 @@ class StateFormatError(BelatedError, ValueError):
 
 
 class BelatedWarning(UserWarning):
-    """A promise does not hold: the learner goes on, but without its guarantee."""
+    """A promise does not hold, or silence needs a meaning: the learner goes on as it can."""

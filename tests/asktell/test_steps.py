@@ -60,7 +60,7 @@ class Model:
             options["horizon"] = 2**epoch
         if self.kind.is_bandit:
             options["max_missing"] = options.get("max_missing") or self.most
-        self.epoch, self.learner = epoch, self.kind.make_class.kinds[0](arms=self.arms, **options)
+        self.epoch, self.learner = epoch, self.kind.make_class.only_kind(arms=self.arms, **options)
         self.state = self.learner.start()
 
     def ask(self, expire_after: int | None) -> tuple[int, NDArray[np.float64]]:

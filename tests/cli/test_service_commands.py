@@ -179,7 +179,7 @@ def played(db: Path, learner: str, rounds: int, **spec: Any) -> list[list[float]
     ("learner", "spec", "ending"),
     [
         ("practical-bandit", {"expire_after": 9, "default_loss": 1}, ".csv"),
-        ("practical-bandit", {"options": {"rate": 4}}, ".parquet"),
+        ("practical-bandit", {"options": {"certified": False}}, ".parquet"),
         ("concealed", {"options": {"max_missing": 20, "variant": "repaired"}}, ".csv"),
         ("full-information", {"options": {"horizon": 50}}, ".csv"),
     ],
@@ -191,7 +191,10 @@ def test_the_learner_is_that_of_the_library(
     db, log = tmp_path / "belated.db", tmp_path / f"log{ending}"
     weights = played(db, learner, 40, **spec)
     done("export", "game", log, "--db", db)
-    options = ",".join(f"{name}={value}" for name, value in spec.get("options", {}).items())
+    given = dict(spec.get("options", {}))
+    if learner == "practical-bandit" and "default_loss" in spec:
+        given["default_loss"] = spec["default_loss"]
+    options = ",".join(f"{name}={value}" for name, value in given.items())
     named = f"{learner}:{options}" if options else learner
     replayed = read("replay", log, "--learner", named, "--arms", "red,green,blue")
     assert replayed["arms"] == ["red", "green", "blue"]

@@ -29,7 +29,7 @@ def test_a_learner_depends_on_what_its_kernels_call() -> None:
     assert {EXP3, "belated.compiled.ask_tell"} <= sources(Exp3)
     assert "belated.solvers.concealed" in sources(Concealed)
     assert "belated.numerics.lanes" in sources(Concealed)
-    parts = {"belated.learners.practical.mean_loss", "belated.learners.paper.concealed"}
+    parts = {"belated.learners.practical.silence", "belated.learners.paper.concealed"}
     assert parts <= sources(PracticalBandit)
     assert {EXP3, "belated.learners.wrappers.bold"} <= sources(BoldExp3)
 

@@ -22,7 +22,7 @@ VARIANTS = [
     "concealed:variant=repaired,skipping=True",
     "partially-concealed:variant=repaired",
     "full-information:variant=repaired",
-    "practical-bandit:forgets=0,levels=0,listens=0",
+    "practical-bandit:forgets=0,certified=0,default_loss=0.7",
     "practical-experts:imputes=0,tracks=0",
     "adahedged:hint=prev",
     "dorm:hint=mean",

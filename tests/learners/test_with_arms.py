@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from belated.learners.contract import Learner
+from belated.learners.paper.concealed import Concealed
 from belated.learners.registry import registered
 from belated.learners.states import leaves
 from belated.types import Setting
@@ -96,6 +97,22 @@ def test_a_new_arm_of_a_leader_enters_at_what_is_played() -> None:
     expected = float(learner.predict(state).q @ state.losses)
     assert other.losses[3] == pytest.approx(expected, rel=1e-12)
     assert state.losses.min() < expected < state.losses.max()
+
+
+def test_the_arm_played_last_is_looked_for_at_its_new_place() -> None:
+    """A new arm of the repaired bandit enters at the weights of those who stay, wherever they are.
+
+    What the arm played last waits for bounds its rate, and the old place may not exist any more.
+    """
+    learner = Concealed(4, variant="repaired")
+    state = learner.start()
+    for arm in (0, 2, 2, 3, 3, 3):
+        learner.commit(state, learner.predict(state), arm)
+    other = learner.with_arms(state, [0, 2, 3], 1)
+    assert other.last_arm[0] == 2
+    stay = learner.with_arms(state, [0, 2, 3], 0)
+    expected = float(Concealed(3, variant="repaired").predict(stay).q @ stay.losses)
+    assert other.losses[3] == expected
 
 
 def test_a_new_expert_has_lost_what_the_steady_strategy_has() -> None:

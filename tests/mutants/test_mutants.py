@@ -16,6 +16,7 @@ import pytest
 
 from tests.mutants.beyond_faults import BEYOND_FAULTS
 from tests.mutants.fault import Fault
+from tests.mutants.practical_faults import PRACTICAL_FAULTS
 from tests.mutants.rival_faults import RIVAL_FAULTS
 
 ROOT = Path(__file__).parents[2]
@@ -303,142 +304,6 @@ HELD_BACK = [
 ]
 
 
-DROPPED = "learners/practical/test_practical_bandit.py::test_the_hint_is_dropped_and_taken_up_again"
-PRACTICAL_LEARNER = "learners/practical/practical_bandit.py"
-ESTIMATES = "learners/practical/mean_loss.py"
-PENDING = "learners/practical/pending_plays.py"
-SCORED = "    score(state.means, arm, loss, state.bias.of_delay[power])\n"
-RECORDED = (
-    "    if state.options.uses_bias[0] > 0.0:\n"
-    "        residual = loss - expected_loss(state.means, arm)\n"
-    "        delay_bias.record(state.bias, arm, power, residual)\n"
-)
-COUNTED = "    add_loss(state.means, arm, loss, int(play[ROUND]))\n"
-PRACTICAL = [
-    Fault(
-        "fallback: it learns from rounds with trust (practical)",
-        PRACTICAL_LEARNER,
-        "    if play[WEIGHT] > 0.0:\n        state.fallback.losses[arm] += loss / play[DIVISOR]\n",
-        "    state.fallback.losses[arm] += loss / play[DIVISOR] if play[WEIGHT] > 0.0 else loss\n",
-        DROPPED,
-    ),
-    Fault(
-        "fallback: its clock counts rounds with trust (practical)",
-        PRACTICAL_LEARNER,
-        "plays[0, DIVISOR], plays[0, WEIGHT] = 0.0, 0.0\n",
-        "plays[0, DIVISOR], plays[0, WEIGHT] = 0.0, 0.0\n        state.fallback.round[0] += 1\n",
-        DROPPED,
-    ),
-    Fault(
-        "fallback: the most outstanding plays are not learned (practical)",
-        PRACTICAL_LEARNER,
-        "        fallback.max_missing[0] = max(most, fallback.outstanding[arm])\n",
-        "",
-        DROPPED,
-    ),
-    Fault(
-        "fallback: a new arm enters at nothing (practical)",
-        PRACTICAL_LEARNER,
-        "        other = other._replace(fallback=entered)\n",
-        "",
-        "theory/test_practical_fallback.py::test_when_arms_come_and_go_it_is_still_that_bandit",
-    ),
-    Fault(
-        "evidence counts against the neighbouring arm (practical)",
-        ESTIMATES,
-        "        evidence[kind, arm] += SHARPNESS * ",
-        "        evidence[kind, arm - 1] += SHARPNESS * ",
-        DROPPED,
-    ),
-    Fault(
-        "recent plays are never forgotten (practical)",
-        PENDING,
-        "    pending.squares[arm] -= round_ * round_\n",
-        "",
-        DROPPED,
-    ),
-    Fault(
-        "plays that were told go on waiting (practical)",
-        PENDING,
-        "    pending.rounds[arm] -= round_\n",
-        "",
-        DROPPED,
-    ),
-    Fault(
-        "the evidence of other arms is not used (practical)",
-        PRACTICAL_LEARNER,
-        "        set_weights(means, i)\n",
-        "",
-        DROPPED,
-    ),
-    Fault(
-        "a withdrawn play leaves the arm's index as it was (practical)",
-        PRACTICAL_LEARNER,
-        "    end_play(state, play, arm)\n    set_index(state, arm)\n\n\n",
-        "    end_play(state, play, arm)\n\n\n",
-        DROPPED,
-    ),
-    Fault(
-        "forecasts are renewed before they are scored (practical)",
-        PRACTICAL_LEARNER,
-        SCORED + RECORDED + COUNTED,
-        RECORDED + COUNTED + "    now = state.round[0] - 1\n"
-        "    slow, fast = decay_since_refresh(state.means, now)\n"
-        "    set_forecast(state.means, arm, slow, fast)\n" + SCORED,
-        DROPPED,
-    ),
-    Fault(
-        "the common shift is not taken out (practical)",
-        ESTIMATES,
-        "weight * (loss - shift_now(means.shift) if kind == SHIFTED else loss)\n",
-        "weight * loss\n",
-        DROPPED,
-    ),
-    Fault(
-        "what a delay explains is taken for a change of all (practical)",
-        PRACTICAL_LEARNER,
-        "state.bias.of_delay[power])\n",
-        "0.0)\n",
-        DROPPED,
-    ),
-    Fault(
-        "the delay bias is that of the neighbouring arm (practical)",
-        PRACTICAL_LEARNER,
-        "bias_of(state.bias, arm, power_of(age))",
-        "bias_of(state.bias, arm - 1, power_of(age))",
-        DROPPED,
-    ),
-    Fault(
-        "what exploring costs is not counted in its share (practical)",
-        PRACTICAL_LEARNER,
-        "mean / (1.0 - mean) * ",
-        "mean * ",
-        DROPPED,
-    ),
-    Fault(
-        "losses fade from when they are told, not from when they were made (practical)",
-        PRACTICAL_LEARNER,
-        "    add_loss(state.means, arm, loss, int(play[ROUND]))\n",
-        "    add_loss(state.means, arm, loss, state.round[0] - 1)\n",
-        DROPPED,
-    ),
-    Fault(
-        "trust with the wrong sign (practical)",
-        PRACTICAL_LEARNER,
-        "loss, play[EXPECTED], play[OVERALL])",
-        "loss, play[OVERALL], play[EXPECTED])",
-        DROPPED,
-    ),
-    Fault(
-        "scored by what is expected when the loss is told (practical)",
-        PRACTICAL_LEARNER,
-        "loss, play[EXPECTED], play[OVERALL])",
-        "loss, expected_loss(state.means, arm), play[OVERALL])",
-        DROPPED,
-    ),
-]
-
-
 TWIN = "play/test_engine.py::test_the_compiled_game_equals_its_readable_twin"
 IN_GAME = [
     Fault(
@@ -584,10 +449,10 @@ BY_THEIR_TESTS = (
     IN_HAND
     + WITHOUT_PROMISE
     + HELD_BACK
-    + PRACTICAL
     + IN_GAME
     + OVER_POLICIES
     + BEYOND_FAULTS
+    + PRACTICAL_FAULTS
     + RIVAL_FAULTS
 )
 

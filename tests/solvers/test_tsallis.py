@@ -1,4 +1,4 @@
-"""The practical bandit's argmin against forty digits, from every guess."""
+"""The argmin of the Tsallis regulariser against forty digits, from every guess."""
 
 import math
 

@@ -29,13 +29,13 @@ def row(scenario: str, learner: str, changed: str, share: float | None) -> dict[
 TABLE = Table.of(
     [
         row("one", "practical-bandit", "", 0.2),
-        row("one", "practical-bandit", "checks=0", 0.1),
+        row("one", "practical-bandit", "certified=0", 0.1),
         row("one", "practical-bandit", "forgets=0", 0.5),
         row("other", "practical-bandit", "", 0.4),
-        row("other", "practical-bandit", "checks=0", 0.4),
+        row("other", "practical-bandit", "certified=0", 0.4),
         row("other", "practical-bandit", "forgets=0", 0.5),
         row("alike", "practical-bandit", "", None),
-        row("alike", "practical-bandit", "checks=0", None),
+        row("alike", "practical-bandit", "certified=0", None),
         row("one", "practical-experts", "", 0.1),
         row("one", "practical-experts", "tracks=0", 0.3),
     ]
@@ -45,10 +45,10 @@ TABLE = Table.of(
 def test_a_part_costs_what_the_regret_is_more_without_it() -> None:
     """In percent of uniform play's, the dearest first; where all arms are alike nothing counts."""
     parts = parts_of(TABLE)
-    forgets, checks = parts["practical-bandit"]
-    assert (forgets.changed, checks.changed) == ("forgets=0", "checks=0")
+    forgets, certified = parts["practical-bandit"]
+    assert (forgets.changed, certified.changed) == ("forgets=0", "certified=0")
     assert forgets.costs == pytest.approx([30.0, 10.0])
-    assert checks.costs == pytest.approx([-10.0, 0.0])
+    assert certified.costs == pytest.approx([-10.0, 0.0])
     assert forgets.mean == pytest.approx(20.0)
     assert parts["practical-experts"] == [("tracks=0", pytest.approx([20.0]))]
 
@@ -65,4 +65,4 @@ def test_the_figure_names_every_part() -> None:
     assert {text.partition(":")[2] for text in WITHOUT} == set(NAMES)
     figure = parts_figure("practical-bandit", parts_of(TABLE)["practical-bandit"])
     labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
-    assert labels == ["no estimate that forgets", "no checks of arms given up"]
+    assert labels == ["no memory that forgets", "every round is trusted"]

@@ -12,8 +12,8 @@ import numpy as np
 
 from belated.asktell.advised import AdvisedSession, AnyAdvice
 from belated.asktell.held_rounds import FinishedRound
-from belated.asktell.learner_options import plain_options
-from belated.asktell.options import DOUBLING, FeedbackOptions, as_bound, as_horizon, is_practical
+from belated.asktell.learner_options import may_declare_silence, plain_options
+from belated.asktell.options import DOUBLING, FeedbackOptions, as_bound, as_horizon, as_variant
 from belated.asktell.runners import runner_for
 from belated.asktell.session import UNTOUCHED, VOID, Prepared, Session
 from belated.asktell.session_state import SavedBook, SavedRound
@@ -31,9 +31,7 @@ from belated.learners.contract import Learner
 from belated.learners.paper.concealed import Concealed, GammaWeight
 from belated.learners.paper.many_arms import is_full
 from belated.learners.paper.partially_concealed import PartiallyConcealed
-from belated.learners.practical.practical_bandit import PracticalBandit
 from belated.types import (
-    AnyVariant,
     Arm,
     BelatedError,
     Feedback,
@@ -42,11 +40,13 @@ from belated.types import (
     Setting,
     Ticket,
     TicketState,
+    Variant,
 )
 
 OpenTicket = tuple[Any, ...]  # arm, probability, and then the frozen row of the play
 TOLD = TicketState.TOLD  # looked up once: members of an enumeration are slow to reach
 SLOW_PATH: Drawn = (NOT_PLAYED, 0.0)
+PRACTICAL = "belated.Bandit(arms)"
 FIRST = np.zeros(1, dtype=np.int64)  # the only place in a bandit's ticket
 _made = tuple.__new__  # makes a record of its parts three times as fast as its own constructor
 
@@ -244,8 +244,7 @@ class PartiallyConcealedBandit(BanditSession):
         max_missing: a bound on the losses of one arm that are missing at a time; None starts at 1
             and doubles when exceeded, which works but has no guarantee.
         prior: the weight of each arm before the first round; uniform if None.
-        variant: "paper"; "repaired" for the guarded rate; "practical" for a learner that needs no
-            promise and no prior, has no proof, and does better where the proofs are slow.
+        variant: "paper", or "repaired" for the guarded rate.
         loss_range: the (low, high) that losses and rewards lie in.
         expire_after: the rounds after which an untold play counts as `default_loss`.
         default_loss: see `expire_after`; in the units of `loss_range`.
@@ -254,7 +253,7 @@ class PartiallyConcealedBandit(BanditSession):
         remember: how many closed tickets are kept to recognise repeated reports.
     """
 
-    kinds = (PartiallyConcealed, PracticalBandit)
+    only_kind = PartiallyConcealed
 
     def __init__(
         self,
@@ -263,7 +262,7 @@ class PartiallyConcealedBandit(BanditSession):
         horizon: int | str = DOUBLING,
         max_missing: int | None = None,
         prior: Sequence[float] | Mapping[Arm, float] | None = None,
-        variant: AnyVariant = "paper",
+        variant: Variant = "paper",
         loss_range: Sequence[float] = (0.0, 1.0),
         expire_after: int | None = None,
         default_loss: float | None = None,
@@ -271,16 +270,14 @@ class PartiallyConcealedBandit(BanditSession):
         seed: int | None = None,
         remember: int = 1000,
     ) -> None:
-        practical = is_practical(variant, horizon=horizon, max_missing=max_missing, prior=prior)
         options = {
             "horizon": as_horizon(horizon),
             "max_missing": as_bound(max_missing),
             "prior": as_weights(prior, as_arms(arms)),
-            "variant": variant,
+            "variant": as_variant(variant, PRACTICAL),
         }
         feedback = FeedbackOptions.checked(loss_range, expire_after, default_loss, strict)
-        kind = self.kinds[practical]
-        super().__init__(kind, arms, {} if practical else options, feedback, seed, remember)
+        super().__init__(self.only_kind, arms, options, feedback, seed, remember)
 
     def tell(
         self,
@@ -311,8 +308,7 @@ class ConcealedBandit(BanditSession):
         max_missing: a bound on the losses of one arm that are missing at a time. The paper's
             learner rests on it: None starts at 1 and doubles when exceeded, which works but has no
             guarantee. The repaired one needs none, and only tells when it is exceeded.
-        variant: "paper"; "repaired", whose theorem is true and needs no promise; "practical" for a
-            learner that needs no promise, has no proof, and does better where they are slow.
+        variant: "paper", or "repaired", whose theorem is true and needs no promise.
         gamma_weight: "q" or "q+eps", the weights in eq:censoredgamma; None as the variant has it.
         skipping: whether the repaired learner stops waiting for plays that have cost it too much,
             which guards its guarantee where some losses never come.
@@ -324,14 +320,14 @@ class ConcealedBandit(BanditSession):
         remember: how many closed tickets are kept to recognise repeated reports.
     """
 
-    kinds = (Concealed, PracticalBandit)
+    only_kind = Concealed
 
     def __init__(
         self,
         arms: Sequence[Arm] | int,
         *,
         max_missing: int | None = None,
-        variant: AnyVariant = "paper",
+        variant: Variant = "paper",
         gamma_weight: GammaWeight | None = None,
         skipping: bool = False,
         loss_range: Sequence[float] = (0.0, 1.0),
@@ -341,20 +337,16 @@ class ConcealedBandit(BanditSession):
         seed: int | None = None,
         remember: int = 1000,
     ) -> None:
-        practical = is_practical(
-            variant,
-            max_missing=max_missing,
-            gamma_weight=gamma_weight,
-            skipping=skipping or None,
-        )
-        options: dict[str, Any] = {"variant": variant, "gamma_weight": gamma_weight}
+        options: dict[str, Any] = {
+            "variant": as_variant(variant, PRACTICAL),
+            "gamma_weight": gamma_weight,
+        }
         if skipping is not False:
             options["skipping"] = skipping
         if max_missing is not None or Concealed.needs_with(options):
             options["max_missing"] = as_bound(max_missing)
         feedback = FeedbackOptions.checked(loss_range, expire_after, default_loss, strict)
-        kind = self.kinds[practical]
-        super().__init__(kind, arms, {} if practical else options, feedback, seed, remember)
+        super().__init__(self.only_kind, arms, options, feedback, seed, remember)
 
     def tell(
         self,
@@ -373,27 +365,31 @@ class ConcealedBandit(BanditSession):
 
 
 class Bandit(AdvisedSession, BanditSession):
-    """A bandit with any registered learner (`belated learners` lists them).
+    """A bandit with the learner that we advise, or any registered one (see `belated learners`).
 
     Args:
         arms: their names, or how many there are.
-        learner: the name of the learner.
+        learner: its name; by default the practical bandit, which needs no prior knowledge.
         loss_range: the (low, high) that losses and rewards lie in.
         expire_after: the rounds after which an untold play counts as `default_loss`.
-        default_loss: see `expire_after`; in the units of `loss_range`.
+        default_loss: see `expire_after`; in the units of `loss_range`. For a learner with such an
+            option, as the practical bandit, it says what a play that never reports has lost, and
+            may be given without `expire_after`.
         strict: raise, instead of warning once, when a promise turns out broken.
         seed: fixes the draws and the ids of the tickets.
         remember: how many closed tickets are kept to recognise repeated reports.
-        options: those of the learner. Where they are needed and not given, `horizon` is "doubling"
-            and `max_missing` is found out; anything else that a learner must know has to be given.
-            `policies`, names or how many, is for learners that take advice with every `ask`.
+        options: those of the learner. `certified` of the practical bandit says whether its regret
+            is bounded whatever the losses and delays are, as it is if there is no default loss.
+            Where they are needed and not given, `horizon` is "doubling" and `max_missing` is found
+            out; anything else that a learner must know has to be given. `policies`, names or how
+            many, is for learners that take advice with every `ask`.
     """
 
     def __init__(
         self,
         arms: Sequence[Arm] | int,
         *,
-        learner: str,
+        learner: str = "practical-bandit",
         loss_range: Sequence[float] = (0.0, 1.0),
         expire_after: int | None = None,
         default_loss: float | None = None,
@@ -403,8 +399,11 @@ class Bandit(AdvisedSession, BanditSession):
         **options: Any,
     ) -> None:
         kind = self.kind_of(learner)
+        declares = may_declare_silence(kind)
+        feedback = FeedbackOptions.checked(loss_range, expire_after, default_loss, strict, declares)
+        if declares and default_loss is not None:
+            options["default_loss"] = feedback.default_loss
         plain = plain_options(kind, as_arms(arms), options, seed)
-        feedback = FeedbackOptions.checked(loss_range, expire_after, default_loss, strict)
         super().__init__(kind, arms, plain, feedback, seed, remember)
 
     def ask(

@@ -15,7 +15,7 @@ from belated.arrays import Counts, Floats
 from belated.asktell.advised import AdvisedSession, AnyAdvice
 from belated.asktell.held_rounds import FinishedRound
 from belated.asktell.learner_options import plain_options
-from belated.asktell.options import DOUBLING, FeedbackOptions, as_horizon, is_practical
+from belated.asktell.options import DOUBLING, FeedbackOptions, as_horizon, as_variant
 from belated.asktell.session import Session
 from belated.asktell.session_state import SavedRound
 from belated.asktell.ticket_book import UNTOLD, LossReports, ToldLosses
@@ -24,8 +24,7 @@ from belated.checks import as_arms, as_weights, in_order
 from belated.compiled.ask_tell import Runner
 from belated.compiled.dispatch import NO_ARM
 from belated.learners.paper.full_information import FullInformation
-from belated.learners.practical.practical_experts import PracticalExperts
-from belated.types import AnyVariant, Arm, Feedback, Ticket, TicketState
+from belated.types import Arm, Feedback, Ticket, TicketState, Variant
 
 
 @dataclass(slots=True)
@@ -206,8 +205,7 @@ class DelayedExperts(ExpertSession):
         horizon: the number of rounds to be played; "doubling" if unknown: the learner then starts
             anew at rounds 2, 4, 8, ..., and what is told of an earlier epoch is not learned.
         prior: the weight of each expert before the first round; uniform if None.
-        variant: "paper"; "repaired" for the grid that makes the theorem true; "practical" for a
-            learner that needs no horizon and no prior, and does better where the proofs are slow.
+        variant: "paper", or "repaired" for the grid that makes the theorem true.
         loss_range: the (low, high) that losses and rewards lie in.
         expire_after: the rounds after which an untold loss counts as `default_loss`.
         default_loss: see `expire_after`; in the units of `loss_range`.
@@ -216,7 +214,7 @@ class DelayedExperts(ExpertSession):
         remember: how many closed tickets are kept to recognise repeated reports.
     """
 
-    kinds = (FullInformation, PracticalExperts)
+    only_kind = FullInformation
 
     def __init__(
         self,
@@ -224,7 +222,7 @@ class DelayedExperts(ExpertSession):
         *,
         horizon: int | str = DOUBLING,
         prior: Sequence[float] | Mapping[Arm, float] | None = None,
-        variant: AnyVariant = "paper",
+        variant: Variant = "paper",
         loss_range: Sequence[float] = (0.0, 1.0),
         expire_after: int | None = None,
         default_loss: float | None = None,
@@ -232,23 +230,21 @@ class DelayedExperts(ExpertSession):
         seed: int | None = None,
         remember: int = 1000,
     ) -> None:
-        practical = is_practical(variant, horizon=horizon, prior=prior)
         options = {
             "horizon": as_horizon(horizon),
             "prior": as_weights(prior, as_arms(experts)),
-            "variant": variant,
+            "variant": as_variant(variant, "belated.Experts(experts)"),
         }
         feedback = FeedbackOptions.checked(loss_range, expire_after, default_loss, strict)
-        kind = self.kinds[practical]
-        super().__init__(kind, experts, {} if practical else options, feedback, seed, remember)
+        super().__init__(self.only_kind, experts, options, feedback, seed, remember)
 
 
 class Experts(AdvisedSession, ExpertSession):
-    """Experts weighed by any registered learner (`belated learners` lists them).
+    """Experts weighed by the learner that we advise, or any other (see `belated learners`).
 
     Args:
         experts: their names, or how many there are.
-        learner: the name of the learner.
+        learner: its name; by default the practical experts, which need no prior knowledge.
         loss_range: the (low, high) that losses and rewards lie in.
         expire_after: the rounds after which an untold loss counts as `default_loss`.
         default_loss: see `expire_after`; in the units of `loss_range`.
@@ -264,7 +260,7 @@ class Experts(AdvisedSession, ExpertSession):
         self,
         experts: Sequence[Arm] | int,
         *,
-        learner: str,
+        learner: str = "practical-experts",
         loss_range: Sequence[float] = (0.0, 1.0),
         expire_after: int | None = None,
         default_loss: float | None = None,

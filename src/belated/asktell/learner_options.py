@@ -60,6 +60,11 @@ def plain_options(
     return {name: plain(value) for name, value in options.items()}
 
 
+def may_declare_silence(kind: type[Learner]) -> bool:
+    """Whether a learner can be told what a play that never reports has lost, as `default_loss`."""
+    return "default_loss" in option_names(kind)
+
+
 def plain(value: Any) -> Any:
     """A value as JSON has it: numpy's numbers as Python's, arrays and sequences as lists."""
     if isinstance(value, np.generic):

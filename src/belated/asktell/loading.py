@@ -28,9 +28,10 @@ from belated.learners.contract import Learner
 from belated.learners.paper.concealed import added_in_version_5
 from belated.learners.registry import option_names
 from belated.learners.states import leaves, with_leaves
-from belated.types import PRACTICAL, StateFormatError, Ticket, TicketState
+from belated.types import StateFormatError, Ticket, TicketState
 
 UNNESTED, PROMISED = 3, 4  # the format versions before this one
+PRACTICAL = {True: "practical-bandit", False: "practical-experts"}  # by whether it is a bandit
 AnySession = DelayedExperts | PartiallyConcealedBandit | ConcealedBandit | Bandit | Experts
 SESSIONS: dict[str, type[AnySession]] = {
     each.__name__: each
@@ -42,6 +43,8 @@ def from_json(text: str | bytes) -> AnySession:
     """A learner that was saved by its `to_json`; it goes on exactly where it stood."""
     content = _checked(text)
     try:
+        content = _with_practical_class(content)
+        _refuse_former_bandit(content)
         if content["version"] == UNNESTED:
             content = _from_version_3(content)
         if content["version"] != VERSION:
@@ -228,6 +231,31 @@ def _shape_in(saved: Any, least: tuple[int, ...], roomy: tuple[int, ...]) -> tup
 # -- earlier format versions
 
 
+def _with_practical_class(content: Json) -> Json:
+    """The content as of Bandit or Experts if the learner is a practical one.
+
+    The paper's classes once ran these, too, as a variant of their own learner.
+    """
+    session, options = _class_of(content), dict(content["options"])
+    name = PRACTICAL[session.is_bandit]
+    if content.get("learner", options.get("variant")) not in (name, "practical"):
+        return content
+    if "learner" not in content:
+        del options["variant"]
+    general = Bandit if session.is_bandit else Experts
+    return {**content, "class": general.__name__, "learner": name, "options": options}
+
+
+def _refuse_former_bandit(content: Json) -> None:
+    """Refuse a practical bandit of before, which solved for its weights with a multiplier."""
+    of_bandit = str(content.get("learner")).endswith(PRACTICAL[True])
+    if of_bandit and any(part.endswith("multiplier") for part in content["state"]):
+        raise StateFormatError(
+            "the saved learner is the practical-bandit of an earlier release, which another "
+            "learner has replaced; start a new one with belated.Bandit(arms), see docs/asktell.md"
+        )
+
+
 def _from_version_4(content: Json) -> Json:
     """The content of a text of format version 4, as version 5 has it.
 
@@ -256,10 +284,7 @@ def _from_version_3(content: Json) -> Json:
     """
     session, options = _class_of(content), dict(content["options"])
     if "learner" not in content:
-        practical = options.get("variant") == PRACTICAL
-        if practical:
-            del options["variant"]
-        content["learner"] = session.kinds[1 if practical else 0].name
+        content["learner"] = session.only_kind.name if session.only_kind else None
     kind = session.kind_of(content["learner"])
     epoch = as_count(content["epoch"], "epoch", 0, 63)
     learner = learner_in_epoch(kind, len(as_arms(content["arms"])), options, epoch)

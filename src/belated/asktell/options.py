@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import SupportsFloat
 
 from belated.checks import MOST_ROUNDS, LossRange, as_count, as_range
-from belated.types import ANY_VARIANTS, PRACTICAL, AnyVariant
+from belated.types import VARIANTS
 
 DOUBLING = "doubling"
 ROUNDS_AT_ONCE = 32  # a state that grows is given room for so many rounds at a time
@@ -15,7 +15,7 @@ ROUNDS_AT_ONCE = 32  # a state that grows is given room for so many rounds at a 
 class FeedbackOptions:
     """How losses are told: their range, when an untold one expires, and how strict to be.
 
-    `default_loss` is the loss in [0, 1] of a play that expires.
+    `default_loss` is the loss in [0, 1] of a play that expires, or of one that never reports.
     """
 
     loss_range: LossRange
@@ -30,18 +30,26 @@ class FeedbackOptions:
         expire_after: int | None,
         default_loss: SupportsFloat | None,
         strict: bool,
+        may_be_silent: bool = False,
     ) -> "FeedbackOptions":
-        """Check the options that a user gave; `default_loss` is in the units of `loss_range`."""
-        bounds = as_range(loss_range)
-        if expire_after is None and default_loss is None:
-            return cls(bounds, None, None, bool(strict))
-        if expire_after is None or default_loss is None:
+        """Check the options that a user gave; `default_loss` is in the units of `loss_range`.
+
+        It may be given without `expire_after` only if the learner is told what silence means.
+        """
+        bounds, rounds, loss = as_range(loss_range), None, None
+        given = f"expire_after is {expire_after!r} and default_loss is {default_loss!r}"
+        if expire_after is not None:
+            if default_loss is None:
+                raise ValueError(f"{given}; a play that expires needs a default_loss")
+            rounds = as_count(expire_after, "expire_after", 0)
+        elif default_loss is not None and not may_be_silent:
             raise ValueError(
-                f"expire_after is {expire_after!r} and default_loss is {default_loss!r}; "
-                "give both or neither"
+                f"{given}; this learner does not ask what silence means (practical-bandit does), "
+                "so give both or neither"
             )
-        rounds = as_count(expire_after, "expire_after", 0)
-        return cls(bounds, rounds, bounds.loss(default_loss, "default_loss"), bool(strict))
+        if default_loss is not None:
+            loss = bounds.loss(default_loss, "default_loss")
+        return cls(bounds, rounds, loss, bool(strict))
 
 
 def as_horizon(horizon: int | str) -> int | str:
@@ -58,20 +66,14 @@ def as_bound(max_missing: int | None) -> int | None:
     return None if max_missing is None else as_count(max_missing, "max_missing", 0, MOST_ROUNDS)
 
 
-def is_practical(variant: AnyVariant, **promises: object) -> bool:
-    """Whether the practical learner takes the place of the paper's; it needs none of the promises.
-
-    A promise that was given all the same is refused, as is an unknown variant.
-    """
-    if variant not in ANY_VARIANTS:
-        *others, last = map(repr, ANY_VARIANTS)
-        raise ValueError(f"variant is {variant!r}; it must be {', '.join(others)} or {last}")
-    if variant != PRACTICAL:
-        return False
-    for name, value in promises.items():
-        if value is not None and value != DOUBLING:
-            raise ValueError(f"{name} is {value!r}; variant='practical' does without, leave it out")
-    return True
+def as_variant(variant: str, practical: str) -> str:
+    """A variant of the paper's learner; `practical` says what to use instead of our own learner."""
+    if variant not in VARIANTS:
+        use = f"; for the practical learner use {practical}" if variant == "practical" else ""
+        raise ValueError(
+            f"variant is {variant!r}; it must be {' or '.join(map(repr, VARIANTS))}{use}"
+        )
+    return variant
 
 
 def epoch_of(round_: int, horizon: object) -> int:

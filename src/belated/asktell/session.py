@@ -65,6 +65,7 @@ from belated.types import (
     UnknownTicketError,
 )
 
+CONCERN = "concern"  # among what the user was warned of
 # What a broken promise means for the guarantee.
 VOID = "the regret bound no longer holds"
 UNTOUCHED = "and the regret bound holds, as it does not rest on this"
@@ -81,12 +82,12 @@ class Prepared(NamedTuple):
 class Session(ABC):
     """What bandits and experts share; a subclass says how a round is played and told.
 
-    `kinds` are the learners that a class may run, the one of the paper first; if it is empty, any
-    registered learner of the setting will do.
+    `only_kind` is the learner that a class runs; if it is None, any registered learner of the
+    setting will do.
     """
 
     is_bandit: ClassVar[bool]
-    kinds: ClassVar[tuple[type[Learner], ...]] = ()
+    only_kind: ClassVar[type[Learner] | None] = None
 
     def __init__(
         self,
@@ -207,12 +208,11 @@ class Session(ABC):
     @classmethod
     def kind_of(cls, name: str) -> type[Learner]:
         """The learner of this name; an error if this class cannot run it."""
-        if not cls.kinds:
+        if cls.only_kind is None:
             return kind_named(name, cls.is_bandit)
-        for kind in cls.kinds:
-            if kind.name == name:
-                return kind
-        raise ValueError(f"learner is {name!r}, which is not one of {cls.__name__}")
+        if cls.only_kind.name == name:
+            return cls.only_kind
+        raise ValueError(f"learner is {name!r}, which is not that of {cls.__name__}")
 
     # -- what a subclass says
 
@@ -460,11 +460,17 @@ class Session(ABC):
     # -- promises
 
     def _check_promises(self, prepared: Prepared) -> None:
-        """Check whether the next round keeps what was promised at construction."""
+        """Check whether the next round keeps what was promised, and warn of a concern."""
         horizon = getattr(prepared.learner, "horizon", MOST_ROUNDS)
         if self._book.next_round > horizon and not self._doubles:
             text = f"round {self._book.next_round} is beyond horizon={horizon}"
             self._promise_broken(text, HorizonExceededError)
+        if CONCERN not in self._warned:
+            state, bounds = prepared.runner.workspace.state, self._feedback.loss_range
+            concern = prepared.learner.concern(state, bounds)
+            if concern is not None:
+                warnings.warn(concern, BelatedWarning, stacklevel=_levels_to_the_user())
+                self._warned.add(CONCERN)
 
     def _was_warned_of(self, error: type[BelatedError]) -> bool:
         """Whether the user was warned of this broken promise, and is not to be warned again."""

@@ -64,7 +64,7 @@ def own_class(kind: "type[Learner]") -> "type[AnySession] | None":
     """Return the session class that is made for this learner, or None if there is none."""
     from belated.asktell.loading import SESSIONS
 
-    return next((each for each in SESSIONS.values() if each.kinds[:1] == (kind,)), None)
+    return next((each for each in SESSIONS.values() if each.only_kind is kind), None)
 
 
 @click.command()

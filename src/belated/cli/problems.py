@@ -28,7 +28,9 @@ def problems() -> None:
 @click.option("--loss-range", type=(float, float), help="The range of losses.  [default: 0 1]")
 @click.option("--expire-after", type=int, help="Rounds after which a ticket expires.")
 @click.option("--expire-seconds", type=float, help="Seconds after which a ticket expires.")
-@click.option("--default-loss", type=float, help="The loss of a ticket that expires.")
+@click.option(
+    "--default-loss", type=float, help="The loss of a ticket that expires, or stays silent."
+)
 @service_options
 def create(
     name: str,

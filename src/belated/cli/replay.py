@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--learner",
-    help="For a log: the learner to run along it, as exp3 or 'practical-bandit:rate=4'.",
+    help="For a log: the learner to run along it, as exp3 or 'practical-bandit:certified=0'.",
 )
 @click.option("--arms", help="For a log: all arms, as red,green; else those that stand in it.")
 @click.option("--horizon", type=int, help="For a log: the horizon.  [default: its rounds]")

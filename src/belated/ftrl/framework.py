@@ -14,8 +14,6 @@ from belated.ftrl.rates import Grid
 from belated.ftrl.regularizers import HybridRegularizer, Regularizer
 from belated.types import Setting
 
-Hint = Callable[[Ledger], Floats]
-Explore = Callable[[Ledger, Floats], Floats]
 Counts = Callable[[Ledger, Play], bool]
 
 
@@ -49,10 +47,8 @@ class DelayedFTRL:
     `psi` and `phi` return the regularizers Psi_t and Phi_t, given the ledger before round t. They
     may be any convex functions with value, gradient and Hessian, as long as Psi_t + Phi_t is
     Legendre on the positive cone. `rates` returns the rates of the pseudo-experts, which are stored
-    with each play because its correction uses them. Three optional parts are not in the paper:
-    `hint` is added to Lhat_t^av for the prediction only, and `explore` changes the argmin before it
-    is played; the practical bandit that the tests build from these parts uses both. `counts` says
-    whether the loss of a play that has just arrived is used at all.
+    with each play because its correction uses them. An optional part is not in the paper: `counts`
+    says whether the loss of a play that has just arrived is used at all.
 
     If `arms` is given, the coordinates are policies (Theorems 5 and 6 of docs/beyond-the-paper.md):
     before each round `advise` sets a distribution over so many arms for each policy, and the arms
@@ -67,8 +63,6 @@ class DelayedFTRL:
     rates: Grid
     estimate: Estimator
     correct: Correction
-    hint: Hint | None = None
-    explore: Explore | None = None
     counts: Counts | None = None
     arms: int | None = None
 
@@ -98,10 +92,7 @@ class DelayedFTRL:
     def predict(self, state: State) -> Forecast:
         """eq:frameworkprediction: p_t^av = argmin <p, Lhat_t^av> + R_t(p), and marginals q_t."""
         regularizer = self.regularizer(state)
-        hint = self.hint(state.ledger) if self.hint else 0.0
-        p = argmin(regularizer, state.losses + hint).p
-        if self.explore:
-            p = self.explore(state.ledger, p)
+        p = argmin(regularizer, state.losses).p
         weights = p.sum(axis=1)
         q = weights if state.advice is None else weights @ state.advice
         return Forecast(p, q, regularizer, self.rates(state.ledger))

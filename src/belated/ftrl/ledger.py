@@ -4,8 +4,7 @@ In the full-information setting each round produces one loss for every arm; in t
 only one, that of the arm played. No count is kept incrementally: each is computed from the records.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,28 +100,6 @@ class Ledger:
     def outstanding_rounds(self, arm: int) -> tuple[int, ...]:
         """The rounds whose loss of this arm is pending, in increasing order."""
         return tuple(sorted(s for s, i in self.pending if i == arm))
-
-    def restricted_to(self, rounds: Sequence[int]) -> "Ledger":
-        """A ledger of these rounds only, renumbered from 1, as if no other had been played.
-
-        Missing counts and waiting rounds are counted anew; q, p and `available` are kept.
-        """
-        number, own = {s: k for k, s in enumerate(rounds, 1)}, Ledger(self.arms)
-        ended_after: dict[int, list[tuple[int, int]]] = {}
-        for (s, arm), after in self.ended.items():
-            if s in number:
-                ended_after.setdefault(after, []).append((s, arm))
-        for play in self.plays:
-            if play.round in number:
-                waiting = () if play.arm is None else own.outstanding_rounds(play.arm)
-                k, missing = number[play.round], own.missing()
-                own.record(replace(play, round=k, missing=missing, waiting=waiting))
-            for s, arm in ended_after.get(play.round, ()):
-                if (s, arm) in self.arrived:
-                    own.receive(own.plays[number[s] - 1], arm, self.arrived[s, arm])
-                else:
-                    own.withdraw(own.plays[number[s] - 1], arm)
-        return own
 
     def record(self, play: Play) -> None:
         """Add a play; its losses are pending from now on."""

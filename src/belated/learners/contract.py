@@ -28,13 +28,14 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.checks import MOST_ROUNDS, as_count
+from belated.checks import MOST_ROUNDS, LossRange, as_count
 from belated.compiled.dispatch import VERBS
 from belated.learners import states
 from belated.types import DELIVERIES, VARIANTS, Covers, Delivery, Need, Origin, Setting, Variant
 
 FROM_MEMORY = " (constants from memory)"
 NOTHING_CAME = 1.0  # the loss of a play whose window is over
+UNIT = LossRange()
 
 
 class NoInfo(NamedTuple):
@@ -306,6 +307,21 @@ class Learner(ABC):
             raise ValueError(f"learner {self.name} cannot change its arms")
         fresh = replace(self, arms=len(kept) + added).start()
         return states.with_arms(state, fresh, kept)
+
+    def concern(self, state: Any, bounds: LossRange = UNIT) -> str | None:
+        """A sentence about something that its user should change; None if there is nothing.
+
+        Losses in it are in the user's range. It is asked for now and then, not in every round.
+        """
+        return None
+
+    def declare_silence(self, state: Any, default_loss: float | None) -> None:
+        """From now on a play that never reports has lost this; None if nobody knows.
+
+        A learner with an option `default_loss` overrides this; others do not ask what silence
+        means.
+        """
+        return
 
     def bound(self, facts: Facts) -> float | None:
         """The right-hand side of the guarantee; None if there is none in numbers."""

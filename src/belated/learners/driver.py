@@ -95,6 +95,11 @@ class Driver:
         self.learner.advise(self.state, advice)
         self._stands, self._handed_out = False, None
 
+    def declare_silence(self, default_loss: float | None) -> None:
+        """Tell what a play that never reports has lost, from now on; None if nobody knows."""
+        self.learner.declare_silence(self.state, default_loss)
+        self._stands, self._handed_out = False, None
+
     def predict(self) -> Any:
         """The whole prediction of the coming round, in arrays of its own.
 

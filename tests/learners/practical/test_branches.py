@@ -6,12 +6,7 @@ import pytest
 from belated.arrays import Floats
 from belated.learners.driver import Driver
 from belated.learners.paper.concealed import WEIGHT, Concealed
-from belated.learners.practical.practical_bandit import (
-    BY_FALLBACK,
-    WITH_HINT,
-    PracticalBandit,
-    has_hint,
-)
+from belated.learners.practical.practical_bandit import BY_FALLBACK, TRUSTED, PracticalBandit
 from belated.learners.states import copied, identical
 from belated.learners.tsallis.tsallis_inf import TsallisInf
 
@@ -19,14 +14,15 @@ ARMS = 3
 
 
 def game(trusted: bool) -> Driver:
-    """The practical bandit after rounds with losses as they were not expected, or as they were."""
-    driver, random = Driver(PracticalBandit(ARMS, patience=0.0)), np.random.default_rng(2)
+    """The practical bandit before a round that it trusts, or not, where the likeliest arm loses."""
+    driver, random = Driver(PracticalBandit(ARMS, beta=0.5)), np.random.default_rng(2)
     for t in range(400):
-        if t > 60 and driver.branch() == (WITH_HINT if trusted else BY_FALLBACK):
+        if t > 60 and driver.branch() == (TRUSTED if trusted else BY_FALLBACK):
             return driver
+        likeliest = int(driver.weights().argmax())
         arm = int(random.choice(ARMS, p=driver.weights()))
         row = driver.play(arm)[0]
-        driver.tell(row, arm, float(random.random() < 0.5) if t % 40 < 30 else 1.0 - (arm == 0))
+        driver.tell(row, arm, float(arm == likeliest))
     raise AssertionError("no such round")
 
 
@@ -40,13 +36,13 @@ def asked(driver: Driver, branch: int | None, probability: float = 0.4) -> tuple
 def test_a_play_is_booked_in_the_branch_that_it_was_drawn_from(trusted: bool) -> None:
     """Whatever the state would choose: the fallback counts it if and only if it was drawn there."""
     driver = game(trusted)
-    assert bool(has_hint(driver.state)) is trusted
     before = driver.state.fallback
-    for branch in (WITH_HINT, BY_FALLBACK):
+    for branch in (TRUSTED, BY_FALLBACK):
         other, row = asked(driver, branch)
         assert (row[WEIGHT] > 0.0) == (branch == BY_FALLBACK)
         assert other.state.fallback.round[0] - before.round[0] == (branch == BY_FALLBACK)
-        assert other.branch() == (WITH_HINT if has_hint(other.state) else BY_FALLBACK)
+        counted = other.state.account.outstanding[0] - driver.state.account.outstanding[0]
+        assert counted == (branch == TRUSTED)
         other.tell(row, 1, 1.0)
         grew = other.state.fallback.losses[1] > before.losses[1]
         assert bool(grew) is (branch == BY_FALLBACK)
@@ -64,7 +60,7 @@ def test_asking_for_what_the_state_would_choose_changes_no_bit(trusted: bool) ->
 def test_a_round_that_is_asked_of_the_fallback_is_a_round_of_its_own_game() -> None:
     """A repaired concealed bandit that continues from its state does just the same."""
     driver = game(trusted=True)
-    repaired = Concealed(ARMS, variant="repaired", gamma_bound="max_missing")
+    repaired = Concealed(ARMS, variant="repaired")
     beside = Driver(repaired, copied(driver.state.fallback), driver.rounds)
     other, row = asked(driver, BY_FALLBACK, probability=0.7)
     own = beside.play(1, probability=0.7)[0]

@@ -53,6 +53,7 @@ class Path(NamedTuple):
 class Play(NamedTuple):
     """A play that waits for its loss: its arm, its q, and whether its round was trusted."""
 
+    round: int
     arm: int
     loss: Fraction
     probability: Fraction
@@ -69,6 +70,14 @@ class AnyBehaviour:
 
     def chance(self, what: str, history: list[Any]) -> random.Random:
         return random.Random(f"{self.seed} {what} {history}")
+
+    def budget(self, before: Fraction, history: list[Any]) -> Fraction:
+        """b_t after what has been told, which is not below that of the round before."""
+        return before + Fraction(self.chance("b", history).randint(0, 7), 8)
+
+    def weights(self, trusted: bool, history: list[Any]) -> list[Fraction]:
+        """q_t after what has been told."""
+        return [Fraction(x) for x in distribution(self.chance("q", history), self.arms)]
 
     def paths(self) -> Iterator[Path]:
         """All draws of the game."""
@@ -93,13 +102,13 @@ class AnyBehaviour:
         if t > self.rounds:
             yield path._replace(estimate=[estimated_regret(account, u) for u in range(self.arms)])
             return
-        budget = path.budget + Fraction(self.chance("b", history).randint(0, 7), 8)
-        q = [Fraction(x) for x in distribution(self.chance("q", history), self.arms)]
+        budget = self.budget(path.budget, history)
         trusted = is_certified(account, budget)
+        q = self.weights(trusted, history)
         begin_round(account, trusted)
         for arm in [i for i in range(self.arms) if q[i] > 0]:
             row, delay = self.losses[t - 1], self.delays[t - 1][arm]
-            play = Play(arm, row[arm], q[arm], trusted)
+            play = Play(t, arm, row[arm], q[arm], trusted)
             later = dict(due)
             if delay is not None:
                 at = t + 1 + delay
@@ -112,10 +121,13 @@ class AnyBehaviour:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_theorem_4_in_fractions(seed: int) -> None:
-    """E regret of the trusted rounds <= E C_{T+1}(u) <= E b_T + 1, and C_t <= b_t + 1 always."""
     arms = 2 + seed % 2
     case = random_case("certified-trust", seed, K=arms, T=6 - seed % 2 * 2)
-    paths = list(AnyBehaviour(case, seed).paths())
+    assert_theorem_4(arms, list(AnyBehaviour(case, seed).paths()))
+
+
+def assert_theorem_4(arms: int, paths: list[Path]) -> None:
+    """E regret of the trusted rounds <= E C_{T+1}(u) <= E b_T + 1, and C_t <= b_t + 1 always."""
     assert sum(path.chance for path in paths) == 1
     budget = sum(path.chance * path.budget for path in paths)
     for u in range(arms):

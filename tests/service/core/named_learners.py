@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from belated.ftrl.argmin import argmin
-from belated.ftrl.ledger import Ledger
-from belated.ftrl.ledger import Play as LedgerPlay
 from belated.ftrl.regularizers import (
     HybridRegularizer,
     NegativeEntropy,
@@ -20,7 +18,6 @@ from belated.ftrl.regularizers import (
     Tsallis,
     ZeroRegularizer,
 )
-from tests.twins.practical_imputation import SLOW, History, Told, renewals
 
 Arm = tuple[str, int]  # its name, and how many of that name were before it
 Weights = dict[Arm, float]
@@ -164,82 +161,3 @@ class NamedConcealed(NamedLeader):
         leader = HybridRegularizer(Tsallis(0.5 / math.sqrt(self.round)), entropy, centre, centre)
         losses = np.array(list(self.losses().values()))[:, None]
         return dict(zip(self.present, argmin(leader, losses).p[:, 0].tolist(), strict=True))
-
-
-@dataclass
-class NamedPractical(NamedLearner):
-    """The practical bandit while it trusts what it imputes; estimates are those of the records.
-
-    Their history is told of all arms there will ever be, of which the absent are never played.
-    """
-
-    ever: list[Arm] = field(default_factory=list)
-    changed_after: int = 0  # so many rounds
-    came_after: dict[Arm, int] = field(default_factory=dict)  # by arm, if not there from the first
-
-    def __post_init__(self) -> None:
-        self.ledger = Ledger(arms=len(self.ever))
-        self.history = History(self.ledger)
-
-    def frozen(self, play: Played) -> Played:
-        nothing = np.zeros(0)
-        centre = HybridRegularizer(ZeroRegularizer(), ZeroRegularizer(), nothing, nothing)
-        counts = np.zeros(0, dtype=np.int64)
-        place = self.ever.index(play.arm)
-        self.ledger.record(
-            LedgerPlay(play.round, place, nothing, nothing, nothing, centre, nothing, counts, ())
-        )
-        return play
-
-    def ended(self, ticket: str, loss: float | None) -> None:
-        play = self.plays[ticket]
-        if play.is_open and play.arm in self.present:
-            record, place = self.ledger.plays[play.round - 1], self.ever.index(play.arm)
-            if loss is None:
-                self.ledger.withdraw(record, place)
-            else:
-                self.ledger.receive(record, place, loss)
-        super().ended(ticket, loss)
-
-    def changed(self, add: list[str], remove: list[str]) -> None:
-        super().changed(add, remove)
-        self.changed_after = len(self.plays)
-        self.came_after |= dict.fromkeys(add, self.changed_after)
-
-    def worth(self, arm: Arm) -> float:
-        """An arm's mean loss less its uncertainty, as of the last change of anything about it."""
-        place, t = self.ever.index(arm), self.round
-        played = [play.round for play in self.ledger.plays if play.arm == place]
-        ended = [after for (_, i), after in self.ledger.ended.items() if i == place]
-        u = max([self.changed_after, *played, *ended, *renewals(t - 1)])
-        told, standing = Told.until(self.ledger, t), self.history.standing(u)
-        estimates, counts = self.history.estimates(place, told, u, standing.overall)
-        own = (1.0 - standing.level_share) * self.history.shares(place, told, standing.echo)
-        shares = np.append(own, standing.level_share)
-        mean, count = float(shares @ estimates), float(shares @ counts)
-        waiting = self.ledger.outstanding_rounds(place)
-        if waiting:
-            recent = sum((s / (u + 1)) ** 2 for s in waiting)
-            count += recent
-            took = self.history.above_expected(told, told.arm == place)
-            worse = standing.silence(u + 1 - sum(waiting) / len(waiting), took)
-            mean += recent * worse / (count + 1.0)
-        share = min(1.0, max(0.0, (mean * (count + 1.0) + 1.0) / (count + 3.0)))
-        growth = 1.0 + max(0.0, math.log((u + 1) / (len(self.present) * (count + 1.0))))
-        met = self.history.standing(max([self.came_after.get(arm, 0), *played])).level
-        risen = 0.5 * standing.level_share * max(0.0, standing.level - met)
-        return mean - 0.85 * math.sqrt(share * (1.0 - share) * growth / (count + 1.0)) - risen
-
-    def weights(self) -> Weights:
-        t, arms = self.round, len(self.present)
-        self.history.standing(t - 1)
-        worth = np.array([t * self.worth(arm) for arm in self.present])
-        centre = np.full((arms, 1), 1.0 / arms)
-        leader = HybridRegularizer(Tsallis(6.0 / math.sqrt(t)), ZeroRegularizer(), centre, centre)
-        q = argmin(leader, worth[:, None]).p[:, 0]
-        checked, last = 0.5, max([0, *renewals(t - 1)])
-        if last > 0:
-            overall = float(self.history.standing(last).overall[SLOW])
-            checked = min(0.5, 5.0 * overall / (1.0 - overall) * last ** (-5.0 / 6.0))
-        q = np.maximum(q, checked / arms)
-        return dict(zip(self.present, (q / q.sum()).tolist(), strict=True))

@@ -25,7 +25,6 @@ from tests.service.core.named_learners import (
     NamedConcealed,
     NamedExp3,
     NamedLearner,
-    NamedPractical,
     NamedUcb1,
 )
 from tests.service.core.thread_client import (
@@ -44,7 +43,6 @@ CHANGES = {  # after so many rounds: what is added and removed
     15: (["blue"], ["red", "white"]),
     24: (["red"], ["green"]),
 }
-EVER = [("red", 0), ("green", 0), ("blue", 0), ("white", 0), ("grey", 0), ("blue", 1), ("red", 1)]
 FIRST = [("red", 0), ("green", 0), ("blue", 0)]
 TWINS: dict[str, tuple[dict[str, Any], Callable[[], NamedLearner]]] = {
     "delayed-ucb1": ({}, lambda: NamedUcb1(list(FIRST))),
@@ -53,11 +51,10 @@ TWINS: dict[str, tuple[dict[str, Any], Callable[[], NamedLearner]]] = {
         {"max_missing": 20, "variant": "repaired", "gamma_bound": "max_missing"},
         lambda: NamedConcealed(list(FIRST)),
     ),
-    "practical-bandit": ({"patience": 1e6}, lambda: NamedPractical(list(FIRST), ever=EVER)),
 }
 ABLE = {
     "uniform": {}, "leading-arm": {}, "d-ucb": {"delay_law": [0.2, 0.7, 1.0]},
-    "practical-experts": {}, "leading-expert": {},
+    "practical-bandit": {}, "practical-experts": {}, "leading-expert": {},
     **{name: options for name, (options, _) in TWINS.items()},
 }  # fmt: skip
 

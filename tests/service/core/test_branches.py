@@ -3,7 +3,7 @@
 import pytest
 
 from belated.learners.paper.concealed import WEIGHT
-from belated.learners.practical.practical_bandit import BY_FALLBACK, WITH_HINT
+from belated.learners.practical.practical_bandit import BY_FALLBACK, TRUSTED
 from belated.service.admin.verify import verified_at_rest
 from belated.service.core.replicas import Replicas
 from belated.service.store import Decision, Store
@@ -21,22 +21,22 @@ def folded(store: Store) -> Replicas:
 
 
 def test_decisions_keep_the_branch_of_their_draw(store: Store) -> None:
-    """Both branches are in the journal of a game whose losses surprise the learner."""
+    """Both branches are in the journal of a game in which the likelier arm loses."""
     with thread_client(store) as thread:
-        thread.create("shop", arms=ARMS, learner="practical-bandit", options={"patience": 0.0})
+        thread.create("shop", arms=ARMS, learner="practical-bandit", options={"beta": 0.0})
         thread.create("others", arms=ARMS, learner="exp3")
         assert thread.ask("others").branch is None
-        for number in range(40):
+        for _ in range(40):
             decided = thread.ask("shop")
-            thread.tell(decided.ticket, float(number % 3 == 0))
+            thread.tell(decided.ticket, float((decided.probability or 0.0) >= 0.5))
     bodies = [event.body for event in whole_journal(store)]
     ways = {body.branch for body in bodies if isinstance(body, Decision) and body.problem == "shop"}
-    assert ways == {WITH_HINT, BY_FALLBACK}
+    assert ways == {TRUSTED, BY_FALLBACK}
     found = {result.problem: result.is_clean for result in verified_at_rest(store)}
     assert found["shop"]
 
 
-@pytest.mark.parametrize("branch", [WITH_HINT, BY_FALLBACK, None])
+@pytest.mark.parametrize("branch", [TRUSTED, BY_FALLBACK, None])
 def test_a_decision_of_an_older_state_is_folded_as_it_was_drawn(
     store: Store, branch: int | None
 ) -> None:

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, inspect, text, update
 
+from belated.learners.practical.practical_bandit import PracticalBandit
 from belated.service.admin import offline
 from belated.service.admin.verify import verified_at_rest
 from belated.service.core.errors import StateConflictError
+from belated.service.core.problems import checked_spec
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import RunOnThread
 from belated.service.store import ApiKey, Decision, Note, Outcome, Store, open_store
@@ -135,7 +137,8 @@ def test_a_store_with_snapshots_goes_on_with_the_same_numbers(tmp_path: Path) ->
     """A store of schema version 1, killed after its snapshots: migrated, verified, continued.
 
     It has bandits and experts, changed arms, cancelled, expired and late tickets. All numbers and
-    the next decisions are those that the version that wrote it gave.
+    the next decisions are those that the version that wrote it gave. Only the practical bandit is
+    another learner since: it has learned from the same journal, and weighs the arms otherwise.
     """
     db = tmp_path / "belated.db"
     db.write_bytes(gzip.decompress(WITH_SNAPSHOTS.read_bytes()))
@@ -149,9 +152,17 @@ def test_a_store_with_snapshots_goes_on_with_the_same_numbers(tmp_path: Path) ->
         assert events == wanted["verified"]
         with thread_client(store, seed=5) as thread:
             seen = thread.do(RunOnThread(lambda store, replicas: seen_in(replicas)))
+            weights, before = (
+                each["practical"].pop("weights") for each in (seen, wanted["problems"])
+            )
+            assert (list(weights), weights == before) == (list(before), False)
             assert seen == wanted["problems"]
             for name, decisions in wanted["next"].items():
                 made = [thread.ask(name) for _ in decisions]
+                if name == "practical":
+                    assert made[0].probability == weights[str(made[0].arm)]
+                    assert [d.round for d in made] == [round_ for round_, *_ in decisions]
+                    continue
                 assert [[d.round, d.arm, d.probability, d.weights] for d in made] == decisions
             for decision in made:
                 if decision.arm is not None:
@@ -159,6 +170,32 @@ def test_a_store_with_snapshots_goes_on_with_the_same_numbers(tmp_path: Path) ->
         assert all(result.is_clean for result in verified_at_rest(store))
     with open_store(db) as store:  # the snapshots of this version
         assert all(result.is_clean for result in verified_at_rest(store))
+
+
+def test_options_of_the_practical_bandit_of_before_are_ignored(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A line of the log names them; the problem is served, and nothing of it is changed."""
+    spec = {
+        "kind": "bandit", "arms": ["red", "green"], "learner": "practical-bandit",
+        "options": {"rate": 4.0, "listens": False, "forgets": False}, "loss_range": [0.0, 1.0],
+        "expire_after": 9, "expire_seconds": None, "default_loss": 1.0,
+    }  # fmt: skip
+    with open_store(tmp_path / "belated.db") as store:
+        store.create_problem("ads", spec, at=0.0)
+        store.append([decision("t1"), decision("t2", round=2, arm="green")], [told("t1", 0.25)])
+        with thread_client(store) as thread:
+            assert (
+                caplog.text.count("which has no option rate and no listens; this is ignored") == 1
+            )
+            replica = thread.do(RunOnThread(lambda store, replicas: replicas.named("ads")))
+            assert replica.learner == PracticalBandit(2, forgets=False, default_loss=1.0)
+            assert thread.ask("ads").round == 3
+            assert thread.tell("t2", 0.5).counted
+        assert store.problem("ads").spec == spec
+        assert [finding.complaints for finding in verified_at_rest(store)] == [[]]
+    with pytest.raises(ValueError, match="practical-bandit has no option 'rate'"):
+        checked_spec({"arms": ["red"], "options": {"rate": 4.0}})
 
 
 def test_indexes_come_and_go(address: str) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from belated.arrays import Counts, Floats
 from belated.checks import MOST_ROUNDS, as_count
 from belated.compiled.dispatch import NO_ARM
-from belated.compiled.kernels import compiled
+from belated.compiled.kernels import compiled, compiled_apart
 from belated.learners.contract import PaperLearner, Prediction, SolverInfo, Verbs
 from belated.learners.new_arms import with_entrants
 from belated.learners.paper.skipping import (
@@ -34,6 +34,7 @@ from belated.learners.paper.skipping import (
 from belated.learners.states import ArmCounts, ArmFloats, FreshFloats
 from belated.numerics.exact_sums import add_exactly
 from belated.solvers.concealed import WORK, solve_concealed
+from belated.solvers.concealed_safe import solve_concealed_safely
 from belated.types import Need, Setting
 
 DIVISOR, WEIGHT = range(2)  # the columns of a play; with skipping, its slot is in the second
@@ -154,8 +155,7 @@ def predict(state: ConcealedState, prediction: Prediction) -> None:
 @compiled
 def predict_with(state: ConcealedState, prediction: Prediction, info: ConcealedInfo) -> None:
     """Compute the weights and rates; `info` may be a part of another learner's info."""
-    prediction.eta[0] = 0.5 / math.sqrt(state.round[0])
-    prediction.gamma[0] = entropy_rate(state)
+    fill_rates(state, prediction, info)
     info.passes[0] = solve_concealed(
         state.losses,
         prediction.eta[0],
@@ -165,8 +165,27 @@ def predict_with(state: ConcealedState, prediction: Prediction, info: ConcealedI
         info.dual,
         info.work,
     )
+
+
+@compiled
+def fill_rates(state: ConcealedState, prediction: Prediction, info: ConcealedInfo) -> None:
+    """Compute the rates eta_t = 1/(2 sqrt(t)) and gamma_t, and what the latter rests on."""
+    prediction.eta[0] = 0.5 / math.sqrt(state.round[0])
+    prediction.gamma[0] = entropy_rate(state)
     info.overlap[0] = state.overlap[0]
     info.most_waiting[0] = most_waiting_now(state)
+
+
+@compiled_apart
+def predict_safely(state: ConcealedState, prediction: Prediction, info: ConcealedInfo) -> None:
+    """Compute the weights and rates by the safe solver, which is slower and quickly compiled.
+
+    This is for a learner that seldom needs it; `info` is a part of that learner's info.
+    """
+    fill_rates(state, prediction, info)
+    info.dual[0], info.passes[0] = solve_concealed_safely(
+        state.losses, prediction.eta[0], prediction.gamma[0], state.dual[0], prediction.q
+    )
 
 
 @compiled
@@ -328,9 +347,11 @@ class Concealed(PaperLearner):
             check_slots(state.skippable, [play[WEIGHT] for play in plays])
 
     def with_arms(self, state: ConcealedState, kept: Sequence[int], added: int) -> ConcealedState:
-        entered: ConcealedState = with_entrants(self, state, kept, added)
+        # The arm played last has its new place before a prediction is made from the state.
         last = int(state.last_arm[0])
-        entered.last_arm[0] = list(kept).index(last) if last in kept else NO_ARM
+        place = list(kept).index(last) if last in kept else NO_ARM
+        moved = state._replace(last_arm=np.full(1, place, dtype=np.int64))
+        entered: ConcealedState = with_entrants(self, moved, kept, added)
         return entered
 
     def blank(self) -> Prediction:

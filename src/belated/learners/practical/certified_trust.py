@@ -18,6 +18,10 @@ from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
 from belated.learners.states import ArmFloats
 
+LEAST_PROBABILITY = (
+    1e-100  # by what a loss is divided at least, lest an estimate be infinite or NaN
+)
+
 
 class TrustAccount(NamedTuple):
     """What is known of the trusted plays, by which the coming round is trusted or not.
@@ -43,6 +47,17 @@ def no_trusted_plays(arms: int) -> TrustAccount:
         most_outstanding=np.zeros(1, dtype=np.int64),
         estimates=np.zeros(arms),
     )
+
+
+def with_new_arms(account: TrustAccount, kept: int) -> TrustAccount:
+    """Give the arms from this place on the largest C_t(u) of the others, but at least zero.
+
+    So the regret against a new arm is bounded from its first round on, within the same budget.
+    """
+    paid = float(account.told[0] + account.outstanding[0])
+    others = account.estimates[:kept]
+    account.estimates[kept:] = min(paid, float(others.min())) if kept > 0 else paid
+    return account
 
 
 @compiled
@@ -111,7 +126,11 @@ def begin_round(account: TrustAccount, trusted: bool) -> None:
 
 @compiled
 def tell_trusted(account: TrustAccount, arm: int, loss: float, probability: float) -> None:
-    """Learn the loss of a trusted play, with the probability with which its arm was drawn."""
+    """Learn the loss of a trusted play, with the probability with which its arm was drawn.
+
+    A replay may have played an arm that cannot be drawn. To divide by more than its probability
+    leaves the theorem as it is: an estimate may have a lower mean than the loss.
+    """
     account.outstanding[0] -= 1
     account.told[0] += loss
-    account.estimates[arm] += loss / probability
+    account.estimates[arm] += loss / max(probability, LEAST_PROBABILITY)

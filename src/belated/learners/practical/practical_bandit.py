@@ -1,301 +1,335 @@
-"""The practical bandit: missing losses are imputed, and the rates are those without delays.
+"""The practical bandit: likely best arms, mean losses that may forget, and what silence says.
 
-Algorithm 1 predicts from Lhat^av + h_t. Here the hint h_t takes the place of the whole sum: it
-stands for the losses that have arrived and for those that the learner has not seen, which are
-those of pending plays and those of arms that were not played. It is t times an index of each
-arm: an estimate of the arm's mean loss (`mean_loss`), lowered by its uncertainty. The losses of
-pending plays are imputed by how long they have been pending (`delay_bias`). While imputed losses
-predict worse than the mean over all arms (`trust`), the hint is not used. Rounds without the hint
-are played by a repaired concealed bandit, the fallback, which sees no other rounds: they are its
-first, second and so on, its Lhat^av has their losses alone, and its max_missing is the largest
-number of plays of one arm that it ever had outstanding.
+An arm is drawn with a probability proportional to how likely its losses are if it were as good as
+the arm that looks best (Maillard sampling with a Kullback-Leibler divergence). Its mean loss comes
+from the memory that foresees best (`memories`), and pending plays count as what their silence says
+(`silence`). Every arm is played often enough to keep the account of Theorem 4 within its budget
+(`certified_trust`); rounds in which it is not are played by a repaired concealed bandit, the
+fallback, which sees no other rounds. So the regret is bounded whatever the losses and delays are.
 
-The order of a round: `predict` computes q_t from the indices. `commit` freezes the expected loss of
-the play; then it updates the common shift, and computes the forecasts and the index of the arm
-again or, in some rounds, those of all arms. A loss that arrives later scores the forecasts of that
-moment, and the index of its arm is computed again. A test has the same learner written from the
-records of the game, without any running sums.
+The order of a round: `predict` computes q_t. `commit` freezes what the memories expect of the play,
+lets the round pass for memories and silence, and now and then computes again what silence says. A
+loss that arrives later scores the frozen forecasts and is added to its arm.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.checks import as_number
+from belated.checks import LossRange, as_number
 from belated.compiled.kernels import compiled
 from belated.learners.branches import TAKEN, free_choice, take_branch
-from belated.learners.contract import Learner, Prediction, Verbs
+from belated.learners.contract import UNIT, Learner, Prediction, Verbs
 from belated.learners.paper import concealed
 from belated.learners.paper.concealed import DIVISOR, WEIGHT, ConcealedInfo, ConcealedState
-from belated.learners.practical import delay_bias, mean_loss
-from belated.learners.practical.common_shift import settle, shift_now
-from belated.learners.practical.delay_bias import DelayBias, bias_of, no_bias, power_of
-from belated.learners.practical.mean_loss import (
-    SLOW,
-    MeanLoss,
-    add_loss,
-    decay_since_refresh,
-    expected_loss,
-    mixed_estimate,
-    nothing_known,
+from belated.learners.practical.certified_trust import (
+    TrustAccount,
+    begin_round,
+    explore_on_demand,
+    is_certified,
+    no_trusted_plays,
+    tell_trusted,
+    trust_budget,
+    with_new_arms,
+)
+from belated.learners.practical.memories import (
+    LONG,
+    MEMORIES,
+    Memories,
+    next_round,
+    nothing_remembered,
+    remember,
     score,
-    set_forecast,
-    set_weights,
 )
-from belated.learners.practical.pending_plays import (
-    PendingPlays,
-    add_pending,
-    mean_age,
-    none_pending,
-    recent_count,
-    remove_pending,
+from belated.learners.practical.silence import (
+    ENDED,
+    NO_MEANING,
+    Silence,
+    end_silence,
+    follow,
+    has_meaning,
+    judge_silence,
+    nothing_heard,
+    weigh_silence,
+    with_room,
 )
-from belated.learners.practical.trust import Trust, full_trust, is_trusted, score_forecasts
-from belated.learners.states import ArmFloats, FreshFloats
-from belated.solvers.tsallis import solve_tsallis
+from belated.learners.states import ArmCounts, ArmFloats
+from belated.numerics.exponential_weights import weigh_exponentially
+from belated.numerics.lanes import total
 from belated.types import Covers, Setting
 
-UNSEEN_RISE = 0.5  # the part of a rise of the common shift that an arm not played may lack
+ROUND, EVIDENCE, LONG_FORECAST, SHORT_FORECAST, WIDTH = range(
+    2, 7
+)  # the columns of a play after those of the fallback's
+TRUSTED, BY_FALLBACK = range(2)  # the branches: how a round is played
+PRIOR = 1.0  # how many losses of the mean over all arms an arm starts with
+LEAST = 1e-9  # a mean is taken to be at least this far from 0 and from 1
+NARROWEST = 1e-3  # the least variance of losses, compared to coins
+REFRESH = 20  # what silence says is computed again when the rounds are 1/20 more
 MOST = 1e9  # the largest value of an option; with larger ones products would overflow
-EXPLORATION_FALL = -5.0 / 6.0  # the share of exploration is this power of the round
-MOST_EXPLORATION = 0.5
-ROUND, EXPECTED, OVERALL = range(2, 5)  # the columns of a play after those of the fallback's
-WITH_HINT, BY_FALLBACK = range(2)  # the branches: how a round is played
+
+
+class Estimates(NamedTuple):
+    """The mean loss of each arm in the memory that is used, and how much it rests on.
+
+    `counts` is the number of losses, with those that silence counts as. `entropies` is counts times
+    m ln m + (1 - m) ln(1 - m). `pooled` is the mean over all arms, in each memory.
+    """
+
+    means: ArmFloats
+    counts: ArmFloats
+    entropies: ArmFloats
+    pooled: Floats
+
+
+class Variance(NamedTuple):
+    """Sums over all losses that were told, by which their variance is compared to that of coins.
+
+    `explained` is the sum over arms of (sum of losses)^2/(number of losses).
+    """
+
+    losses: Floats
+    squares: Floats
+    explained: Floats
 
 
 class PracticalBanditOptions(NamedTuple):
-    """The learner's options; uses_bias is 1 if pending plays are imputed by their age."""
+    """The learner's options, as numbers; those that are True or False are 1 or 0."""
 
-    rate: Floats
-    width: Floats
-    checks: Floats
-    patience: Floats
-    uses_bias: Floats
+    spread: Floats
+    beta: Floats
+    exploration: Floats
+    certified: Floats
+    forgets: Floats
 
 
 class PracticalBanditState(NamedTuple):
-    """The state of the practical bandit: the fallback, the estimates, and the parts of the hint.
+    """The state of the practical bandit; `next_refresh` is when silence is judged again."""
 
-    indices is h_t/t, the index of each arm, and shift_met the common shift as it was when the arm
-    was last played. exploration is the share of rounds that explore, and multiplier the warm start
-    of the solver.
-    """
-
-    fallback: ConcealedState
     round: Counts
-    pending: PendingPlays
-    means: MeanLoss
-    indices: ArmFloats
-    shift_met: ArmFloats
-    bias: DelayBias
-    trust: Trust
-    exploration: Floats
-    multiplier: FreshFloats
+    next_refresh: Counts
+    outstanding: ArmCounts
+    estimates: Estimates
+    variance: Variance
+    memories: Memories
+    silence: Silence
+    account: TrustAccount
+    fallback: ConcealedState
     options: PracticalBanditOptions
 
 
 class PracticalBanditInfo(NamedTuple):
-    """The multiplier and the passes of the solver, and the info of the fallback in its rounds.
+    """Which branch plays the round, the budget of trust, and the info of the fallback's rounds."""
 
-    branch says which of the two plays the round (see `belated.learners.branches`).
-    """
-
-    multiplier: Floats
-    passes: Counts
-    fallback: ConcealedInfo
     branch: Counts
-
-
-@compiled
-def has_hint(state: PracticalBanditState) -> bool:
-    """Whether the coming round is played with the hint, instead of by the fallback."""
-    return is_trusted(state.trust, state.round[0], state.options.patience[0])
+    budget: Floats
+    unlikeliness: Floats
+    fallback: ConcealedInfo
 
 
 @compiled
 def predict(state: PracticalBanditState, prediction: Prediction) -> None:
-    """Fill q_t = argmin <q, h_t> - (1/eta_t) sum sqrt(q); without trust, that of th:concealed."""
-    info = prediction.info
-    own = WITH_HINT if has_hint(state) else BY_FALLBACK
-    if take_branch(info.branch, own) == WITH_HINT:
-        predict_from_hint(state, prediction)
+    """Compute q_t from the estimates; without trust, that of the repaired concealed bandit."""
+    info, round_ = prediction.info, state.round[0]
+    budget = trust_budget(state.account, state.options.beta[0], round_)
+    trusted = state.options.certified[0] == 0.0 or is_certified(state.account, budget)
+    info.budget[0] = budget
+    if take_branch(info.branch, TRUSTED if trusted else BY_FALLBACK) == TRUSTED:
+        fill_unlikeliness(state.estimates, info.unlikeliness)
+        spread = state.options.spread[0]
+        scale = narrowness(state.variance) * spread * spread
+        weigh_exponentially(info.unlikeliness, 1.0 / scale, prediction.q)
+        exploration = state.options.exploration[0]
+        explore_on_demand(state.account, budget, exploration, round_, prediction.q)
+        prediction.eta[0], prediction.gamma[0] = np.inf, np.inf
     else:
-        concealed.predict_with(state.fallback, prediction, info.fallback)
-        info.passes[0] = info.fallback.passes[0]
+        concealed.predict_safely(state.fallback, prediction, info.fallback)
 
 
 @compiled
-def predict_from_hint(state: PracticalBanditState, prediction: Prediction) -> None:
-    """Compute the Tsallis argmin, mixed with a little exploration.
+def fill_unlikeliness(estimates: Estimates, result: Floats) -> None:
+    """Fill in n_i kl(m_i, m*) for every arm, where m* is the smallest mean.
 
-    Weights below the share of exploration over K are raised to it, and then all are divided by
-    their sum. The share is 1/2 at first. The refresh of all arms in round t makes it `checks`
-    t^(-5/6) times m/(1 - m), but no more than 1/2, where m is the slow mean over all arms: an arm
-    can be better by m, and playing one that is not costs up to 1 - m.
+    That is by how much the losses of an arm are less likely under the mean m* than under its own.
     """
-    q, root, info = prediction.q, math.sqrt(state.round[0]), prediction.info
-    rate = state.options.rate[0]
-    prediction.eta[0] = rate / root
-    prediction.gamma[0] = np.inf
-    info.multiplier[0], info.passes[0] = solve_tsallis(
-        state.indices, 2.0 * rate * root, state.multiplier[0], q
-    )
-    least = state.exploration[0] / q.shape[0]
-    sum_ = 0.0
-    for i in range(q.shape[0]):
-        q[i] = max(q[i], least)
-        sum_ += q[i]
-    scale = 1.0 / sum_
-    for i in range(q.shape[0]):
-        q[i] *= scale
+    least = estimates.means.min()
+    of_loss, of_rest = math.log(least), math.log(1.0 - least)
+    for i in range(result.shape[0]):
+        mean = estimates.means[i]
+        crossed = estimates.counts[i] * (mean * of_loss + (1.0 - mean) * of_rest)
+        result[i] = max(0.0, estimates.entropies[i] - crossed)
+
+
+@compiled
+def narrowness(variance: Variance) -> float:
+    """Return the variance of losses within arms, divided by that of coins of the same means."""
+    coins = 1.0 + variance.losses[0] - variance.explained[0]
+    ratio = (1.0 + variance.squares[0] - variance.explained[0]) / coins
+    return float(min(1.0, max(NARROWEST, ratio)))
 
 
 @compiled
 def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Play the round: freeze the probability and two forecasts of the loss, and update the index.
-
-    The forecasts are the expected loss of the arm and the mean over all arms.
-    """
-    if prediction.info.branch[TAKEN] == WITH_HINT:
-        state.multiplier[0] = prediction.info.multiplier[0]
-        plays[0, DIVISOR], plays[0, WEIGHT] = 0.0, 0.0
+    """Play the round: freeze the probability and the forecasts, and let the round pass."""
+    info, round_, memories = prediction.info, state.round[0], state.memories
+    trusted = info.branch[TAKEN] == TRUSTED
+    begin_round(state.account, trusted)
+    if trusted:
+        plays[0, DIVISOR], plays[0, WEIGHT] = prediction.q[arm], 0.0
     else:
-        fallback = state.fallback
-        concealed.commit_with(fallback, prediction, prediction.info.fallback, arm, plays)
-        most = fallback.max_missing[0]
-        fallback.max_missing[0] = max(most, fallback.outstanding[arm])
-    round_ = state.round[0]
+        concealed.commit_with(state.fallback, prediction, info.fallback, arm, plays)
+    freeze_forecasts(state, arm, plays)
     plays[0, ROUND] = round_
-    plays[0, EXPECTED] = expected_loss(state.means, arm)
-    plays[0, OVERALL] = state.means.all_means[SLOW]
+    state.outstanding[arm] += 1
     state.round[0] += 1
-    add_pending(state.pending, arm, plays[0, ROUND])
-    state.trust.pending_squares[0] += plays[0, ROUND] * plays[0, ROUND]
-    settle(state.means.shift)
-    state.shift_met[arm] = shift_now(state.means.shift)
-    if round_ >= state.means.next_refresh[0]:
-        refresh_all(state, round_)
-    else:
-        slow, fast = decay_since_refresh(state.means, round_)
-        set_forecast(state.means, arm, slow, fast)
-        set_index(state, arm)
+    follow(state.silence, arm, round_)
+    may_forget = state.options.forgets[0] == 1.0 and not has_meaning(state.silence)
+    changed = next_round(memories, may_forget)
+    pool(state)
+    if round_ >= state.next_refresh[0]:
+        refresh_silence(state)
+    elif changed or memories.used[0] > 0:
+        estimate_all(state)
 
 
 @compiled
-def refresh_all(state: PracticalBanditState, round_: int) -> None:
-    """Update the estimates, the delay bias, the exploration and every arm's index to this round."""
-    means = state.means
-    mean_loss.refresh(means, round_)
-    delay_bias.refresh(state.bias)
-    mean = means.all_means[SLOW]
-    share = state.options.checks[0] * mean / (1.0 - mean) * float(round_) ** EXPLORATION_FALL
-    state.exploration[0] = min(MOST_EXPLORATION, share)
-    for i in range(state.indices.shape[0]):
-        set_weights(means, i)
-        set_forecast(means, i, 1.0, 1.0)
-        set_index(state, i)
+def freeze_forecasts(state: PracticalBanditState, arm: int, plays: Floats) -> None:
+    """Freeze what each memory expects of the play, and how much its loss will say about them.
 
-
-@compiled
-def set_index(state: PracticalBanditState, arm: int) -> None:
-    """Compute the index of an arm again: its mean loss less its uncertainty.
-
-    The estimates have mean m and count n together. Every pending play adds (s/t)^2 losses to them,
-    which are worse than m by the delay bias of their mean age. The index is then
-    m - width sqrt(p (1 - p) g / (n + 1)) with p = (m (n + 1) + 1)/(n + 3) within [0, 1] and
-    g = 1 + ln(t / (K (n + 1))), but at least 1; less the `unseen_rise` of the arm. It is kept until
-    it is computed again.
+    Plays that are made on the same few losses share their errors: with n losses told of the arm and
+    p plays outstanding the play counts (n + 1)/(n + 1 + p), more if losses vary less than coins.
     """
-    t, (slow, fast) = float(state.round[0]), decay_since_refresh(state.means, state.round[0] - 1)
-    mean, count = mixed_estimate(state.means, arm, slow, fast)
-    if state.pending.number[arm] > 0:
-        recent, age = recent_count(state.pending, arm, t), mean_age(state.pending, arm, t)
-        count += recent
-        mean += recent / (count + 1.0) * bias_of(state.bias, arm, power_of(age))
-    share = min(1.0, max(0.0, (mean * (count + 1.0) + 1.0) / (count + 3.0)))
-    variance, due = share * (1.0 - share) / (count + 1.0), state.indices.shape[0] * (count + 1.0)
-    if t > due:
-        variance *= 1.0 + math.log(t / due)
-    deviation = math.sqrt(variance)
-    state.indices[arm] = mean - state.options.width[0] * deviation - unseen_rise(state, arm)
+    for k in range(MEMORIES):
+        sum_, count = remembered(state, k, arm)
+        plays[0, LONG_FORECAST + k] = (PRIOR * state.estimates.pooled[k] + sum_) / (PRIOR + count)
+    told = 1.0 + state.memories.weights[LONG, arm]
+    share = told / (told + state.outstanding[arm])
+    plays[0, EVIDENCE] = share / narrowness(state.variance)
 
 
 @compiled
-def unseen_rise(state: PracticalBanditState, arm: int) -> float:
-    """Return half of the rise of the common shift since the arm was last played, times its weight.
+def remembered(state: PracticalBanditState, k: int, arm: int) -> tuple[float, float]:
+    """Return the sum and the number of an arm's losses in a memory, with what silence counts as."""
+    fresh, silent = state.memories.fresh[k], max(0.0, state.silence.counts[arm])
+    sum_ = state.memories.sums[k, arm] / fresh + silent * state.silence.meaning[0]
+    return sum_, state.memories.weights[k, arm] / fresh + silent
 
-    The losses of the arm itself may not have risen: it was not played since.
-    """
-    shift = state.means.shift
-    rise = max(0.0, shift_now(shift) - state.shift_met[arm])
-    return float(UNSEEN_RISE * shift.weight[0] * rise)
+
+@compiled
+def estimate(state: PracticalBanditState, arm: int) -> None:
+    """Compute the estimate of an arm again, mixed with PRIOR losses of the mean over all arms."""
+    estimates, used = state.estimates, state.memories.used[0]
+    sum_, count = remembered(state, used, arm)
+    mean = (PRIOR * estimates.pooled[used] + sum_) / (PRIOR + count)
+    mean = min(max(mean, LEAST), 1.0 - LEAST)
+    estimates.means[arm], estimates.counts[arm] = mean, PRIOR + count
+    entropy = mean * math.log(mean) + (1.0 - mean) * math.log(1.0 - mean)
+    estimates.entropies[arm] = (PRIOR + count) * entropy
+
+
+@compiled
+def estimate_all(state: PracticalBanditState) -> None:
+    """Compute the estimates of all arms again."""
+    for i in range(state.outstanding.shape[0]):
+        estimate(state, i)
+
+
+@compiled
+def pool(state: PracticalBanditState) -> None:
+    """Compute the mean loss over all arms again, in each memory; it starts as 1/2."""
+    memories, silent = state.memories, total(state.silence.counts)
+    for k in range(MEMORIES):
+        losses = 0.5 + silent * state.silence.meaning[0]
+        losses += memories.all_sums[k] / memories.fresh[k]
+        count = 1.0 + silent + memories.all_weights[k] / memories.fresh[k]
+        state.estimates.pooled[k] = losses / count
+
+
+@compiled
+def refresh_silence(state: PracticalBanditState) -> None:
+    """Compute again what silence says, and all estimates."""
+    state.next_refresh[0] = state.round[0] + state.round[0] // REFRESH
+    judge_silence(state.silence)
+    for i in range(state.outstanding.shape[0]):
+        weigh_silence(state.silence, i, state.estimates.means[i])
+    pool(state)
+    estimate_all(state)
 
 
 @compiled
 def withdraw(state: PracticalBanditState, play: Floats, arm: int) -> None:
-    """Remove a play from the pending ones, and compute the arm's index again."""
-    end_play(state, play, arm)
-    set_index(state, arm)
+    """Remove a play from the pending ones; in the account of Theorem 4 it stays outstanding."""
+    if play[WEIGHT] > 0.0:
+        concealed.withdraw(state.fallback, play, arm)
+    end_play(state, play, arm, np.nan)
 
 
 @compiled
-def end_play(state: PracticalBanditState, play: Floats, arm: int) -> None:
-    """Remove a play from the pending ones, but leave the arm's index as it is."""
-    if play[WEIGHT] > 0.0:
-        concealed.withdraw(state.fallback, play, arm)
-    remove_pending(state.pending, arm, play[ROUND])
-    state.trust.pending_squares[0] -= play[ROUND] * play[ROUND]
+def end_play(state: PracticalBanditState, play: Floats, arm: int, loss: float) -> None:
+    """End a play with its loss, or with NaN, and compute the estimate of its arm again."""
+    state.outstanding[arm] -= 1
+    end_silence(state.silence, arm, int(play[ROUND]), state.round[0], loss)
+    estimate(state, arm)
 
 
 @compiled
 def observe(state: PracticalBanditState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """Score the forecasts and add the loss; in a round of the fallback, also to its Lhat^av."""
-    end_play(state, play, arm)
     if play[WEIGHT] > 0.0:
-        state.fallback.losses[arm] += loss / play[DIVISOR]
-    score_forecasts(state.trust, loss, play[EXPECTED], play[OVERALL])
-    power = power_of(state.round[0] - play[ROUND])
-    score(state.means, arm, loss, state.bias.of_delay[power])
-    if state.options.uses_bias[0] > 0.0:
-        residual = loss - expected_loss(state.means, arm)
-        delay_bias.record(state.bias, arm, power, residual)
-    add_loss(state.means, arm, loss, int(play[ROUND]))
-    set_index(state, arm)
+        concealed.observe(state.fallback, play, arm, loss, missing)
+    else:
+        tell_trusted(state.account, arm, loss, play[DIVISOR])
+    memories, variance = state.memories, state.variance
+    if not has_meaning(state.silence):
+        score(memories, loss, play[LONG_FORECAST], play[SHORT_FORECAST], play[EVIDENCE])
+    before = explained(memories, arm)
+    remember(memories, arm, loss)
+    variance.losses[0] += loss
+    variance.squares[0] += loss * loss
+    variance.explained[0] += explained(memories, arm) - before
+    end_play(state, play, arm, loss)
+
+
+@compiled
+def explained(memories: Memories, arm: int) -> float:
+    """Return (sum of losses)^2/(number of losses) of an arm, of all that were told."""
+    sum_, count = memories.sums[LONG, arm], memories.weights[LONG, arm]
+    return float(sum_ * sum_ / count) if count > 0.0 else 0.0
 
 
 @dataclass(frozen=True)
 class PracticalBandit(Learner):
     """The practical bandit, which needs no prior knowledge.
 
-    Its options are for studies of what each part does. `rate` is eta_t sqrt(t), twelve times the
-    paper's. `width` is the number of standard deviations by which an estimate is lowered. `checks`
-    times t^(-5/6) is the share of rounds that explore if losses are about 1/2. `patience` is the
-    excess of squared errors from which on the hint is dropped, infinite for never. `forgets` and
-    `levels` say whether there are estimates that forget, and one that takes out the common shift.
-    `listens` says whether the delay bias is used: pending plays are then imputed by their age, and
-    what a delay explains of a loss is no sign of a common shift.
+    `default_loss` is what a play that never reports has lost, if that is known. If it is
+    `certified`, Theorem 4 bounds the regret: rounds above the budget beta sqrt(K t), plus the most
+    outstanding plays, go to a repaired concealed bandit. It is by default, unless there is a
+    default loss: the account of the theorem knows told losses only, and could not trust an arm that
+    is rightly given up because it never reports. `exploration` is the c of the exploration that
+    keeps the account within the budget. `spread` scales the standard deviations of the estimates,
+    and `forgets` says whether the memory that forgets may be used.
     """
 
-    rate: float = 6.0
-    width: float = 0.85
-    checks: float = 5.0
-    patience: float = 8.0
+    default_loss: float | None = None
+    certified: bool | None = None
+    spread: float = 0.4
+    beta: float = 5.0
+    exploration: float = 0.3
     forgets: bool = True
-    levels: bool = True
-    listens: bool = True
 
     name: ClassVar[str] = "practical-bandit"
     setting: ClassVar[Setting] = Setting.CONCEALED
     guarantee: ClassVar[str] = (
-        "that of the repaired concealed bandit for its rounds without the hint, none for others"
+        "expected regret at most 1 + beta sqrt(KT) + the most outstanding plays + the bound of the "
+        "repaired concealed bandit (Theorem 4; none with certified=False)"
     )
     covers: ClassVar[Covers] = Covers.NOTHING
-    source: ClassVar[str] = "ours, on the frame of the paper's Algorithm 1"
-    play_width: ClassVar[int] = 5
+    source: ClassVar[str] = "ours"
+    play_width: ClassVar[int] = WIDTH
     has_branches: ClassVar[bool] = True
     can_change_arms: ClassVar[bool] = True
     can_leave_arms_out: ClassVar[bool] = True
@@ -304,78 +338,109 @@ class PracticalBandit(Learner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for option, least in (("rate", 1e-9), ("width", 0.0), ("checks", 0.0)):
+        least = {"spread": 1e-3, "beta": 0.0, "exploration": 0.0}
+        if self.default_loss is not None:
+            least["default_loss"] = 0.0
+        for option, smallest in least.items():
             number = as_number(getattr(self, option), option)
-            if not least <= number <= MOST:
+            most = 1.0 if option == "default_loss" else MOST
+            if not smallest <= number <= most:
                 raise ValueError(
-                    f"{option} is {number!r}; it must be at least {least:g} and at most {MOST:g}"
+                    f"{option} is {number!r}; it must be at least {smallest:g} and at most {most:g}"
                 )
             object.__setattr__(self, option, number)
-        forever = self.patience == math.inf
-        patience = math.inf if forever else as_number(self.patience, "patience")
-        if not patience >= 0.0:
-            raise ValueError(f"patience is {patience!r}; it must be at least 0, or infinite")
-        object.__setattr__(self, "patience", patience)
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether Theorem 4 bounds the regret."""
+        return self.default_loss is None if self.certified is None else bool(self.certified)
 
     def _fallback(self) -> concealed.Concealed:
-        """The bandit that plays without the hint; `commit` finds out its max_missing."""
-        return concealed.Concealed(self.arms, variant="repaired", gamma_bound="max_missing")
+        return concealed.Concealed(self.arms, variant="repaired")
 
     def start(self) -> PracticalBanditState:
-        given = (self.rate, self.width, self.checks, self.patience, bool(self.listens))
+        given = (self.spread, self.beta, self.exploration, self.is_certified, bool(self.forgets))
+        means, counts, entropies = np.zeros((3, self.arms))
         state = PracticalBanditState(
-            fallback=self._fallback().start(),
             round=np.ones(1, dtype=np.int64),
-            pending=none_pending(self.arms),
-            means=nothing_known(self.arms, bool(self.forgets), bool(self.levels)),
-            indices=np.zeros(self.arms),
-            shift_met=np.zeros(self.arms),
-            bias=no_bias(self.arms),
-            trust=full_trust(),
-            exploration=np.full(1, MOST_EXPLORATION),
-            multiplier=np.full(1, np.inf),
+            next_refresh=np.ones(1, dtype=np.int64),
+            outstanding=np.zeros(self.arms, dtype=np.int64),
+            estimates=Estimates(means, counts, entropies, pooled=np.zeros(MEMORIES)),
+            variance=Variance(*np.zeros((3, 1))),
+            memories=nothing_remembered(self.arms),
+            silence=nothing_heard(self.arms, self.default_loss),
+            account=no_trusted_plays(self.arms),
+            fallback=self._fallback().start(),
             options=PracticalBanditOptions(*(np.full(1, float(option)) for option in given)),
         )
-        for i in range(self.arms):
-            set_index(state, i)
+        pool(state)
+        estimate_all(state)
         return state
+
+    def reserved(self, state: PracticalBanditState, rounds: int) -> PracticalBanditState:
+        roomy = with_room(state.silence, int(state.round[0]) + rounds)
+        return state if roomy is state.silence else state._replace(silence=roomy)
 
     def with_arms(
         self, state: PracticalBanditState, kept: Sequence[int], added: int
     ) -> PracticalBanditState:
-        """Return the state with other arms; all indices are computed again.
+        """Return the state with other arms, in which a new arm has the mean over all arms.
 
-        A new arm has no losses yet. What was learned about all arms together is kept, including
-        what came from the arms that are removed.
+        What was learned about all arms together is kept. In the account of Theorem 4 a new arm
+        starts with a regret of zero, or with the largest of the others if that is more.
         """
-        fallback = self._fallback()
         other: PracticalBanditState = super().with_arms(state, kept, added)
-        entered = fallback.with_arms(state.fallback, kept, added)
-        other = other._replace(fallback=entered)
-        slow, fast = decay_since_refresh(other.means, other.round[0] - 1)
-        for i in range(len(kept), len(kept) + added):
-            other.shift_met[i] = shift_now(other.means.shift)
-            set_forecast(other.means, i, slow, fast)
-        for i in range(len(kept) + added):
-            set_index(other, i)
+        places = {arm: place for place, arm in enumerate(kept)}
+        arms, before = state.silence.followed_arm, state.silence
+        stays = np.isin(arms, list(kept))
+        silence = other.silence._replace(
+            followed_arm=np.array([places.get(int(arm), 0) for arm in arms], dtype=np.int64),
+            followed_bin=np.where(stays, before.followed_bin, ENDED),
+        )
+        other = other._replace(
+            silence=silence,
+            account=with_new_arms(other.account, len(kept)),
+            fallback=self._fallback().with_arms(state.fallback, kept, added),
+        )
+        pool(other)
+        estimate_all(other)
         return other
 
+    def check_saved(self, state: PracticalBanditState, plays: Iterable[Sequence[float]]) -> None:
+        followed = state.silence.followed_arm
+        if not ((followed >= 0) & (followed < self.arms)).all():
+            raise ValueError("a play that is followed is of an arm that does not exist")
+        self._fallback().check_saved(state.fallback, plays)
+
+    def concern(self, state: PracticalBanditState, bounds: LossRange = UNIT) -> str | None:
+        """Say that all losses told so far are alike, and nobody declared what silence means."""
+        silence = state.silence
+        number, lowest, highest = silence.told.tolist()
+        is_guessed = silence.default_loss[0] == NO_MEANING and has_meaning(silence)
+        if not is_guessed or lowest != highest or state.outstanding.sum() == 0:
+            return None
+        return (
+            f"all {number:.0f} losses told so far are {bounds.loss_of(lowest):g}; silence is taken "
+            f"to mean a loss of {bounds.loss_of(1.0 - lowest):g}; set default_loss to say what it "
+            "means"
+        )
+
+    def declare_silence(self, state: PracticalBanditState, default_loss: float | None) -> None:
+        """From now on act as if the learner had been made with this default loss."""
+        other = replace(self, default_loss=default_loss)
+        state.silence.default_loss[0] = NO_MEANING if default_loss is None else default_loss
+        state.options.certified[0] = float(other.is_certified)
+        refresh_silence(state)
+
     def losses(self, state: PracticalBanditState) -> Floats:
-        """Return Lhat^av of the rounds without the hint."""
+        """Return Lhat^av of the rounds of the fallback."""
         return state.fallback.losses[:, np.newaxis]
 
     def blank(self) -> Prediction:
         info = PracticalBanditInfo(
-            multiplier=np.zeros(1),
-            passes=np.zeros(1, dtype=np.int64),
-            fallback=ConcealedInfo.blank(self.arms),
             branch=free_choice(),
+            budget=np.zeros(1),
+            unlikeliness=np.zeros(self.arms),
+            fallback=ConcealedInfo.blank(self.arms),
         )
         return Prediction.blank(self.arms, eta=1, gamma=1, info=info)
-
-    def from_version_3(self, parts: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-        """Rearrange the parts of a state saved in version 3: pending plays are put together."""
-        names = [name for name in parts if name not in ("recent", "made")]
-        place = names.index("pending") + 1
-        order = (*names[:place], "recent", "made", *names[place:])
-        return {name: parts[name] for name in order}

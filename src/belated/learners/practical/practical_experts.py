@@ -42,7 +42,6 @@ from belated.learners.practical.experts_certificate import (
     closed,
     even_prior,
 )
-from belated.learners.practical.mean_loss import LEANING, SUPPOSED
 from belated.learners.states import ArmCounts, ArmFloats, FreshFloats
 from belated.numerics.exact_sums import add_exactly, add_lanes_exactly, lanes_sum
 from belated.numerics.exponential_weights import weigh_exponentially
@@ -69,6 +68,7 @@ TRACKERS = len(FORGETTING)
 LOG_FORGETTING = tuple(math.log(gamma) for gamma in FORGETTING)
 STRATEGIES = 1 + TRACKERS
 MIXING_PULL = math.log(TRACKERS / TRACKERS_SHARE)  # ln(1/pi) of a tracker
+SUPPOSED, LEANING = 2.0, 0.25  # the number of supposed losses of an expert, and how bad they are
 FIRST_GUESS = 0.5 + 0.5 * LEANING  # the guess for every loss before any has arrived
 OUT_OF_THE_QUESTION = -1e6  # ln pi of a strategy that is never played
 MOST_BOLD = 1e6  # with more, c ln K/Dmax would be so high that rounding decides

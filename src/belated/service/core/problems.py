@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from belated.asktell.held_rounds import HeldRounds
-from belated.asktell.learner_options import kind_named, plain_options
+from belated.asktell.learner_options import kind_named, may_declare_silence, plain_options
 from belated.asktell.options import DOUBLING
 from belated.checks import LossRange, as_arms, as_count, as_number, as_range
 from belated.learners.contract import Learner
@@ -23,6 +23,8 @@ FIELDS = (
 )  # fmt: skip
 # An option that problems made before it existed do not name; they rest on max_missing.
 CHOSEN_LATER = "gamma_bound"
+# Options that were dropped with the learner that had them, whose name another learner has now.
+GONE_OPTIONS = {"practical-bandit": ("rate", "width", "checks", "patience", "levels", "listens")}
 MOST_ARMS = 10_000
 MOST_SECONDS = 1e10
 
@@ -77,6 +79,10 @@ def served(problem: ProblemRecord) -> ServedProblem:
     kind, options = learner_named(spec["learner"]), dict(spec["options"])
     if CHOSEN_LATER in option_names(kind):
         options.setdefault(CHOSEN_LATER, "max_missing")
+    options = {name: options[name] for name in options if name not in gone_options(spec)}
+    loss = None if default is None else bounds.loss(default, "default_loss")
+    if may_declare_silence(kind):
+        options["default_loss"] = loss
     return ServedProblem(
         name=problem.name,
         arms=tuple(spec["arms"]),
@@ -84,10 +90,17 @@ def served(problem: ProblemRecord) -> ServedProblem:
         loss_range=bounds,
         expire_after=spec["expire_after"],
         expire_seconds=spec["expire_seconds"],
-        default_loss=None if default is None else bounds.loss(default, "default_loss"),
+        default_loss=loss,
         spec=spec,
         at=problem.at,
     )
+
+
+def gone_options(spec: Mapping[str, Any]) -> list[str]:
+    """The options in a stored specification that its learner had once, and has no more."""
+    learner, options = str(spec.get("learner")), spec.get("options") or {}
+    gone = next((gone for name, gone in GONE_OPTIONS.items() if learner.endswith(name)), ())
+    return [option for option in gone if option in options]
 
 
 def with_arms(problem: ServedProblem, arms: Sequence[str]) -> ServedProblem:
@@ -121,7 +134,7 @@ def checked_spec(given: Mapping[str, Any]) -> dict[str, Any]:
         "options": options,
         "loss_range": [bounds.low, bounds.high],
     }
-    return {**spec, **checked_expiry(given, bounds)}
+    return {**spec, **checked_expiry(given, kind, bounds)}
 
 
 def checked_arms(arms: Any) -> tuple[str, ...]:
@@ -156,6 +169,11 @@ def checked_options(
     for name, value in given.items():
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{name} is {value!r}; it must be finite")
+    if may_declare_silence(kind) and "default_loss" in given:
+        raise ValueError(
+            "default_loss is given as an option of the learner; give it as a field of the problem, "
+            "in the units of its losses"
+        )
     options = plain_options(kind, arms, given, None)
     lacking = [
         need.value
@@ -198,8 +216,13 @@ def check_delivery(learner: Learner) -> None:
         )
 
 
-def checked_expiry(given: Mapping[str, Any], bounds: LossRange) -> dict[str, Any]:
-    """The fields about expiry: after how many rounds or seconds, and with which loss."""
+def checked_expiry(
+    given: Mapping[str, Any], kind: type[Learner], bounds: LossRange
+) -> dict[str, Any]:
+    """The fields about expiry: after how many rounds or seconds, and with which loss.
+
+    A learner that asks what silence means can be told the loss without the others.
+    """
     rounds, seconds = given.get("expire_after"), given.get("expire_seconds")
     default = given.get("default_loss")
     if rounds is not None:
@@ -208,10 +231,16 @@ def checked_expiry(given: Mapping[str, Any], bounds: LossRange) -> dict[str, Any
         seconds = as_number(seconds, "expire_seconds")
         if not 0.0 <= seconds <= MOST_SECONDS:
             raise ValueError(f"expire_seconds is {seconds!r}; it must be from 0 to {MOST_SECONDS}")
-    if (rounds is None and seconds is None) != (default is None):
+    expires = rounds is not None or seconds is not None
+    terms = (
+        f"expire_after is {rounds!r}, expire_seconds is {seconds!r}, default_loss is {default!r}"
+    )
+    if expires and default is None:
+        raise ValueError(f"{terms}; a play that expires needs a default_loss")
+    if default is not None and not expires and not may_declare_silence(kind):
         raise ValueError(
-            f"expire_after is {rounds!r}, expire_seconds is {seconds!r} and default_loss is "
-            f"{default!r}; a play that expires needs a default_loss, and only then"
+            f"{terms}; plays do not expire and {kind.name} does not ask what silence means, so "
+            "leave default_loss out"
         )
     if default is not None:
         default = as_number(default, "default_loss")

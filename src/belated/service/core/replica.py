@@ -6,6 +6,7 @@ the journal. The fold then uses the number in the journal instead of its own pre
 loss must be divided by the probability that was in force when its arm was drawn.
 """
 
+import logging
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -26,6 +27,8 @@ from belated.service.core.status import ACTIVE, STATUS_AFTER
 from belated.service.core.terms import TERMS, describe_terms
 from belated.service.core.told_values import NOTHING_TOLD, late_value, value_of
 from belated.service.store import START, Decision, Note, Outcome, Position
+
+log = logging.getLogger(__name__)
 
 LATE = "late"  # the kind of note about a report that came after its ticket had expired
 GONE = -2  # the place of a bandit's arm that was removed
@@ -83,6 +86,7 @@ class Replica:
         self.stats = ProblemStats(self.arm_history)
         self.position: Position = START
         self.events_since = 0  # events folded after that position
+        self._said_concern = False
         self.last_round_decided = 0  # by this process; its decisions may not be folded yet
 
     @property
@@ -132,6 +136,7 @@ class Replica:
             arm = describe_change(note.payload)
         elif note.kind == TERMS:
             self.problem = with_terms(self.problem, note.payload)
+            self.driver.declare_silence(self.problem.default_loss)
             arm = describe_terms(note.payload)
         value = NOTHING_TOLD
         if note.kind == LATE:
@@ -142,6 +147,8 @@ class Replica:
 
     def _fold_decision(self, decision: Decision) -> None:
         self.round += 1
+        if self.round & (self.round - 1) == 0:
+            self._look_for_concern()
         self.stats.add_decision(self.round, decision.at, decision.arm, self.weights())
         arm, waits = NO_ARM, None
         gone: tuple[str, ...] = ()
@@ -168,6 +175,17 @@ class Replica:
         self.stats.add_event(
             decision.at, "decided", decision.ticket, decision.arm, decision.probability
         )
+
+    def concern(self) -> str | None:
+        """What the user should change about the problem, in one sentence; None if nothing."""
+        return self.learner.concern(self.state, self.problem.loss_range)
+
+    def _look_for_concern(self) -> None:
+        """Log what the user should change, once."""
+        concern = None if self._said_concern else self.concern()
+        if concern is not None:
+            self._said_concern = True
+            log.warning("problem %r: %s", self.problem.name, concern)
 
     def hold(self, ticket: str, play: OpenPlay) -> None:
         """Take in an open play."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from belated.service.core.errors import NotFoundError, UnavailableError
 from belated.service.core.open_tickets import OpenTickets
-from belated.service.core.problems import served
+from belated.service.core.problems import gone_options, served
 from belated.service.core.replica import Replica
 from belated.service.core.snapshots import code_version, unpacked
 from belated.service.core.status import STATUS_AFTER
@@ -58,6 +58,7 @@ class Replicas:
         found, complete = cls(store), store.snapshots.complete()
         problems = store.problems()
         for problem in problems:
+            say_gone_options(problem)
             found._restore(problem, complete)
         latest = complete.position if complete.code_version == code_version() else START
         behind = {
@@ -261,6 +262,19 @@ class Replicas:
         """The error for whatever is asked of a problem that has no replica."""
         reason = self.broken.get(name, "this worker does not know it yet")
         return UnavailableError(f"problem {name!r} cannot be served: {reason}")
+
+
+def say_gone_options(problem: ProblemRecord) -> None:
+    """Log which options of a problem are ignored, since its learner has them no more."""
+    gone = gone_options(problem.spec)
+    if gone:
+        log.warning(
+            "problem %r: %s is another learner since it was created, which has no option %s; "
+            "this is ignored, and the new learner has learned from the whole journal",
+            problem.name,
+            problem.spec["learner"],
+            " and no ".join(gone),
+        )
 
 
 def in_words(error: Exception) -> str:

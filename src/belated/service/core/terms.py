@@ -2,7 +2,8 @@
 
 A ticket keeps the deadline that it was decided with, which is in the journal; other deadlines are
 for tickets to come. A play that expires takes the default loss of that moment, and its outcome says
-which. So the fold needs the terms for nothing, and they are a note of the journal like any other.
+which. So the fold needs the terms only for a learner that asks what silence means: it is told the
+default loss as the note about the change is folded.
 
 What a learner has learned rests on the rest: other arms need its help (`arms`), and another range
 of losses, another learner or other options would make another problem.
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from belated.checks import as_range
+from belated.learners.registry import learner_named
 from belated.service.core.errors import InvalidRequestError
 from belated.service.core.problems import checked_expiry
 from belated.service.store import Note
@@ -39,15 +41,21 @@ def checked_terms(
         raise InvalidRequestError(f"no term is given; there are {', '.join(FIELDS)}")
     before = terms_of(spec)
     try:
-        after = checked_expiry({**before, **given}, as_range(spec["loss_range"]))
+        kind = learner_named(spec["learner"])
+        after = checked_expiry({**before, **given}, kind, as_range(spec["loss_range"]))
     except ValueError as error:
         raise InvalidRequestError(str(error)) from None
-    if before["default_loss"] is not None and after["default_loss"] is None:
+    if expires(before) and not expires(after):
         raise InvalidRequestError(
             f"tickets of {name!r} expire, and those that are open have their deadlines; they "
             "cannot stop to expire, so give a longer time instead"
         )
     return None if after == before else after
+
+
+def expires(terms: Mapping[str, Any]) -> bool:
+    """Whether tickets expire under these terms."""
+    return terms["expire_after"] is not None or terms["expire_seconds"] is not None
 
 
 def describe_terms(terms: Mapping[str, Any]) -> str:

@@ -129,15 +129,20 @@ function facts(stats) {
     given = [];
   if (stats.expire_after !== null) given.push(count(stats.expire_after, "round"));
   if (stats.expire_seconds !== null) given.push(duration(stats.expire_seconds));
+  const silent =
+    stats.default_loss === null
+      ? ""
+      : `, silence means ${told.word} ${number(told.of(stats.default_loss))}`;
   const expiry =
     given.length === 0
-      ? "Nothing expires"
+      ? `Nothing expires${silent}`
       : `Given up after ${given.join(" or ")} with ${told.word} ${number(told.of(stats.default_loss))}`;
   const what =
     stats.kind === "bandit" ? count(stats.arms.length, "arm") : count(stats.arms.length, "expert");
   const removed = stats.by_arm.length - stats.arms.length;
   return (
     `${what}${removed > 0 ? ` and ${number(removed)} removed` : ""}, learner ${stats.learner}, ${told.word === "loss" ? "losses" : "rewards"} from ${number(low)} to ${number(high)}. ${expiry}. ` +
-    `Since ${clock(stats.created, 86400)}, ${clock(stats.created)}.`
+    `Since ${clock(stats.created, 86400)}, ${clock(stats.created)}.` +
+    (stats.concern === null ? "" : ` Note: ${stats.concern}.`)
   );
 }

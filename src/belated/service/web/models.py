@@ -35,6 +35,7 @@ PROBLEM: dict[str, Any] = {
     "round": 2,
     "pending": 1,
     "weights": {"red": 0.39, "green": 0.61},
+    "concern": None,
 }
 
 
@@ -78,7 +79,11 @@ class NewProblemBody(RequestBody):
     )
     expire_after: Count | None = Field(None, description="Rounds after which a play is given up.")
     expire_seconds: Number | None = Field(None, description="Seconds after which it is given up.")
-    default_loss: Number | None = Field(None, description="The loss of a play that is given up.")
+    default_loss: Number | None = Field(
+        None,
+        description="The loss of a play that is given up; for practical-bandit, also without "
+        "expiry, of one that never reports.",
+    )
 
 
 class ProblemBody(BaseModel):
@@ -100,6 +105,7 @@ class ProblemBody(BaseModel):
     round: int
     pending: int
     weights: dict[str, float]
+    concern: str | None = Field(None, description="What you should change about it, if anything.")
 
 
 class ProblemListBody(BaseModel):

@@ -27,6 +27,7 @@ def problem_view(replica: Replica) -> dict[str, Any]:
         "round": replica.round,
         "pending": len(replica.open),
         "weights": dict(zip(problem.arms, replica.weights().tolist(), strict=True)),
+        "concern": replica.concern(),
     }
 
 
