@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 from belated.checks import as_range
 from belated.service.core.arms import ARMS
 from belated.service.core.errors import UnavailableError
-from belated.service.core.replica import LATE
 from belated.service.core.told_values import late_value, value_of
 from belated.service.store import (
     START,
@@ -29,6 +28,7 @@ from belated.service.store import (
     Store,
     Unreadable,
 )
+from belated.service.store.records import LATE
 from belated.table_files import cell_of, write_parquet
 
 FORMATS = (".csv", ".parquet")

@@ -21,13 +21,14 @@ from belated.learners.driver import Driver
 from belated.service.core.arms import ARMS, ArmHistory, describe_change
 from belated.service.core.open_tickets import OpenTickets
 from belated.service.core.problems import ServedProblem, with_arms, with_terms
+from belated.service.core.retained import RETAINED, describe_retained
 from belated.service.core.stats import ProblemStats
 from belated.service.core.status import ACTIVE, STATUS_AFTER
 from belated.service.core.terms import TERMS, describe_terms
 from belated.service.core.told_values import NOTHING_TOLD, late_value, value_of
 from belated.service.store import START, Decision, Note, Outcome, Position
+from belated.service.store.records import LATE
 
-LATE = "late"  # the kind of note about a report that came after its ticket had expired
 GONE = -2  # the place of a bandit's arm that was removed
 
 
@@ -78,6 +79,7 @@ class Replica:
         self.status = ACTIVE
         self.status_ahead: str | None = None  # committed by another worker, and not yet folded
         self.late_reports = 0
+        self.retained: Mapping[str, Any] | None = None  # of the latest note about retention
         self.open: dict[str, OpenPlay] = {}
         self.arm_history = ArmHistory.first(problem.arms)
         self.stats = ProblemStats(self.arm_history)
@@ -133,6 +135,9 @@ class Replica:
         elif note.kind == TERMS:
             self.problem = with_terms(self.problem, note.payload)
             arm = describe_terms(note.payload)
+        elif note.kind == RETAINED:
+            self.retained = note.payload
+            arm = describe_retained(note.payload)
         value = NOTHING_TOLD
         if note.kind == LATE:
             self.late_reports += 1

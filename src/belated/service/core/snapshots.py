@@ -1,8 +1,10 @@
-"""Snapshots: a replica as bytes (arrays and a little JSON), and its fingerprint.
+"""A replica as bytes (arrays and a little JSON), for snapshots and checkpoints; its fingerprint.
 
-A snapshot restores a replica exactly. It is used only by the version of the code that has written
-it, since another version might fold a state that differs in its last bits. The store guards each
-snapshot with a checksum.
+Both restore a replica exactly, and the store guards both with a checksum. A snapshot is used only
+by the version of the code that has written it, since another version might fold a state that
+differs in its last bits. A checkpoint is used by every later version: when the bytes change, FORMAT
+rises, and `unpacked` goes on to read those of earlier formats. So it is when the state of a learner
+gets other arrays.
 """
 
 import hashlib
@@ -25,7 +27,8 @@ from belated.service.core.stats import ProblemStats
 from belated.service.core.terms import terms_of
 from belated.service.store import Decision, Position
 
-FORMAT = 5
+FORMAT = 6
+FIRST_OF_CHECKPOINTS = 6  # the first format that checkpoints were written in
 META = "meta"
 LENGTH = 8  # bytes at the beginning, which say how long the list of the arrays is
 
@@ -79,12 +82,17 @@ def fingerprint(replica: Replica) -> str:
     return digest.hexdigest()
 
 
-def unpacked(problem: ServedProblem, blob: bytes) -> Replica:
+def unpacked(problem: ServedProblem, blob: bytes, format: int = FORMAT) -> Replica:
     """The replica that was packed; ValueError if the bytes do not fit the problem."""
+    if not FIRST_OF_CHECKPOINTS <= format <= FORMAT:
+        raise ValueError(
+            f"the state of {problem.name!r} has format {format}; this belated reads "
+            f"{FIRST_OF_CHECKPOINTS} to {FORMAT}"
+        )
     try:
         return restored(problem, arrays_in(blob))
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise ValueError(f"a snapshot of {problem.name!r} does not fit: {error!r}") from None
+        raise ValueError(f"the saved state of {problem.name!r} does not fit: {error!r}") from None
 
 
 def arrays_in(blob: bytes) -> dict[str, NDArray[Any]]:
@@ -103,6 +111,7 @@ def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
         "round": replica.round,
         "status": replica.status,
         "late": replica.late_reports,
+        "retained": replica.retained,
         "arm_history": replica.arm_history,
         "terms": terms_of(replica.problem.spec),
         "gone": {ticket: play.gone for ticket, play in replica.open.items() if play.gone},
@@ -117,7 +126,7 @@ def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
     plays = replica.open.values()
     rows = 1 if replica.problem.is_bandit else len(replica.problem.arms)
     width = replica.learner.row_width
-    found["open.ticket"] = np.array(list(replica.open), dtype=np.str_)
+    found["open.ticket"] = np.array([each.encode() for each in replica.open], dtype=np.bytes_)
     found["open.round"] = np.array([play.round for play in plays], dtype=np.int64)
     found["open.arm"] = np.array([play.arm for play in plays], dtype=np.int64)
     for name in ("at", "expires_at", "expires_round"):
@@ -143,13 +152,14 @@ def restored(problem: ServedProblem, arrays: dict[str, NDArray[Any]]) -> Replica
     replica.arm_history = ArmHistory(tuple(arms), tuple(ever), changes)
     replica.stats = ProblemStats(replica.arm_history)
     replica.round, replica.status = meta["round"], meta["status"]
-    replica.late_reports = meta["late"]
+    replica.late_reports, replica.retained = meta["late"], meta["retained"]
     state = {name: arrays[f"state.{name}"].copy() for name in leaves(replica.state)}
     # The driver makes no room now: that would change the fingerprint.
     replica.driver.go_on_from(with_leaves(replica.state, state), replica.round)
     seen = {name: arrays[f"stats.{name}"] for name in replica.stats.arrays()}
     replica.stats.restore(seen, meta["every"], meta["recent"])
-    for place, ticket in enumerate(arrays["open.ticket"]):
+    for place, name in enumerate(arrays["open.ticket"].tolist()):
+        ticket = name.decode()
         arm, in_force = int(arrays["open.arm"][place]), arrays["open.rows"][place]
         play = OpenPlay(
             int(arrays["open.round"][place]),
@@ -159,7 +169,7 @@ def restored(problem: ServedProblem, arrays: dict[str, NDArray[Any]]) -> Replica
             float(arrays["open.expires_round"][place]),
             in_force.copy() if arm == NO_ARM else in_force.tobytes(),
             arrays["open.waits"][place].copy() if arm == NO_ARM else None,
-            tuple(meta["gone"].get(str(ticket), ())),
+            tuple(meta["gone"].get(ticket, ())),
         )
-        replica.hold(str(ticket), play)
+        replica.hold(ticket, play)
     return replica

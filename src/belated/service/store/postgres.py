@@ -10,7 +10,8 @@ is lower, `turn_base` is raised, so that new events still come after all earlier
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -172,6 +173,10 @@ select name from (
     age(transaction) from pg_prepared_xacts) as holding
 order by age desc limit 1"""
 
+# A lock of the session, which ends with its connection, whatever becomes of the process.
+TRY_RETAINING = f"select pg_try_advisory_lock({LOCK}, 1)"
+END_RETAINING = f"select pg_advisory_unlock({LOCK}, 1)"
+
 WAIT_FOR_TURN = f"select pg_advisory_xact_lock(hashtextextended(%s, {LOCK}))"
 
 
@@ -200,6 +205,9 @@ class PostgresStore(Store):
 
     def _after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
         return [tuple_(JOURNAL.c.turn, JOURNAL.c.seq) > tuple_(turn, seq)]
+
+    def _until(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
+        return [tuple_(JOURNAL.c.turn, JOURNAL.c.seq) <= tuple_(turn, seq)]
 
     def _settled_after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
         horizon = literal_column(f"({HORIZON})", BigInteger)
@@ -238,6 +246,18 @@ class PostgresStore(Store):
             payload = json.dumps(note.payload)
             row = (note.kind, note.problem, note.at, payload, checksum_of(note))
             connection.exec_driver_sql(INSERT_NOTE, row)
+
+    @contextmanager
+    def retaining(self) -> Iterator[bool]:
+        """While this lasts no other process retains, nor another thread of this one."""
+        engine = self._transactions.writer.execution_options(isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            alone = connection.exec_driver_sql(TRY_RETAINING).scalar_one()
+            try:
+                yield alone
+            finally:
+                if alone:
+                    connection.exec_driver_sql(END_RETAINING)
 
     def _wait_for_turn(self, connection: Connection, problem: str) -> None:
         # A waiting transaction has no number yet, so it gets one after those it has waited for.

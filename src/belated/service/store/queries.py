@@ -19,13 +19,15 @@ from belated.service.store.records import (
     TicketRecord,
     Unreadable,
 )
-from belated.service.store.schema import JOURNAL, OPEN_TICKETS, PROBLEMS, TALLIES
+from belated.service.store.schema import FACTS, JOURNAL, OPEN_TICKETS, PROBLEMS, TALLIES
 
 COLUMNS = JOURNAL.c
 # Literals, not parameters: only then can the planner use the partial indexes of the journal.
 IS_DECISION = COLUMNS.kind == literal_column(f"'{DECIDED}'")
 IS_NO_DECISION = COLUMNS.kind != literal_column(f"'{DECIDED}'")
 DIGITS = 16
+RETENTION = "retention"  # the fact that says how far the journal was folded into checkpoints
+REACHED = select(FACTS.c.value).where(FACTS.c.name == RETENTION).scalar_subquery()
 
 
 def position_of(turn: int, seq: int) -> Position:
@@ -91,6 +93,18 @@ def events(
     """The events that meet the conditions, in the given order."""
     found = select(JOURNAL).where(*conditions).order_by(*order).limit(limit)
     return [event_of(row) for row in connection.execute(found).all()]
+
+
+def events_to_follow(
+    connection: Connection,
+    conditions: Iterable[ColumnElement[bool]],
+    order: Iterable[ColumnElement[Any]],
+    limit: int,
+) -> tuple[list[Event], str | None]:
+    """Events, and the fact that says whether some before them are deleted, as of one moment."""
+    found = select(JOURNAL, REACHED).where(*conditions).order_by(*order).limit(limit)
+    rows = connection.execute(found).all()
+    return [event_of(row[:-1]) for row in rows], rows[0][-1] if rows else None
 
 
 def decisions_by_key(

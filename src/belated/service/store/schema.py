@@ -83,6 +83,18 @@ SNAPSHOTS = Table(
     Column("blob", LargeBinary),
 )
 
+CHECKPOINTS = Table(
+    "checkpoints",
+    METADATA,
+    Column("problem", Text, primary_key=True),
+    Column("position", Text),
+    Column("format", BigInteger),
+    Column("code_version", Text),
+    Column("sums", Text),
+    Column("checksum", Text),
+    Column("blob", LargeBinary),
+)
+
 API_KEYS = Table(
     "api_keys",
     METADATA,

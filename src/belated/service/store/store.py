@@ -3,6 +3,7 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
@@ -17,6 +18,13 @@ from belated.service.store.checks import (
     check_text,
     is_storable,
 )
+from belated.service.store.checkpoints import (
+    Checkpoints,
+    check_not_behind,
+    reached,
+    save,
+    set_reached,
+)
 from belated.service.store.code_version import DecidingCode
 from belated.service.store.keys import ApiKeys
 from belated.service.store.migrations import schema_version
@@ -25,6 +33,7 @@ from belated.service.store.records import (
     CREATED,
     START,
     Appended,
+    Checkpoint,
     Decision,
     Event,
     Lag,
@@ -33,14 +42,17 @@ from belated.service.store.records import (
     OutcomeResult,
     Position,
     ProblemRecord,
+    Retention,
     Tallies,
     TicketRecord,
 )
 from belated.service.store.schema import JOURNAL, PROBLEMS
 from belated.service.store.snapshots import Snapshots
+from belated.service.store.sweeping import delete_some, is_superfluous
 from belated.service.store.transactions import Transactions
 
 PAGE = 1000
+RETENTION = queries.RETENTION
 
 
 class Store(ABC):
@@ -58,6 +70,7 @@ class Store(ABC):
         self.code = DecidingCode(transactions)
         self.keys = ApiKeys(transactions)
         self.probe = Probe(transactions)
+        self.checkpoints = Checkpoints(transactions)
         self.snapshots = Snapshots(transactions)
 
     def __enter__(self) -> Self:
@@ -161,6 +174,57 @@ class Store(ABC):
             if not queries.problems(connection, name):
                 raise ValueError(f"there is no problem {name!r}")
 
+    # Retention
+
+    def retain(
+        self,
+        checkpoints: Sequence[Checkpoint],
+        retention: Retention,
+        before: Position,
+        notes: Sequence[Note],
+    ) -> bool:
+        """Let checkpoints take the place of the journal before them; whether that was done.
+
+        It is not done if there are others than those up to `before`, from which these were made.
+        What has become superfluous is deleted by `sweep`.
+        """
+
+        def write(connection: Connection) -> bool:
+            self._wait_for_turn(connection, RETENTION)
+            if reached(connection).position != before:
+                return False
+            save(connection, checkpoints)
+            set_reached(connection, retention._replace(swept=False))
+            self._insert_notes(connection, notes)
+            return True
+
+        return self._transactions.write(write)
+
+    def sweep(self, position: Position, limit: int) -> tuple[int, Position | None]:
+        """Delete what checkpoints have made superfluous among the next rows after a position.
+
+        Returns how many rows, and the position to go on from; None: all is done.
+        """
+        after = self._after(*queries.place_of(position))
+
+        def write(connection: Connection) -> tuple[int, Position | None]:
+            retention = reached(connection)
+            if retention.swept:
+                return 0, None
+            doomed, end = is_superfluous(retention.position), retention.position
+            gone, last = delete_some(
+                connection, after, self._order, self._until, end, doomed, limit
+            )
+            if last is None:
+                set_reached(connection, retention._replace(swept=True))
+            return gone, last
+
+        return self._transactions.write(write)
+
+    @abstractmethod
+    def retaining(self) -> AbstractContextManager[bool]:
+        """While this lasts nobody else retains; False: somebody else does."""
+
     @abstractmethod
     def _insert(
         self,
@@ -214,16 +278,27 @@ class Store(ABC):
         """The next events after a position in the canonical order, and the position after them.
 
         All readers see the same events in the same order, whatever is written meanwhile; events
-        that are not settled yet come later. `problem` selects the events of one problem.
+        that are not settled yet come later. `problem` selects the events of one problem; without it
+        BehindCheckpoint is raised at a position before the checkpoints, since events are lacking.
         """
         turn, seq = queries.place_of(position)
         conditions = [*self._settled_after(turn, seq)]
         if problem is not None:
             conditions.append(JOURNAL.c.problem == problem)
-        found = self._transactions.read(
+        found, fact = self._transactions.read(
+            lambda connection: queries.events_to_follow(connection, conditions, self._order, limit)
+        )
+        if problem is None:
+            check_not_behind(position, fact)
+        return found, found[-1].position if found else position
+
+    def kept_before(self, position: Position, end: Position, limit: int = PAGE) -> list[Event]:
+        """The next events after a position that are still in the journal, up to another one."""
+        after, until = queries.place_of(position), queries.place_of(end)
+        conditions = [*self._after(*after), *self._until(*until)]
+        return self._transactions.read(
             lambda connection: queries.events(connection, conditions, self._order, limit)
         )
-        return found, found[-1].position if found else position
 
     def lag(self, position: Position, now: float) -> Lag:
         """How far a reader at a position is behind; with one owner nobody else writes."""
@@ -283,6 +358,10 @@ class Store(ABC):
     @abstractmethod
     def _after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
         """The conditions on events after a place."""
+
+    @abstractmethod
+    def _until(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
+        """The conditions on events up to a place."""
 
     @abstractmethod
     def _settled_after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:

@@ -7,10 +7,11 @@ from typing import Any
 
 from belated.checks import LossRange, as_range
 from belated.service.core.delays import DelayBin, delay_estimate, edges_of
-from belated.service.core.replica import LATE, Replica
+from belated.service.core.replica import Replica
 from belated.service.core.reports import EXPIRED, state_of
 from belated.service.core.told_values import ToldValue, late_value, value_of
 from belated.service.store import Store
+from belated.service.store.records import LATE
 
 AGES = (60.0, 600.0, 3600.0, 86_400.0, 604_800.0)  # seconds; open tickets are counted between them
 EVENT = ("at", "kind", "ticket", "arm", "probability", *ToldValue._fields)

@@ -1,0 +1,43 @@
+"""Retention by the command line: on a store at rest, or beside workers on PostgreSQL."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from belated.service.core.archive import Archive
+from belated.service.core.errors import UnavailableError
+from belated.service.core.retention import commit, no_pause, prepared, sweep
+from belated.service.store import Store
+
+
+class RetentionDone(NamedTuple):
+    """What a retention did: rows that it deleted, and the tickets in the checkpoints by now."""
+
+    deleted: int
+    tickets: int
+    until: float
+
+
+def retain(
+    store: Store,
+    older_than: float,
+    now: float,
+    folder: Path | None,
+    progress: Callable[[int], None] = lambda rows: None,
+) -> RetentionDone:
+    """Fold what is older than so many seconds into checkpoints; `progress` gets numbers of rows."""
+    with store.retaining() as alone:
+        if not alone:
+            raise UnavailableError("somebody else retains just now; try again later")
+        archive = None if folder is None else Archive(folder)
+        found = prepared(store, older_than, now, archive, no_pause)
+        if found is not None and not commit(store, None, found):
+            raise UnavailableError("other checkpoints were written just now; try again")
+        reached = store.checkpoints.reached()
+        if archive is not None:
+            archive.settle(reached.position)
+        deleted = 0
+        for rows in sweep(store):
+            deleted += rows
+            progress(rows)
+    return RetentionDone(deleted, 0 if found is None else found.tickets, reached.until)
