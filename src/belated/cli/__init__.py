@@ -9,7 +9,7 @@ when its work begins. The modules and their commands:
 - `replay`: replay a log of losses and delays
 - `learners`: list the learners, and compile them in advance (`warmup`)
 - `serve`, `problems`, `keys`: run the decision service, and manage its problems and keys
-- `store_tools`: export, migrate and verify the service's database
+- `store_tools`: export, migrate, retain and verify the service's database
 - `play_all`: play several games with progress, and keep what is complete on Ctrl-C
 - `service_options`, `console`: options, error messages, tables and progress that commands share
 """
@@ -28,6 +28,7 @@ MODULES = {  # the module that defines each command
     "migrate": "store_tools",
     "problems": "problems",
     "replay": "replay",
+    "retain": "store_tools",
     "scenarios": "compare",
     "serve": "serve",
     "stress": "stress",

@@ -1,20 +1,25 @@
-"""belated verify, export and migrate: the journal of the service and its schema."""
+"""belated verify, export, retain and migrate: the journal of the service and its schema."""
 
+import itertools
 import json
 import sys
+import time
 from pathlib import Path
 
 import click
 
-from belated.cli.console import one_line_errors, printable, show_table
+from belated.cli.console import one_line_errors, printable, progress_of, show_table
 from belated.cli.service_options import (
+    AGE,
     check_service_installed,
     connected,
     database_option,
+    json_option,
     key_option,
     opened_store,
     server_option,
     service_options,
+    to_the_second,
 )
 
 
@@ -64,25 +69,73 @@ def export(problem: str, file: Path, db: str, server: str | None, key: str | Non
     """Write the journal of PROBLEM to FILE (.csv or .parquet), as `belated replay` reads it."""
     with one_line_errors(file):
         check_service_installed()
-        from belated.service.admin.export import ExportRow, check_format, rows_of, write_log
+        from belated.service.admin.export import (
+            ExportRow,
+            check_format,
+            retained_of,
+            rows_of,
+            write_log,
+        )
 
         check_format(file)
         if server is not None:
             with connected(server, key) as client:
                 found = client.log(problem)
             arms, rows = found["arms"], [ExportRow(*each) for each in found["rows"]]
+            retained = found.get("retained")
         else:
             with opened_store(db) as store:
                 from belated.service.admin.offline import named
 
                 record = named(store, problem)
                 arms, rows = record.spec["arms"], rows_of(store, record)
+                retained = retained_of(store, problem)
         write_log(rows, file)
+    if retained:
+        click.echo(
+            f"{retained['tickets']} tickets that were closed until "
+            f"{to_the_second(retained['until'])} are in a checkpoint, and not in this file.",
+            err=True,
+        )
     click.echo(
         printable(
             f"{len(rows)} rows of {problem}, which began with the arms {', '.join(arms)}: {file}"
         ),
         err=True,
+    )
+
+
+@click.command()
+@click.option("--older-than", type=AGE, required=True, help="An age, such as 90d or 12h.")
+@click.option(
+    "--archive",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="A folder for the rows as Parquet; without it they are dropped.",
+)
+@database_option
+@json_option
+def retain(older_than: float, archive: Path | None, db: str, as_json: bool) -> None:
+    """Fold tickets that were closed so long ago into checkpoints, and delete their rows.
+
+    The learners go on exactly as before. A running service owns its SQLite file: start it with
+    --retain instead. On PostgreSQL this may run beside it.
+    """
+    with opened_store(db) as store:
+        from belated.service.admin.retain import retain as retain_in
+
+        with progress_of("folding") as report:
+            parts = itertools.count(1)
+            now, pause = time.time(), lambda _: report(next(parts), None)
+            done = retain_in(store, older_than, now, archive, pause)
+    if as_json:
+        click.echo(json.dumps(done._asdict()))
+        return
+    where = "dropped" if archive is None else f"archived in {archive}"
+    click.echo(
+        f"{done.tickets} tickets are in checkpoints until {to_the_second(done.until)}; "
+        f"{done.deleted} rows were {where}."
+        if done.until
+        else "Nothing is so old."
     )
 
 

@@ -1,12 +1,11 @@
 """Retention by the command line: on a store at rest, or beside workers on PostgreSQL."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from belated.service.core.archive import Archive
 from belated.service.core.errors import UnavailableError
-from belated.service.core.retention import commit, no_pause, prepared, sweep
+from belated.service.core.retention import Pause, commit, no_pause, prepared, sweep
 from belated.service.store import Store
 
 
@@ -23,21 +22,19 @@ def retain(
     older_than: float,
     now: float,
     folder: Path | None,
-    progress: Callable[[int], None] = lambda rows: None,
+    pause: Pause = no_pause,
 ) -> RetentionDone:
-    """Fold what is older than so many seconds into checkpoints; `progress` gets numbers of rows."""
+    """Fold what is older than so many seconds into checkpoints."""
     with store.retaining() as alone:
         if not alone:
             raise UnavailableError("somebody else retains just now; try again later")
         archive = None if folder is None else Archive(folder)
-        found = prepared(store, older_than, now, archive, no_pause)
+        deleted = sum(sweep(store, pause))
+        found = prepared(store, older_than, now, archive, pause)
         if found is not None and not commit(store, None, found):
             raise UnavailableError("other checkpoints were written just now; try again")
         reached = store.checkpoints.reached()
         if archive is not None:
             archive.settle(reached.position)
-        deleted = 0
-        for rows in sweep(store):
-            deleted += rows
-            progress(rows)
+        deleted += sum(sweep(store, pause))
     return RetentionDone(deleted, 0 if found is None else found.tickets, reached.until)

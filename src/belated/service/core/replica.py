@@ -84,6 +84,7 @@ class Replica:
         self.arm_history = ArmHistory.first(problem.arms)
         self.stats = ProblemStats(self.arm_history)
         self.position: Position = START
+        self.begun_at: Position = START  # the checkpoint that was loaded, if one was
         self.events_since = 0  # events folded after that position
         self.last_round_decided = 0  # by this process; its decisions may not be folded yet
 

@@ -11,7 +11,7 @@ from belated.service.core.errors import NotFoundError, UnavailableError
 from belated.service.core.open_tickets import OpenTickets
 from belated.service.core.problems import served
 from belated.service.core.replica import Replica
-from belated.service.core.retained import is_retained_by_others
+from belated.service.core.retained import must_begin_again
 from belated.service.core.snapshots import code_version, unpacked
 from belated.service.core.status import STATUS_AFTER
 from belated.service.store import (
@@ -211,10 +211,10 @@ class Replicas:
                 return
             replica.move_to(event.position)
             self._count(name)
-            if isinstance(body, Note) and is_retained_by_others(body, code_version()):
-                self._start_again(name, event.position)
+            if isinstance(body, Note) and must_begin_again(body, replica.begun_at, code_version()):
+                self._begin_again(name, event.position)
 
-    def _start_again(self, name: str, position: Position) -> None:
+    def _begin_again(self, name: str, position: Position) -> None:
         """Fold a problem again from its checkpoint, which another version of the code has written.
 
         This version folds other bits from there than those it had, and so does whoever verifies it.
@@ -280,6 +280,7 @@ class Replicas:
             checkpoint = self._store.checkpoints.of(problem.name)
             if checkpoint is not None:
                 replica = unpacked(served(problem), checkpoint.blob, checkpoint.format)
+                replica.begun_at = checkpoint.position
                 self._use(replica, checkpoint.position)
         except Exception as error:
             self.give_up(problem.name, in_words(error))

@@ -4,19 +4,32 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from belated.service.store import Note
+from belated.service.store import Note, Position
 
 RETAINED = "retained"  # the kind of note; its payload is a `retained_payload`
 
 
-def retained_payload(until: float, tickets: int, code_version: str) -> dict[str, Any]:
+def retained_payload(
+    until: float, tickets: int, position: Position, code_version: str
+) -> dict[str, Any]:
     """What a note says: how many tickets are folded in all, until when, and by which code."""
-    return {"until": until, "tickets": tickets, "code_version": code_version}
+    return {
+        "until": until, "tickets": tickets, "position": position, "code_version": code_version,
+    }  # fmt: skip
 
 
-def is_retained_by_others(note: Note, code_version: str) -> bool:
-    """Whether a note tells of a checkpoint that another version of the code has written."""
-    return note.kind == RETAINED and note.payload.get("code_version") != code_version
+def must_begin_again(note: Note, begun_at: Position, code_version: str) -> bool:
+    """Whether a note tells of a checkpoint by other code, from which the fold did not begin."""
+    return (
+        note.kind == RETAINED
+        and note.payload["code_version"] != code_version
+        and note.payload["position"] != begun_at
+    )
+
+
+def shown_retained(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """A note as an object for users."""
+    return {"tickets": payload["tickets"], "until": payload["until"]}
 
 
 def describe_retained(payload: Mapping[str, Any]) -> str:

@@ -39,6 +39,7 @@ from belated.service.store.records import DECIDED, LATE
 
 log = logging.getLogger(__name__)
 
+FOLDED_AT_ONCE = 200  # events between two pauses
 SWEPT_AT_ONCE = 500  # rows looked at in one transaction
 
 Pause = Callable[[float], None]  # called between two pieces of work, with the seconds of the last
@@ -83,7 +84,7 @@ class Retaining:
             self._take(event)
         while True:
             started = time.perf_counter()
-            events, _ = self._store.tail(replicas.position, PAGE)
+            events, _ = self._store.tail(replicas.position, FOLDED_AT_ONCE)
             for event in events:
                 if not isinstance(event.body, Unreadable) and event.body.at > self._until:
                     return
@@ -131,7 +132,8 @@ class Retaining:
             code, blob = code_version(), packed(replica)
             checkpoints.append(Checkpoint(name, position, FORMAT, code, sums, blob))
             if (closed := closed_in(self._replicas, name)) > self._closed.get(name, 0):
-                notes.append(Note(name, RETAINED, retained_payload(self._until, closed, code), now))
+                said = retained_payload(self._until, closed, position, code)
+                notes.append(Note(name, RETAINED, said, now))
         return Retained(checkpoints, notes, Retention(position, self._until, now), self._before)
 
 
@@ -150,9 +152,10 @@ def sums_of(store: Store, name: str) -> CheckpointSums:
 def prepared(
     store: Store, older_than: float, now: float, archive: Archive | None, pause: Pause = no_pause
 ) -> Retained | None:
-    """Do all that comes before the commit; None if nothing is old enough, or it was overtaken."""
-    for _ in sweep(store, pause):
-        pass
+    """Do all that comes before the commit; None if nothing is old enough, or it was overtaken.
+
+    What an earlier retention has left must be swept before.
+    """
     try:
         retaining = Retaining(store, now - older_than, pause)
         retaining.fold()
@@ -167,12 +170,14 @@ def prepared(
 def commit(store: Store, replicas: Replicas | None, retained: Retained) -> bool:
     """Let the checkpoints take the place of the journal; on the commit thread, if there is one."""
     checkpoints, notes, retention, before = retained
-    for note in notes if replicas is not None else ():
+    if replicas is None or not store.one_owner:  # each worker reads the notes in the journal
+        return store.retain(checkpoints, retention, before, notes)
+    served = [note for note in notes if note.problem in replicas.by_name]
+    for note in served:
         replicas.expect(note.problem)
     done = store.retain(checkpoints, retention, before, notes)
-    for note in notes if replicas is not None and store.one_owner and done else ():
-        if note.problem in replicas.by_name:
-            replicas.fold(note.problem, note)
+    for note in served if done else ():
+        replicas.fold(note.problem, note)
     return done
 
 

@@ -31,6 +31,16 @@ class TicketIds:
             return self._prefix + self._letters[start : self._place]
 
 
+def time_of(ticket: str) -> float | None:
+    """The time at which a ticket with this id was decided; None if it is no such id."""
+    if len(ticket) != TIME_LETTERS + RANDOM_LETTERS or not set(ticket) <= set(ALPHABET):
+        return None
+    shifted = 0
+    for letter in ticket[:TIME_LETTERS]:
+        shifted = (shifted << 5) | ALPHABET.index(letter)
+    return (shifted >> (5 * TIME_LETTERS - TIME_BITS)) / 1000.0
+
+
 def letters_of(moment: int) -> str:
     """A time as ten letters that sort as the times do; its 48 bits are the first of the 50."""
     shifted = moment << (5 * TIME_LETTERS - TIME_BITS)

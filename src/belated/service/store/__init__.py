@@ -1,8 +1,8 @@
 """The store of the decision service: an append-only journal, in SQLite or PostgreSQL.
 
 The journal is the truth. The state of a learner is the fold of its problem's events in the one
-canonical order that `Store.tail` gives; snapshots are a cache of that fold and may be lost. Where the
-journal was shortened, the fold goes on from checkpoints, which are as much a truth as the journal.
+canonical order that `Store.tail` gives; snapshots are a cache of that fold and may be lost. Where
+the journal was shortened, the fold goes on from checkpoints, which are as much a truth.
 
 Start here: `open_store` opens the store at an address, and `Store.append` is the one place where
 decisions and outcomes become rows of the journal.

@@ -11,19 +11,19 @@ from sqlalchemy import ColumnElement, Connection, insert
 
 import belated.service.store.queries as queries
 from belated.service.store.append_results import decision_results, outcome_results
-from belated.service.store.checks import (
-    check_decisions,
-    check_notes,
-    check_outcomes,
-    check_text,
-    is_storable,
-)
 from belated.service.store.checkpoints import (
     Checkpoints,
     check_not_behind,
     reached,
     save,
     set_reached,
+)
+from belated.service.store.checks import (
+    check_decisions,
+    check_notes,
+    check_outcomes,
+    check_text,
+    is_storable,
 )
 from belated.service.store.code_version import DecidingCode
 from belated.service.store.keys import ApiKeys

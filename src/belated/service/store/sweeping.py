@@ -58,7 +58,12 @@ def delete_some(
 
     The position is None if there were no rows.
     """
-    places = select(ROWS.turn, ROWS.seq).where(*rows, *until(*place_of(end))).order_by(*order).limit(limit)
+    places = (
+        select(ROWS.turn, ROWS.seq)
+        .where(*rows, *until(*place_of(end)))
+        .order_by(*order)
+        .limit(limit)
+    )
     found = connection.execute(places).all()
     if not found:
         return 0, None

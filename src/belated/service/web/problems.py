@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 
 from belated.service.admin import change_arms as arm_changes
 from belated.service.admin import change_terms as term_changes
-from belated.service.admin.export import ExportRow, rows_of
+from belated.service.admin.export import ExportRow, retained_of, rows_of
 from belated.service.admin.offline import named
 from belated.service.core.errors import InvalidRequestError
 from belated.service.core.problems import checked_spec
@@ -119,7 +119,9 @@ async def log(name: str, bridge: TheBridge, who: Caller) -> Any:
     who.needs("admin", known_name(name))
     problem = await bridge.read(lambda store: named(store, name))
     rows = await bridge.read(lambda store: rows_of(store, problem))
-    return StreamingResponse(pages_of_log(problem.spec["arms"], rows), media_type=JSON)
+    retained = await bridge.read(lambda store: retained_of(store, name))
+    about = {"arms": problem.spec["arms"], "retained": retained}
+    return StreamingResponse(pages_of_log(about, rows), media_type=JSON)
 
 
 @router.post("/{name}/pause", response_model=StatusBody, responses=CHANGING)
@@ -161,9 +163,9 @@ async def set_status(bridge: Bridge, who: Principal, name: str, kind: str) -> JS
     return JSONResponse({"name": name, "status": status})
 
 
-def pages_of_log(arms: list[str], rows: list[ExportRow]) -> Iterator[str]:
+def pages_of_log(about: dict[str, Any], rows: list[ExportRow]) -> Iterator[str]:
     """A log as JSON in pages: to encode all at once would hold up all other requests."""
-    head = ENCODER.encode({"arms": arms, "columns": ExportRow._fields, "rows": []})
+    head = ENCODER.encode({**about, "columns": ExportRow._fields, "rows": []})
     yield head.removesuffix("]}")
     for first in range(0, len(rows), LOG_PAGE):
         text = ENCODER.encode(rows[first : first + LOG_PAGE])

@@ -9,6 +9,7 @@ from belated.checks import LossRange, as_range
 from belated.service.core.delays import DelayBin, delay_estimate, edges_of
 from belated.service.core.replica import Replica
 from belated.service.core.reports import EXPIRED, state_of
+from belated.service.core.retained import shown_retained
 from belated.service.core.told_values import ToldValue, late_value, value_of
 from belated.service.store import Store
 from belated.service.store.records import LATE
@@ -88,6 +89,7 @@ def stats_view(replica: Replica) -> dict[str, Any]:
         "decisions_of_last_minute": stats.last_minute(now),
         "told_as": "reward" if stats.tells_rewards else "loss",
         "late_reports": replica.late_reports,
+        "retained": None if replica.retained is None else shown_retained(replica.retained),
         "by_arm": arms,
         "weights_over_time": {
             "round": [point[0] for point in points],
