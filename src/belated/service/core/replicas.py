@@ -321,8 +321,7 @@ class Replicas:
         for ticket in due:
             replica = self.holding(ticket)
             if replica is not None:
-                play = replica.open[ticket]
-                self.tickets.add(ticket, replica, play.expires_at, play.expires_round)
+                replica.watch(ticket)
 
     def named(self, name: str) -> Replica:
         """The replica of a problem; an error that says why if there is none."""

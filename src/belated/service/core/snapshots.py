@@ -16,13 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.arrays import Floats
-from belated.compiled.dispatch import NO_ARM
 from belated.compiled.sources import source_hash
 from belated.learners.states import leaves, with_leaves
 from belated.service.core.arms import ArmHistory
 from belated.service.core.problems import ServedProblem, with_arms, with_terms
-from belated.service.core.replica import OpenPlay, Replica
+from belated.service.core.replica import Replica
 from belated.service.core.stats import ProblemStats
 from belated.service.core.terms import terms_of
 from belated.service.store import Decision, Position
@@ -114,7 +112,7 @@ def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
         "retained": replica.retained,
         "arm_history": replica.arm_history,
         "terms": terms_of(replica.problem.spec),
-        "gone": {ticket: play.gone for ticket, play in replica.open.items() if play.gone},
+        "gone": replica.open.gone(),
         "every": replica.stats.history.every,
         "recent": list(replica.stats.recent),
     }
@@ -123,24 +121,7 @@ def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
     }
     found |= {f"state.{name}": part for name, part in leaves(replica.state).items()}
     found |= {f"stats.{name}": part for name, part in replica.stats.arrays().items()}
-    plays = replica.open.values()
-    rows = 1 if replica.problem.is_bandit else len(replica.problem.arms)
-    width = replica.learner.row_width
-    found["open.ticket"] = np.array([each.encode() for each in replica.open], dtype=np.bytes_)
-    found["open.round"] = np.array([play.round for play in plays], dtype=np.int64)
-    found["open.arm"] = np.array([play.arm for play in plays], dtype=np.int64)
-    for name in ("at", "expires_at", "expires_round"):
-        values = [getattr(play, name) for play in plays]
-        found[f"open.{name}"] = np.array(values, dtype=np.float64)
-    in_force: Floats
-    if replica.problem.is_bandit:
-        in_force = np.frombuffer(b"".join(bytes(play.rows) for play in plays))
-    else:
-        in_force = np.array([play.rows for play in plays])
-    found["open.rows"] = in_force.reshape(-1, rows, width)
-    if not replica.problem.is_bandit:
-        waits = np.array([play.waits for play in plays], dtype=np.bool_)
-        found["open.waits"] = waits.reshape(-1, rows)
+    found |= {f"open.{name}": part for name, part in replica.open.arrays().items()}
     return found
 
 
@@ -158,18 +139,6 @@ def restored(problem: ServedProblem, arrays: dict[str, NDArray[Any]]) -> Replica
     replica.driver.go_on_from(with_leaves(replica.state, state), replica.round)
     seen = {name: arrays[f"stats.{name}"] for name in replica.stats.arrays()}
     replica.stats.restore(seen, meta["every"], meta["recent"])
-    for place, name in enumerate(arrays["open.ticket"].tolist()):
-        ticket = name.decode()
-        arm, in_force = int(arrays["open.arm"][place]), arrays["open.rows"][place]
-        play = OpenPlay(
-            int(arrays["open.round"][place]),
-            float(arrays["open.at"][place]),
-            arm,
-            float(arrays["open.expires_at"][place]),
-            float(arrays["open.expires_round"][place]),
-            in_force.copy() if arm == NO_ARM else in_force.tobytes(),
-            arrays["open.waits"][place].copy() if arm == NO_ARM else None,
-            tuple(meta["gone"].get(ticket, ())),
-        )
-        replica.hold(ticket, play)
+    plays = {name[5:]: part for name, part in arrays.items() if name.startswith("open.")}
+    replica.restore_plays(plays, meta["gone"])
     return replica
