@@ -197,6 +197,14 @@ def archive(name: str) -> Call[str]:
     return Call("POST", f"{path_of(name)}/archive", read_status)
 
 
+def delete_problem(name: str) -> Call[str]:
+    """Delete a problem that is archived, with all its rows, for good; returns its status.
+
+    Sent again after an answer that was lost, it raises UnknownProblemError.
+    """
+    return Call("DELETE", path_of(name), read_status)
+
+
 def stats(name: str) -> Call[dict[str, Any]]:
     """A problem with all its statistics: losses and delays by arm, weights over time, events."""
     return Call("GET", f"{path_of(name)}/stats", dict)

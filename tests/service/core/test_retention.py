@@ -32,6 +32,7 @@ from tests.service.core.thread_client import (
     take_snapshots,
     thread_client,
 )
+from tests.service.material import LAST
 
 ARMS = ["red", "green", "blue"]
 NAMES = ("ads", "short", "weighed")
@@ -365,7 +366,7 @@ def test_one_retains_at_a_time(address: str) -> None:
         assert alone
         with pytest.raises(UnavailableError, match="somebody else retains"):
             retain(store, 0.0, NOW, None)
-        assert not store.retain([], store.checkpoints.reached(), "f" * 16 + "-" + "f" * 16, [])
+        assert not store.retain([], store.checkpoints.reached(), LAST, [], {})
         assert store.checkpoints.reached().position == START
 
 

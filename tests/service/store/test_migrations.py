@@ -171,6 +171,9 @@ def test_indexes_come_and_go(address: str) -> None:
         for name in ("journal_note_place", "open_until"):
             connection.exec_driver_sql(f"drop index if exists {name}")
         connection.exec_driver_sql("alter table journal drop column checksum")
+        connection.exec_driver_sql("drop table checkpoints")
+        for name in ("generation", "deleted_at"):
+            connection.exec_driver_sql(f"alter table problems drop column {name}")
         for statement in STEPS[0]:
             if statement.startswith("create index open_"):
                 connection.exec_driver_sql(statement)

@@ -265,10 +265,12 @@ def verified(
             check_tables(store, result, refold.tallies.get(name, Counter()))
     for name, reason in refold.replicas.broken.items():
         refold.result(name).complain(f"it cannot be served: {reason}")
-    for problem in store.problems():
+    problems = {problem.name: problem for problem in store.problems()}
+    for problem in problems.values():
         if problem.fault:
             refold.result(problem.name).complain(problem.fault)
-    return list(refold.results.values())
+    known = {ALL, *problems, *live}
+    return [result for name, result in refold.results.items() if name in known]
 
 
 def refolded(store: Store, end: Position) -> Refold:

@@ -111,6 +111,7 @@ class CommitBatch:
         self.decisions: list[Decision] = []
         self.outcomes: list[Outcome] = []
         self.notes: list[Note] = []
+        self._generations: dict[str, int] = {}  # of the problems that these are about
         self._decision_places: dict[str, int] = {}  # by ticket
         self._outcome_places: dict[tuple[str, str], int] = {}  # by ticket and arm
         # the decisions under each (problem, idempotency key): read, or made in this batch
@@ -146,7 +147,11 @@ class CommitBatch:
         appended = NOTHING
         if self.decisions or self.outcomes or self.notes:
             appended = self._store.append(
-                self.decisions, self.outcomes, self.notes, self._overtaken_notes
+                self.decisions,
+                self.outcomes,
+                self.notes,
+                self._overtaken_notes,
+                self._generations,
             )
         self._late.remember([*self._late_notes, *self._overtaken])
         if self._folds_before_commit:
@@ -235,6 +240,7 @@ class CommitBatch:
             expires_at=expires_at,
             expires_round=expires_round,
         )
+        self._generations[problem.name] = problem.generation
         self._decision_places[decision.ticket] = len(self.decisions)
         self.decisions.append(decision)
         if key is not None:
@@ -328,6 +334,7 @@ class CommitBatch:
 
     def _record_outcome(self, outcome: Outcome, known: KnownTicket) -> int:
         """Add an outcome to the batch; returns its place."""
+        self._generations[known.problem.name] = known.problem.generation
         place = self._outcome_places[outcome.ticket, outcome.arm] = len(self.outcomes)
         self.outcomes.append(outcome)
         if self._folds_before_commit:

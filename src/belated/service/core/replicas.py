@@ -29,7 +29,7 @@ from belated.service.store import (
     Unreadable,
 )
 from belated.service.store.queries import place_of
-from belated.service.store.records import CREATED
+from belated.service.store.records import CREATED, DELETED, GENERATION, created_by
 from belated.service.store.snapshots import Complete
 
 log = logging.getLogger(__name__)
@@ -153,7 +153,9 @@ class Replicas:
         self._ahead.clear()
         for note in self._store.notes_after(self.position):
             if note.kind == CREATED and not self._knows(note.problem):
-                self.add(ProblemRecord(note.problem, note.payload, note.at))
+                self.add(created_by(note))
+            elif note.kind == DELETED:
+                self._take_deletion(note)
             elif note.kind in STATUS_AFTER and note.problem in self.by_name:
                 replica = self.by_name[note.problem]
                 replica.status_ahead = STATUS_AFTER[note.kind]
@@ -188,12 +190,30 @@ class Replicas:
         self.broken[name] = reason
         log.error("problem %r cannot be served: %s", name, reason)
 
+    def drop(self, name: str) -> None:
+        """Forget a problem, which was deleted."""
+        replica = self.by_name.pop(name, None)
+        if replica is not None:
+            replica.let_go()
+        self.broken.pop(name, None)
+        self.changed.pop(name, None)
+        self._uncommitted.discard(name)
+
+    def _take_deletion(self, note: Note) -> None:
+        """Forget the problem that a note says was deleted, unless it is another of this name."""
+        replica = self.by_name.get(note.problem)
+        if replica is None or replica.problem.generation == note.payload[GENERATION]:
+            self.drop(note.problem)
+
     def take(self, event: Event) -> None:
         """Fold the next event of the journal into its replica.
 
         A problem with an event that cannot be folded is given up, and all others go on.
         """
         name, body = event.problem, event.body
+        if isinstance(body, Note) and body.kind == DELETED:
+            self._take_deletion(body)
+            return
         if name in self.broken:
             return
         if isinstance(body, Unreadable):
@@ -201,7 +221,9 @@ class Replicas:
             return
         replica = self.by_name.get(name)
         if isinstance(body, Note) and body.kind == CREATED and replica is None:
-            replica = self.add(ProblemRecord(name, body.payload, body.at))
+            replica = self.add(created_by(body))
+        if replica is not None and replica.position == START and not is_first_of(replica, body):
+            return  # of a problem that had this name before
         if replica is not None and event.position > replica.position:
             try:
                 replica.fold(body)
@@ -336,6 +358,13 @@ class Replicas:
         """The error for whatever is asked of a problem that has no replica."""
         reason = self.broken.get(name, "this worker does not know it yet")
         return UnavailableError(f"problem {name!r} cannot be served: {reason}")
+
+
+def is_first_of(replica: Replica, body: Decision | Outcome | Note) -> bool:
+    """Whether an event is the first of a problem: the note that it was created."""
+    if not isinstance(body, Note) or body.kind != CREATED:
+        return False
+    return created_by(body).generation == replica.problem.generation
 
 
 def in_words(error: Exception) -> str:

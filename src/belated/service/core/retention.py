@@ -10,10 +10,11 @@ Whatever stops it, nothing is lost: before step 4 nothing has changed, and after
 rows are left to be deleted, by the next retention or the next start of the service.
 """
 
+import functools
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from belated.service.core.archive import Archive
@@ -42,6 +43,7 @@ log = logging.getLogger(__name__)
 FOLDED_AT_ONCE = 200  # events between two pauses
 SWEPT_AT_ONCE = 500  # rows looked at in one transaction
 
+Slice = Callable[[Position, int], tuple[int, Position | None]]
 Pause = Callable[[float], None]  # called between two pieces of work, with the seconds of the last
 
 
@@ -56,6 +58,7 @@ class Retained(NamedTuple):
     notes: Sequence[Note]
     retention: Retention
     before: Position
+    generations: Mapping[str, int]
 
     @property
     def tickets(self) -> int:
@@ -134,7 +137,9 @@ class Retaining:
             if (closed := closed_in(self._replicas, name)) > self._closed.get(name, 0):
                 said = retained_payload(self._until, closed, position, code)
                 notes.append(Note(name, RETAINED, said, now))
-        return Retained(checkpoints, notes, Retention(position, self._until, now), self._before)
+        generations = {name: replica.problem.generation for name, replica in by_name.items()}
+        reached = Retention(position, self._until, now)
+        return Retained(checkpoints, notes, reached, self._before, generations)
 
 
 def closed_in(replicas: Replicas, name: str) -> int:
@@ -169,13 +174,14 @@ def prepared(
 
 def commit(store: Store, replicas: Replicas | None, retained: Retained) -> bool:
     """Let the checkpoints take the place of the journal; on the commit thread, if there is one."""
-    checkpoints, notes, retention, before = retained
+    checkpoints, notes, retention, before, generations = retained
+    written = (checkpoints, retention, before, notes, generations)
     if replicas is None or not store.one_owner:  # each worker reads the notes in the journal
-        return store.retain(checkpoints, retention, before, notes)
+        return store.retain(*written)
     served = [note for note in notes if note.problem in replicas.by_name]
     for note in served:
         replicas.expect(note.problem)
-    done = store.retain(checkpoints, retention, before, notes)
+    done = store.retain(*written)
     for note in served if done else ():
         replicas.fold(note.problem, note)
     return done
@@ -183,9 +189,20 @@ def commit(store: Store, replicas: Replicas | None, retained: Retained) -> bool:
 
 def sweep(store: Store, pause: Pause = no_pause) -> Iterator[int]:
     """Delete what checkpoints have made superfluous; yields numbers of deleted rows."""
+    yield from slices(store.sweep, pause)
+
+
+def sweep_deleted(store: Store, pause: Pause = no_pause) -> Iterator[int]:
+    """Delete the rows of problems that were deleted; yields numbers of deleted rows."""
+    for name in store.being_deleted():
+        yield from slices(functools.partial(store.sweep_deleted, name), pause)
+
+
+def slices(work: Slice, pause: Pause) -> Iterator[int]:
+    """Do some work for a few rows of the journal at a time; yields what it gives."""
     position: Position | None = START
     while position is not None:
         started = time.perf_counter()
-        gone, position = store.sweep(position, SWEPT_AT_ONCE)
+        gone, position = work(position, SWEPT_AT_ONCE)
         yield gone
         pause(time.perf_counter() - started)

@@ -106,6 +106,7 @@ def arrays_in(blob: bytes) -> dict[str, NDArray[Any]]:
 def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
     """All parts of a replica as named arrays."""
     meta = {
+        "generation": replica.problem.generation,
         "round": replica.round,
         "status": replica.status,
         "late": replica.late_reports,
@@ -128,6 +129,8 @@ def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
 def restored(problem: ServedProblem, arrays: dict[str, NDArray[Any]]) -> Replica:
     """The replica that consists of these arrays."""
     meta = json.loads(arrays[META].tobytes())
+    if meta["generation"] != problem.generation:
+        raise ValueError("it is of a problem that had this name before")
     arms, ever, changes = meta["arm_history"]
     replica = Replica(with_terms(with_arms(problem, arms), meta["terms"]))
     replica.arm_history = ArmHistory(tuple(arms), tuple(ever), changes)

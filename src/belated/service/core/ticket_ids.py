@@ -58,7 +58,9 @@ def id_of(ticket: str) -> tuple[TicketId, bool]:
         if not time & SPARE:
             number = time >> SPARE_BITS << RANDOM_BITS | random
             return (number >> 64, number & WORD), True
-    digest = int.from_bytes(hashlib.blake2b(ticket.encode(), digest_size=16).digest())
+    digest = int.from_bytes(
+        hashlib.blake2b(ticket.encode(errors="surrogatepass"), digest_size=16).digest()
+    )
     return (digest >> 64, digest & WORD), False
 
 

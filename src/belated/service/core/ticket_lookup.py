@@ -60,7 +60,8 @@ class TicketLookup:
             decision = record.decision
             replica = self._replicas.found(decision.problem)
             if replica is None:
-                self._not_served[ticket] = decision.problem
+                if self._store.problem(decision.problem) is not None:
+                    self._not_served[ticket] = decision.problem
                 continue
             self._known[ticket] = KnownTicket(
                 replica.problem, decision.arm, decision.round, record, decision.weights or ()

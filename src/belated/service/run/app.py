@@ -78,6 +78,7 @@ def create_app(
             app.state.readiness = Readiness(bridge, settings.most_lag)
             renewal = asyncio.create_task(bridge.keep_keys_fresh())
             housekeeping = Housekeeping(bridge, settings.retain, settings.archive)
+            app.state.housekeeping = housekeeping
             try:
                 yield
             finally:

@@ -11,13 +11,14 @@ import time
 from pathlib import Path
 
 from belated.service.core.archive import Archive
-from belated.service.core.retention import commit, prepared, sweep
+from belated.service.core.retention import commit, prepared, sweep, sweep_deleted
 from belated.service.web.bridge import Bridge
 
 log = logging.getLogger(__name__)
 
 SHARE = 20  # a retention is due after this part of the age, or after a day if that is sooner
 SHORTEST, LONGEST = 1.0, 86_400.0  # seconds between two retentions
+LOOK = 60.0  # seconds between two looks for what is left to be deleted
 PAUSE = 2.0  # times as long as the piece of work before it
 
 
@@ -32,13 +33,18 @@ class Housekeeping:
         self._bridge, self._retain = bridge, retain
         self._folder = None if archive is None else Path(archive)
         self._loop = asyncio.get_running_loop()
-        self._stopping = threading.Event()
+        self._stopping, self._awake = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
         self._thread.start()
+
+    def wake(self) -> None:
+        """Look at once for what is to be deleted."""
+        self._awake.set()
 
     async def stop(self) -> None:
         """End the thread; what it has begun is done by a later retention."""
         self._stopping.set()
+        self.wake()
         await asyncio.to_thread(self._thread.join)
 
     def _run(self) -> None:
@@ -51,7 +57,8 @@ class Housekeeping:
                 return
             except Exception as error:
                 log.warning("housekeeping failed, and is tried again later: %s", error)
-            self._stopping.wait(every)
+            self._awake.wait(min(every, LOOK))
+            self._awake.clear()
 
     def _keep_house(self, every: float) -> None:
         store = self._bridge.store
@@ -61,6 +68,8 @@ class Housekeeping:
                 return
             if not reached.swept:
                 self._sweep()
+            if store.being_deleted():
+                log.info("%d rows of deleted problems", sum(sweep_deleted(store, self._pause)))
             if self._retain is not None and time.time() - reached.at >= every:
                 self._retain_now(self._retain)
 

@@ -21,7 +21,7 @@ decisions and outcomes become rows of the journal.
 - `checkpoints`, `sweeping`: states that take the place of the journal before them, and the deletion
   of what they make superfluous
 - `probe`: a commit that changes nothing, to find out whether the store can commit
-- `errors`: `StoreUnavailable` and `StoreInUse`
+- `errors`: `StoreUnavailable`, `StoreInUse` and `ProblemGone`
 """
 
 from pathlib import Path
@@ -31,7 +31,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 from belated.service.store.checkpoints import BehindCheckpoint
-from belated.service.store.errors import StoreInUse, StoreUnavailable
+from belated.service.store.errors import ProblemGone, StoreInUse, StoreUnavailable
 from belated.service.store.records import (
     START,
     ApiKey,
@@ -74,6 +74,7 @@ __all__ = [
     "Outcome",
     "OutcomeResult",
     "Position",
+    "ProblemGone",
     "ProblemRecord",
     "Retention",
     "Snapshot",

@@ -72,6 +72,9 @@ STEPS: Sequence[Step] = (
         "create table checkpoints (problem text primary key, position text not null,"
         " format bigint not null, code_version text not null, sums text not null,"
         " checksum text not null, blob {blob} not null)",
+        # a name that was freed may be used again, by another generation
+        "alter table problems add column generation bigint not null default 1",
+        "alter table problems add column deleted_at double precision",
     ),
 )
 

@@ -11,7 +11,7 @@ is lower, `turn_base` is raised, so that new events still come after all earlier
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 import psycopg
@@ -177,6 +177,16 @@ order by age desc limit 1"""
 TRY_RETAINING = f"select pg_try_advisory_lock({LOCK}, 1)"
 END_RETAINING = f"select pg_advisory_unlock({LOCK}, 1)"
 
+# Whoever writes about problems holds this lock together with others, and who deletes a problem
+# holds it alone. Not the lock of a row: that would give the transaction a number too early.
+DELETIONS = f"""
+select pg_advisory_xact_lock_shared({LOCK}, 2);
+select value from facts where name = 'deletions'"""
+HOLD_OFF = f"select pg_advisory_xact_lock({LOCK}, 2)"
+COUNT_DELETION = """
+insert into facts (name, value) values ('deletions', '1')
+on conflict (name) do update set value = (facts.value::bigint + 1)::text"""
+
 WAIT_FOR_TURN = f"select pg_advisory_xact_lock(hashtextextended(%s, {LOCK}))"
 
 
@@ -246,6 +256,17 @@ class PostgresStore(Store):
             payload = json.dumps(note.payload)
             row = (note.kind, note.problem, note.at, payload, checksum_of(note))
             connection.exec_driver_sql(INSERT_NOTE, row)
+
+    def _deletions(self, connection: Connection) -> str:
+        with closing(connection.connection.cursor()) as cursor:
+            cursor.execute(DELETIONS)  # the second statement sees what the lock has waited for
+            cursor.nextset()
+            found = cursor.fetchone()
+        return found[0] if found else ""
+
+    def _hold_off(self, connection: Connection) -> None:
+        connection.exec_driver_sql(HOLD_OFF)
+        connection.exec_driver_sql(COUNT_DELETION)
 
     @contextmanager
     def retaining(self) -> Iterator[bool]:

@@ -163,17 +163,33 @@ def overdue(connection: Connection, now: float, limit: int) -> list[TicketRecord
 def problems(connection: Connection, name: str | None = None) -> list[ProblemRecord]:
     """All problems in the order of their creation, or only the one of this name."""
     found = select(PROBLEMS).order_by(PROBLEMS.c.at, PROBLEMS.c.name)
+    found = found.where(PROBLEMS.c.deleted_at.is_(None))
     if name is not None:
         found = found.where(PROBLEMS.c.name == name)
     return [problem_of(*row) for row in connection.execute(found)]
 
 
-def problem_of(name: str, spec: str, at: float) -> ProblemRecord:
+def problem_of(name: str, spec: str, at: float, generation: int, _: object) -> ProblemRecord:
     """A row of the table of problems as a record."""
     try:
-        return ProblemRecord(name, object_in(spec), at)
+        return ProblemRecord(name, object_in(spec), at, None, generation)
     except (ValueError, TypeError) as error:
-        return ProblemRecord(name, {}, at, f"its specification cannot be read: {error}")
+        reason = f"its specification cannot be read: {error}"
+        return ProblemRecord(name, {}, at, reason, generation)
+
+
+def being_deleted(connection: Connection) -> list[str]:
+    """The problems that are deleted, but whose rows are not yet."""
+    found = select(PROBLEMS.c.name).where(PROBLEMS.c.deleted_at.is_not(None))
+    return sorted(connection.scalars(found))
+
+
+def generations(connection: Connection, names: Collection[str]) -> dict[str, int]:
+    """The generations of those of these problems that exist."""
+    found = select(PROBLEMS.c.name, PROBLEMS.c.generation).where(
+        PROBLEMS.c.name.in_(names), PROBLEMS.c.deleted_at.is_(None)
+    )
+    return {row.name: row.generation for row in connection.execute(found)}
 
 
 def count_notes(connection: Connection, problem: str, kind: str) -> int:

@@ -12,6 +12,7 @@ START: Position = ""
 OutcomeKind = Literal["told", "expired", "cancelled"]
 OUTCOME_KINDS: tuple[OutcomeKind, ...] = ("told", "expired", "cancelled")
 DECIDED, CREATED = "decided", "created"
+DELETED = "deleted"  # the kind of note about a problem that was deleted; the last of it to stay
 LATE = "late"  # the kind of note about a report that came after its ticket had expired
 
 
@@ -126,13 +127,30 @@ class TicketRecord(NamedTuple):
 class ProblemRecord(NamedTuple):
     """A problem as it was created; later changes are in its notes.
 
-    `fault` says why its specification cannot be read; it is then empty.
+    `fault` says why its specification cannot be read; it is then empty. `generation` counts the
+    problems that have had this name: 1 for the first.
     """
 
     name: str
     spec: Mapping[str, Any]
     at: float
     fault: str | None = None
+    generation: int = 1
+
+
+GENERATION = "generation"  # in the payload of notes about problems that are created or deleted
+
+
+def created_note(problem: ProblemRecord) -> Note:
+    """The note with which the journal of a problem begins."""
+    again = {} if problem.generation == 1 else {GENERATION: problem.generation}
+    return Note(problem.name, CREATED, {**problem.spec, **again}, problem.at)
+
+
+def created_by(note: Note) -> ProblemRecord:
+    """The problem that a note says was created."""
+    spec = {name: value for name, value in note.payload.items() if name != GENERATION}
+    return ProblemRecord(note.problem, spec, note.at, None, note.payload.get(GENERATION, 1))
 
 
 class Tallies(NamedTuple):

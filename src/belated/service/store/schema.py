@@ -24,6 +24,8 @@ PROBLEMS = Table(
     Column("name", Text, primary_key=True),
     Column("spec", Text),
     Column("at", Double),
+    Column("generation", BigInteger),
+    Column("deleted_at", Double),
 )
 
 JOURNAL = Table(

@@ -144,6 +144,9 @@ class SqliteStore(Store):
         ]
         driver_of(connection).executemany(INSERT_NOTE, rows)
 
+    def _hold_off(self, connection: Connection) -> None:
+        """Return at once: this store has only one writer."""
+
     @contextmanager
     def retaining(self) -> Iterator[bool]:
         """While this lasts no other thread retains; other processes cannot open the file."""

@@ -6,7 +6,7 @@ checkpoints: its rows stay, as do the notes about problems. A problem that could
 no checkpoint at that position, and keeps all its rows.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -23,10 +23,11 @@ from sqlalchemy import (
 )
 
 from belated.service.store.queries import place_of, position_of
-from belated.service.store.records import DECIDED, LATE, Position
-from belated.service.store.schema import CHECKPOINTS, JOURNAL, OPEN_TICKETS
+from belated.service.store.records import DECIDED, DELETED, LATE, Position
+from belated.service.store.schema import CHECKPOINTS, JOURNAL, OPEN_TICKETS, PROBLEMS, TALLIES
 
 ROWS = JOURNAL.c
+Rows = Sequence[ColumnElement[bool]]  # conditions on rows of the journal
 
 
 def is_superfluous(position: Position) -> ColumnElement[bool]:
@@ -45,28 +46,30 @@ def is_superfluous(position: Position) -> ColumnElement[bool]:
     return and_(or_(of_closed, ROWS.kind == LATE), is_folded)
 
 
-def delete_some(
-    connection: Connection,
-    rows: Sequence[ColumnElement[bool]],
-    order: Sequence[ColumnElement[Any]],
-    until: Callable[[int, int], Sequence[ColumnElement[bool]]],
-    end: Position,
-    doomed: ColumnElement[bool],
-    limit: int,
-) -> tuple[int, Position | None]:
-    """Delete what is doomed among the next rows; how many, and the position of the last looked at.
+def is_of(problem: str) -> ColumnElement[bool]:
+    """Whether a row is of a problem that is being deleted; the note that says so stays."""
+    return and_(ROWS.problem == problem, ROWS.kind != DELETED)
 
-    The position is None if there were no rows.
-    """
-    places = (
-        select(ROWS.turn, ROWS.seq)
-        .where(*rows, *until(*place_of(end)))
-        .order_by(*order)
-        .limit(limit)
-    )
+
+def delete_open_tickets(connection: Connection, problem: str, rows: Rows) -> None:
+    """Delete the open tickets of a problem among some rows of the journal."""
+    among = select(ROWS.ticket).where(*rows, is_of(problem), ROWS.ticket.is_not(None))
+    connection.execute(delete(OPEN_TICKETS).where(OPEN_TICKETS.c.ticket.in_(among)))
+
+
+def forget_name(connection: Connection, problem: str) -> None:
+    """Delete what is left of a problem when its rows are deleted; its name is then free."""
+    connection.execute(delete(TALLIES).where(TALLIES.c.problem == problem))
+    connection.execute(delete(PROBLEMS).where(PROBLEMS.c.name == problem))
+
+
+def next_rows(
+    connection: Connection,
+    after: Rows,
+    order: Sequence[ColumnElement[Any]],
+    limit: int,
+) -> Position | None:
+    """The position of the last of the next rows; None if there are none."""
+    places = select(ROWS.turn, ROWS.seq).where(*after).order_by(*order).limit(limit)
     found = connection.execute(places).all()
-    if not found:
-        return 0, None
-    turn, seq = found[-1]
-    gone = connection.execute(delete(JOURNAL).where(*rows, *until(turn, seq), doomed)).rowcount
-    return gone, position_of(turn, seq)
+    return position_of(*found[-1]) if found else None

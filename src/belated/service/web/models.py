@@ -117,6 +117,15 @@ class StatusBody(BaseModel):
     status: Status
 
 
+class DeletedBody(BaseModel):
+    """A problem that was deleted."""
+
+    model_config = example(name="ads", status="deleted")
+
+    name: str
+    status: Literal["deleted"]
+
+
 class ChangeArmsBody(RequestBody):
     """Arms to be added and to be removed."""
 

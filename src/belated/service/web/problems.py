@@ -1,14 +1,15 @@
-"""The routes of problems: create, show, pause, resume, archive, change arms and terms."""
+"""The routes of problems: create, show, pause, resume, archive, delete, change arms and terms."""
 
 import time
 from collections.abc import Iterator
 from typing import Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from belated.service.admin import change_arms as arm_changes
 from belated.service.admin import change_terms as term_changes
+from belated.service.admin.delete import delete_served
 from belated.service.admin.export import ExportRow, retained_of, rows_of
 from belated.service.admin.offline import named
 from belated.service.core.errors import InvalidRequestError
@@ -25,6 +26,7 @@ from belated.service.web.metrics import REPEATED
 from belated.service.web.models import (
     ArmsBody,
     ChangeArmsBody,
+    DeletedBody,
     NewProblemBody,
     ProblemBody,
     ProblemListBody,
@@ -96,6 +98,19 @@ async def change_terms(name: str, body: TermsBody, bridge: TheBridge, who: Calle
         return problem_view(replicas.named(name))
 
     return JSONResponse(await bridge.run_on_thread(changed))
+
+
+@router.delete("/{name}", response_model=DeletedBody, responses=CHANGING)
+async def delete(name: str, request: Request, bridge: TheBridge, who: Caller) -> Any:
+    """Delete a problem that is archived, with all its decisions and outcomes, for good.
+
+    Its name is free when all its rows are deleted, which takes a moment.
+    """
+    who.needs("admin", known_name(name))
+    wanted = (name, time.time())
+    await bridge.run_on_thread(lambda store, replicas: delete_served(store, replicas, *wanted))
+    request.app.state.housekeeping.wake()
+    return JSONResponse({"name": name, "status": "deleted"})
 
 
 @router.get("/{name}/stats", response_model=ProblemStatsBody, responses=BY_NAME)
