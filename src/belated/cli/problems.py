@@ -1,6 +1,5 @@
 """belated problems: the problems of the decision service."""
 
-import itertools
 import json
 import time
 from collections.abc import Sequence
@@ -9,8 +8,14 @@ from typing import Any, cast
 
 import click
 
-from belated.cli.console import one_line_errors, printable, progress_of, show_table
-from belated.cli.service_options import connected, opened_store, service_options, to_the_second
+from belated.cli.console import one_line_errors, printable, show_table
+from belated.cli.service_options import (
+    advancing,
+    connected,
+    opened_store,
+    service_options,
+    to_the_second,
+)
 
 
 @click.group()
@@ -135,11 +140,10 @@ def delete(name: str, db: str, server: str | None, key: str | None, as_json: boo
         with connected(server, key) as client:
             client.delete_problem(name)
     else:
-        with opened_store(db) as store, progress_of("deleting") as report:
+        with opened_store(db) as store, advancing("deleting") as pause:
             from belated.service.admin.delete import delete_offline
 
-            parts = itertools.count(1)
-            delete_offline(store, name, time.time(), lambda _: report(next(parts), None))
+            delete_offline(store, name, time.time(), pause)
     shown = {"name": name, "status": "deleted"}
     click.echo(json.dumps(shown) if as_json else f"{name} is deleted.")
 

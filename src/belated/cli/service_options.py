@@ -1,6 +1,7 @@
 """Code that the commands of the decision service share: options, the store, and the client."""
 
 import importlib.util
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from belated.cli.console import OneLineError, one_line_errors
+from belated.cli.console import OneLineError, one_line_errors, progress_of
 
 if TYPE_CHECKING:
     from belated.client import Client
@@ -114,6 +115,17 @@ def connected(server: str, key: str | None) -> Iterator["Client"]:
         raise OneLineError(str(error)) from None
     except (BelatedError, ValueError) as error:
         raise OneLineError(" ".join(str(error).split())) from None
+
+
+@contextmanager
+def advancing(title: str) -> Iterator[Callable[[float], None]]:
+    """Show that work goes on, of which it is not known how much there is.
+
+    Yields a function to call after each piece of it.
+    """
+    with progress_of(title) as report:
+        pieces = itertools.count(1)
+        yield lambda _: report(next(pieces), None)
 
 
 def to_the_second(at: float | None) -> str:

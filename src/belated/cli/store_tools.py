@@ -1,6 +1,5 @@
-"""belated verify, export, retain and migrate: the journal of the service and its schema."""
+"""belated verify, export, retain, forget and migrate: the service's journal and its schema."""
 
-import itertools
 import json
 import sys
 import time
@@ -8,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from belated.cli.console import one_line_errors, printable, progress_of, show_table
+from belated.cli.console import one_line_errors, printable, show_table
 from belated.cli.service_options import (
     AGE,
+    advancing,
     check_service_installed,
     connected,
     database_option,
@@ -123,10 +123,8 @@ def retain(older_than: float, archive: Path | None, db: str, as_json: bool) -> N
     with opened_store(db) as store:
         from belated.service.admin.retain import retain as retain_in
 
-        with progress_of("folding") as report:
-            parts = itertools.count(1)
-            now, pause = time.time(), lambda _: report(next(parts), None)
-            done = retain_in(store, older_than, now, archive, pause)
+        with advancing("folding") as pause:
+            done = retain_in(store, older_than, time.time(), archive, pause)
     if as_json:
         click.echo(json.dumps(done._asdict()))
         return
@@ -137,6 +135,36 @@ def retain(older_than: float, archive: Path | None, db: str, as_json: bool) -> N
         if done.until
         else "Nothing is so old."
     )
+
+
+@click.command()
+@click.argument("problem")
+@click.option("--ticket", help="The decision whose key is to be blanked.")
+@click.option("--older-than", type=AGE, help="An age, such as 30d: those of all older decisions.")
+@service_options
+def forget(
+    problem: str,
+    ticket: str | None,
+    older_than: float | None,
+    db: str,
+    server: str | None,
+    key: str | None,
+    as_json: bool,
+) -> None:
+    """Blank the idempotency keys and event ids of decisions of PROBLEM, which may be personal.
+
+    The state does not need them. An ask that is repeated under such a key gets a new decision.
+    """
+    if server is not None:
+        with connected(server, key) as client:
+            number = client.forget(problem, ticket=ticket, older_than=older_than)
+    else:
+        with opened_store(db) as store, advancing("forgetting") as pause:
+            from belated.service.admin.forget import forget as forget_in
+
+            number = forget_in(store, problem, ticket, older_than, time.time(), pause)
+    shown = {"name": problem, "forgotten": number}
+    click.echo(json.dumps(shown) if as_json else f"The keys of {number} decisions are forgotten.")
 
 
 @click.command()

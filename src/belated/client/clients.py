@@ -69,6 +69,7 @@ class ServiceMethods:
     resume = ClientMethod(calls.resume)
     archive = ClientMethod(calls.archive)
     delete_problem = ClientMethod(calls.delete_problem)
+    forget = ClientMethod(calls.forget)
     stats = ClientMethod(calls.stats)
     log = ClientMethod(calls.log)
     verify = ClientMethod(calls.verify)

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from belated.service.core.archive import Archive
 from belated.service.core.errors import UnavailableError
-from belated.service.core.retention import Pause, commit, no_pause, prepared, sweep
-from belated.service.store import Store
+from belated.service.core.retention import Pause, Retained, commit, no_pause, prepared, sweep
+from belated.service.store import ProblemGone, Store
 
 
 class RetentionDone(NamedTuple):
@@ -15,6 +15,14 @@ class RetentionDone(NamedTuple):
     deleted: int
     tickets: int
     until: float
+
+
+def committed(store: Store, found: Retained) -> bool:
+    """Whether checkpoints could be written: no others were, and no problem is deleted."""
+    try:
+        return commit(store, None, found)
+    except ProblemGone:
+        return False
 
 
 def retain(
@@ -31,8 +39,8 @@ def retain(
         archive = None if folder is None else Archive(folder)
         deleted = sum(sweep(store, pause))
         found = prepared(store, older_than, now, archive, pause)
-        if found is not None and not commit(store, None, found):
-            raise UnavailableError("other checkpoints were written just now; try again")
+        if found is not None and not committed(store, found):
+            raise UnavailableError("others have written just now; try again")
         reached = store.checkpoints.reached()
         if archive is not None:
             archive.settle(reached.position)

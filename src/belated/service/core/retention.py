@@ -51,6 +51,11 @@ def no_pause(seconds: float) -> None:
     """Go on at once."""
 
 
+def rest_as_long(seconds: float) -> None:
+    """Let others work for as long as the last piece of work took."""
+    time.sleep(seconds)
+
+
 class Retained(NamedTuple):
     """What a retention will write: checkpoints, notes about them, and how far they reach."""
 

@@ -20,6 +20,7 @@ decisions and outcomes become rows of the journal.
 - `keys`, `snapshots`, `code_version`: API keys, snapshots, and which version of the code decides
 - `checkpoints`, `sweeping`: states that take the place of the journal before them, and the deletion
   of what they make superfluous
+- `forgetting`: blanks the keys of decisions
 - `probe`: a commit that changes nothing, to find out whether the store can commit
 - `errors`: `StoreUnavailable`, `StoreInUse` and `ProblemGone`
 """

@@ -27,6 +27,7 @@ from belated.service.store.checks import (
 )
 from belated.service.store.code_version import DecidingCode
 from belated.service.store.errors import ProblemGone
+from belated.service.store.forgetting import blank_keys
 from belated.service.store.keys import ApiKeys
 from belated.service.store.migrations import schema_version
 from belated.service.store.probe import Probe
@@ -252,6 +253,32 @@ class Store(ABC):
             rows = [*after, *self._until(*queries.place_of(last))]
             doomed = delete(JOURNAL).where(*rows, is_superfluous(retention.position))
             return connection.execute(doomed).rowcount, last
+
+        return self._transactions.write(write)
+
+    # Forgetting
+
+    def forget_key(self, problem: str, ticket: str) -> int:
+        """Blank the key of a decision; how many had one."""
+        row = (JOURNAL.c.problem == problem, JOURNAL.c.ticket == ticket)
+        return self._transactions.write(lambda connection: blank_keys(connection, *row))
+
+    def forget_keys(
+        self, problem: str, until: float, position: Position, limit: int
+    ) -> tuple[int, Position | None]:
+        """Blank the keys of a problem's decisions up to a time among the next rows.
+
+        Returns how many had one, and the position to go on from; None: all is done.
+        """
+        after = self._after(*queries.place_of(position))
+        meant = (JOURNAL.c.problem == problem, JOURNAL.c.at <= until)
+
+        def write(connection: Connection) -> tuple[int, Position | None]:
+            last = next_rows(connection, after, self._order, limit)
+            if last is None:
+                return 0, None
+            rows = [*after, *self._until(*queries.place_of(last))]
+            return blank_keys(connection, *rows, *meant), last
 
         return self._transactions.write(write)
 

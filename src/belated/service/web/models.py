@@ -151,6 +151,28 @@ class TermsBody(RequestBody):
     default_loss: Number | None = None
 
 
+class ForgetBody(RequestBody):
+    """The decisions whose keys are to be blanked: one, or all older than so many seconds."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"older_than": 2592000}, {"ticket": "06fq3k1zv8n9c5d2h7b4m0t6wx"}]
+        }
+    )
+
+    ticket: str | None = Field(default=None, max_length=200)
+    older_than: Number | None = Field(default=None, ge=0, le=1e10)
+
+
+class ForgottenBody(BaseModel):
+    """How many decisions had a key that was blanked."""
+
+    model_config = example(name="ads", forgotten=17)
+
+    name: str
+    forgotten: int
+
+
 class ArmsBody(BaseModel):
     """A problem and its arms after a change."""
 

@@ -9,17 +9,19 @@ from fastapi.responses import JSONResponse, StreamingResponse
 
 from belated.service.admin import change_arms as arm_changes
 from belated.service.admin import change_terms as term_changes
+from belated.service.admin import forget as forgetting
 from belated.service.admin.delete import delete_served
 from belated.service.admin.export import ExportRow, retained_of, rows_of
 from belated.service.admin.offline import named
 from belated.service.core.errors import InvalidRequestError
 from belated.service.core.problems import checked_spec
 from belated.service.core.requests import CreateProblem, SetStatus
+from belated.service.core.retention import rest_as_long
 from belated.service.core.status import ARCHIVED
 from belated.service.core.texts import PROBLEM_NAME
 from belated.service.web.auth import Principal
 from belated.service.web.bridge import Bridge
-from belated.service.web.dependencies import Caller, TheBridge, known_name
+from belated.service.web.dependencies import Caller, TheBridge, known_name, known_ticket
 from belated.service.web.error_responses import BY_NAME, CHANGING
 from belated.service.web.json_response import ENCODER
 from belated.service.web.metrics import REPEATED
@@ -27,6 +29,8 @@ from belated.service.web.models import (
     ArmsBody,
     ChangeArmsBody,
     DeletedBody,
+    ForgetBody,
+    ForgottenBody,
     NewProblemBody,
     ProblemBody,
     ProblemListBody,
@@ -111,6 +115,16 @@ async def delete(name: str, request: Request, bridge: TheBridge, who: Caller) ->
     await bridge.run_on_thread(lambda store, replicas: delete_served(store, replicas, *wanted))
     request.app.state.housekeeping.wake()
     return JSONResponse({"name": name, "status": "deleted"})
+
+
+@router.post("/{name}/forget", response_model=ForgottenBody, responses=BY_NAME)
+async def forget(name: str, body: ForgetBody, bridge: TheBridge, who: Caller) -> Any:
+    """Blank the idempotency keys and event ids of decisions, which may be personal."""
+    who.needs("admin", known_name(name))
+    ticket = None if body.ticket is None else known_ticket(body.ticket)
+    wanted = (name, ticket, body.older_than, time.time(), rest_as_long)
+    number = await bridge.read(lambda store: forgetting.forget(store, *wanted))
+    return JSONResponse({"name": name, "forgotten": number})
 
 
 @router.get("/{name}/stats", response_model=ProblemStatsBody, responses=BY_NAME)
