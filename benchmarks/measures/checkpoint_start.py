@@ -90,8 +90,8 @@ def play(store: "Store", after: int) -> None:
 
 def rounds(store: "Store", number: int, at: float, chance: random.Random) -> None:
     """Write so many decisions, and their losses."""
-    from belated.service.core.ticket_ids import new_ticket_id
     from belated.service.store import Decision, Outcome
+    from belated.service.tickets.ticket_ids import new_ticket_id
 
     for first in range(0, number, AT_ONCE):
         made = [

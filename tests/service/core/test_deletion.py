@@ -7,8 +7,8 @@ from belated.service.admin.verify import verified_at_rest
 from belated.service.core.errors import NotFoundError, StateConflictError
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import RunOnThread, SetStatus
-from belated.service.core.retention import sweep_deleted
 from belated.service.store import Decision, ProblemGone, Store, open_store
+from belated.service.upkeep.retention import sweep_deleted
 from tests.service.core.thread_client import ThreadClient, busy, take_snapshots, thread_client
 from tests.service.material import open_tickets, whole_kept
 

@@ -7,10 +7,10 @@ import pytest
 
 from belated.service.core.clock import PROBATION, ServiceClock
 from belated.service.core.errors import UnavailableError
-from belated.service.core.open_plays import OpenPlay, OpenPlays
-from belated.service.core.open_tickets import OpenTickets
 from belated.service.core.requests import RunOnThread
 from belated.service.store import Store, StoreUnavailable
+from belated.service.tickets.open_plays import OpenPlay, OpenPlays
+from belated.service.tickets.open_tickets import OpenTickets
 from tests.service.core.thread_client import ThreadClient, thread_client
 
 ARMS = ["red", "green"]

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from belated.service.core.open_plays import NOWHERE
-from belated.service.core.open_tickets import OpenTickets
 from belated.service.core.problems import checked_spec, served
 from belated.service.core.replica import Replica
-from belated.service.core.ticket_ids import id_of, new_ticket_id, texts_of, time_of
 from belated.service.store import Decision, Outcome, ProblemRecord
+from belated.service.tickets.open_plays import NOWHERE
+from belated.service.tickets.open_tickets import OpenTickets
+from belated.service.tickets.ticket_ids import id_of, new_ticket_id, texts_of, time_of
 
 ARMS = ["red", "green", "blue"]
 MOST = 200  # bytes for an untold ticket

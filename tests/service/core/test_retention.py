@@ -13,8 +13,6 @@ from belated.replay.logs import read_log
 from belated.service.admin.export import retained_of, rows_of, write_log
 from belated.service.admin.retain import RetentionDone, retain
 from belated.service.admin.verify import verified_at_rest
-from belated.service.core import retention
-from belated.service.core.archive import Archive
 from belated.service.core.errors import (
     NotFoundError,
     TicketExpiredError,
@@ -24,6 +22,8 @@ from belated.service.core.errors import (
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Cancel, RunOnThread
 from belated.service.store import START, Store, open_store
+from belated.service.upkeep import retention
+from belated.service.upkeep.archive import Archive
 from belated.types import Setting
 from tests.service.core.thread_client import (
     ThreadClient,

@@ -7,9 +7,9 @@ transaction checks the generation of its problems. The rows are deleted afterwar
 
 from belated.service.core.errors import NotFoundError, StateConflictError
 from belated.service.core.replicas import Replicas
-from belated.service.core.retention import Pause, no_pause, sweep_deleted
 from belated.service.core.status import ARCHIVED, status_after
 from belated.service.store import Store
+from belated.service.upkeep.retention import Pause, no_pause, sweep_deleted
 
 
 def delete(store: Store, name: str, now: float) -> None:

@@ -9,8 +9,8 @@ ticket a decision can be told as before.
 import functools
 
 from belated.service.core.errors import InvalidRequestError, NotFoundError
-from belated.service.core.retention import Pause, no_pause, slices
 from belated.service.store import Store
+from belated.service.upkeep.retention import Pause, no_pause, slices
 
 
 def forget(

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from belated.service.core.archive import Archive
 from belated.service.core.errors import UnavailableError
-from belated.service.core.retention import Pause, Retained, commit, no_pause, prepared, sweep
 from belated.service.store import ProblemGone, Store
+from belated.service.upkeep.archive import Archive
+from belated.service.upkeep.retention import Pause, Retained, commit, no_pause, prepared, sweep
 
 
 class RetentionDone(NamedTuple):

@@ -61,7 +61,6 @@ from belated.service.core.requests import (
 )
 from belated.service.core.snapshots import shared_version
 from belated.service.core.status import ACTIVE, STATUS_AFTER, is_status_change
-from belated.service.core.ticket_ids import new_ticket_id
 from belated.service.core.ticket_lookup import KnownTicket, TicketLookup
 from belated.service.store import (
     Appended,
@@ -73,6 +72,7 @@ from belated.service.store import (
     TicketRecord,
 )
 from belated.service.store.records import request_key
+from belated.service.tickets.ticket_ids import new_ticket_id
 
 log = logging.getLogger(__name__)
 

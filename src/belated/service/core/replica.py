@@ -19,8 +19,6 @@ from belated.compiled.dispatch import NO_ARM
 from belated.learners.contract import Learner
 from belated.learners.driver import Driver
 from belated.service.core.arms import ARMS, ArmHistory, describe_change
-from belated.service.core.open_plays import OpenPlay, OpenPlays
-from belated.service.core.open_tickets import OpenTickets
 from belated.service.core.problems import ServedProblem, with_arms, with_terms
 from belated.service.core.retained import RETAINED, describe_retained
 from belated.service.core.stats import ProblemStats
@@ -29,6 +27,8 @@ from belated.service.core.terms import TERMS, describe_terms
 from belated.service.core.told_values import NOTHING_TOLD, late_value, value_of
 from belated.service.store import START, Decision, Note, Outcome, Position
 from belated.service.store.records import LATE
+from belated.service.tickets.open_plays import OpenPlay, OpenPlays
+from belated.service.tickets.open_tickets import OpenTickets
 
 GONE = -2  # the place of a bandit's arm that was removed
 

@@ -8,7 +8,6 @@ import logging
 from collections.abc import Iterable, Iterator
 
 from belated.service.core.errors import NotFoundError, UnavailableError
-from belated.service.core.open_tickets import OpenTickets
 from belated.service.core.problems import served
 from belated.service.core.replica import Replica
 from belated.service.core.retained import must_begin_again
@@ -31,6 +30,7 @@ from belated.service.store import (
 from belated.service.store.queries import place_of
 from belated.service.store.records import CREATED, DELETED, GENERATION, created_by
 from belated.service.store.snapshots import Complete
+from belated.service.tickets.open_tickets import OpenTickets
 
 log = logging.getLogger(__name__)
 

@@ -13,8 +13,8 @@ from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Allowed, Cancel, Request, Tell, TicketReport
 from belated.service.core.retained import day_of
-from belated.service.core.ticket_ids import time_of
 from belated.service.store import START, Outcome, Retention, Store, TicketRecord
+from belated.service.tickets.ticket_ids import time_of
 
 
 class KnownTicket(NamedTuple):

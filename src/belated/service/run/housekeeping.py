@@ -10,8 +10,8 @@ import threading
 import time
 from pathlib import Path
 
-from belated.service.core.archive import Archive
-from belated.service.core.retention import commit, prepared, sweep, sweep_deleted
+from belated.service.upkeep.archive import Archive
+from belated.service.upkeep.retention import commit, prepared, sweep, sweep_deleted
 from belated.service.web.bridge import Bridge
 
 log = logging.getLogger(__name__)

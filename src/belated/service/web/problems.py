@@ -16,9 +16,9 @@ from belated.service.admin.offline import named
 from belated.service.core.errors import InvalidRequestError
 from belated.service.core.problems import checked_spec
 from belated.service.core.requests import CreateProblem, SetStatus
-from belated.service.core.retention import rest_as_long
 from belated.service.core.status import ARCHIVED
 from belated.service.core.texts import PROBLEM_NAME
+from belated.service.upkeep.retention import rest_as_long
 from belated.service.web.auth import Principal
 from belated.service.web.bridge import Bridge
 from belated.service.web.dependencies import Caller, TheBridge, known_name, known_ticket

@@ -12,9 +12,9 @@ from array import array
 from collections.abc import Collection, Iterable
 from typing import Protocol
 
-from belated.service.core.deadlines import DeadlineHeap
-from belated.service.core.open_plays import EXPIRES_AT, EXPIRES_ROUND, NOWHERE, OpenPlays
-from belated.service.core.ticket_ids import TicketId, id_of
+from belated.service.tickets.deadlines import DeadlineHeap
+from belated.service.tickets.open_plays import EXPIRES_AT, EXPIRES_ROUND, NOWHERE, OpenPlays
+from belated.service.tickets.ticket_ids import TicketId, id_of
 
 PER_BUCKET = 12
 HOLDER_BITS, SLOT_BITS = 24, 32  # of an entry; the bits above them are the first of the id

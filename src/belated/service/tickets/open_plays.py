@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from belated.arrays import Floats
 from belated.compiled.dispatch import NO_ARM
-from belated.service.core.ticket_ids import TicketId, id_of, texts_of
+from belated.service.tickets.ticket_ids import TicketId, id_of, texts_of
 
 ROUND, AT, ARM, EXPIRES_AT, EXPIRES_ROUND, IN_FORCE = range(6)  # the numbers of a row
 COLUMNS = ("round", "at", "arm", "expires_at", "expires_round", "rows", "waits")

@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from belated.service.core.archive import Archive
 from belated.service.core.replicas import Replicas
 from belated.service.core.retained import RETAINED, retained_payload
 from belated.service.core.snapshots import FORMAT, code_version, packed
@@ -37,6 +36,7 @@ from belated.service.store import (
     Unreadable,
 )
 from belated.service.store.records import DECIDED, LATE
+from belated.service.upkeep.archive import Archive
 
 log = logging.getLogger(__name__)
 
