@@ -269,6 +269,7 @@ class CommitBatch:
             pair = new.ticket, new.arm
             if earlier.kind == EXPIRED and pair not in self._late:
                 self._late_notes.setdefault(pair, late_note(new, known.problem.name))
+                self._generations[known.problem.name] = known.problem.generation
             result = self._told_before(new, earlier, state_of(known.record), known)
             return lambda appended: result
         place = self._outcome_places.get((new.ticket, new.arm))
@@ -323,7 +324,9 @@ class CommitBatch:
         return finish
 
     def _set_status(self, request: SetStatus) -> Finish:
-        status = self._replicas.named(request.problem).status_in_force
+        replica = self._replicas.named(request.problem)
+        self._generations[request.problem] = replica.problem.generation
+        status = replica.status_in_force
         for note in self.notes:  # earlier changes in this batch
             status = STATUS_AFTER[note.kind] if note.problem == request.problem else status
         if is_status_change(request.problem, status, request.kind):

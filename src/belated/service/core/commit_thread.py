@@ -17,6 +17,7 @@ from belated.service.core.batch import CommitBatch, ProblemFault
 from belated.service.core.clock import Clock, ServiceClock
 from belated.service.core.errors import (
     FaultError,
+    NotFoundError,
     RequestError,
     StateConflictError,
     UnavailableError,
@@ -159,6 +160,9 @@ class CommitThread:
                 replies.append((job.token, self._done_alone(job.request)))
             except RequestError as error:
                 replies.append((job.token, error))
+            except ProblemGone as gone:  # another worker has deleted it
+                self._replicas.drop(gone.problem)
+                replies.append((job.token, NotFoundError(str(gone))))
             except Exception as error:
                 replies.append((job.token, self._failed(error)))
         return replies

@@ -25,16 +25,17 @@ from sqlalchemy import (
     literal_column,
     tuple_,
 )
-from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.exc import DBAPIError, ProgrammingError
 from sqlalchemy.types import BigInteger
 
 from belated.service.store.checksums import checksum_of
+from belated.service.store.errors import StoreUnavailable
 from belated.service.store.migrations import migrate
 from belated.service.store.queries import place_of
 from belated.service.store.records import Decision, Lag, Note, Outcome, Position
 from belated.service.store.schema import JOURNAL
 from belated.service.store.store import Store
-from belated.service.store.transactions import Transactions, reason
+from belated.service.store.transactions import Transactions, reason, sentence
 
 OLDEST_VERSION = 15
 LOCK = 0x62_65_6C_44  # advisory lock, held while the schema is migrated
@@ -272,13 +273,16 @@ class PostgresStore(Store):
     def retaining(self) -> Iterator[bool]:
         """While this lasts no other process retains, nor another thread of this one."""
         engine = self._transactions.writer.execution_options(isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
-            alone = connection.exec_driver_sql(TRY_RETAINING).scalar_one()
-            try:
-                yield alone
-            finally:
-                if alone:
-                    connection.exec_driver_sql(END_RETAINING)
+        try:
+            with engine.connect() as connection:
+                alone = connection.exec_driver_sql(TRY_RETAINING).scalar_one()
+                try:
+                    yield alone
+                finally:
+                    if alone:
+                        connection.exec_driver_sql(END_RETAINING)
+        except DBAPIError as error:
+            raise StoreUnavailable(sentence(error)) from error
 
     def _wait_for_turn(self, connection: Connection, problem: str) -> None:
         # A waiting transaction has no number yet, so it gets one after those it has waited for.

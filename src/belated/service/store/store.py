@@ -133,15 +133,17 @@ class Store(ABC):
         """Write a note about a problem."""
         self.append((), (), [Note(problem, kind, payload, at)])
 
-    def record_in_turn(self, note: Note, before: int) -> bool:
+    def record_in_turn(self, note: Note, before: int, generation: int | None = None) -> bool:
         """Write a note if its problem has `before` notes of its kind; returns whether it did.
 
         Writers of such notes wait for one another, so each note follows the ones it has counted.
+        ProblemGone if the problem is not of this generation.
         """
         check_notes([note])
 
         def write(connection: Connection) -> bool:
             self._wait_for_turn(connection, note.problem)
+            self._check_known(connection, {note.problem: generation})
             if queries.count_notes(connection, note.problem, note.kind) != before:
                 return False
             self._insert_notes(connection, [note])
