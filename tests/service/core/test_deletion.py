@@ -1,6 +1,10 @@
 """A deleted problem is gone for everybody, and its name can be used again."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from sqlalchemy import Connection
 
 from belated.service.admin.delete import delete, delete_offline, delete_served
 from belated.service.admin.verify import verified_at_rest
@@ -161,3 +165,28 @@ def test_a_snapshot_of_the_old_one_is_not_taken_for_the_new(database: str) -> No
         stale.changed["ads"] = None
         take_snapshots(store, stale, "7" + stale.position[1:])
         assert Replicas.loaded(store).by_name["ads"].round == 1
+
+
+def test_a_deletion_waits_for_what_is_being_written(database: str) -> None:
+    """A transaction that has found a problem to be there ends before the problem does."""
+    with open_store(database) as store, open_store(database) as other:
+        with thread_client(store) as thread:
+            prepared(thread)
+        checked, go_on = threading.Event(), threading.Event()
+
+        def slow(connection: Connection) -> None:
+            other._check_known(connection, {"ads": 1})
+            checked.set()
+            assert go_on.wait(60)
+
+        with ThreadPoolExecutor(2) as pool:
+            writing = pool.submit(other._transactions.write, slow)
+            assert checked.wait(60)
+            deleting = pool.submit(delete, store, "ads", 1.0)
+            with pytest.raises(TimeoutError):
+                deleting.result(0.3)
+            go_on.set()
+            writing.result(60)
+            deleting.result(60)
+        with pytest.raises(ProblemGone):
+            other.append([], [], [], generations={"ads": 1})

@@ -14,10 +14,14 @@ from numpy.typing import NDArray
 
 from belated.arrays import Floats
 from belated.compiled.dispatch import NO_ARM
-from belated.service.tickets.ticket_ids import TicketId, id_of, texts_of
+from belated.service.tickets.ticket_ids import TicketId, id_of, letters_of_ids, texts_of
 
-ROUND, AT, ARM, EXPIRES_AT, EXPIRES_ROUND, IN_FORCE = range(6)  # the numbers of a row
-COLUMNS = ("round", "at", "arm", "expires_at", "expires_round", "rows", "waits")
+ROUND, AT, EXPIRES_AT, EXPIRES_ROUND, IN_FORCE = range(5)  # the numbers of a row
+COLUMNS = ("at", "expires_at", "expires_round", "rows", "waits")  # after the first
+ARMS = (
+    2**15
+)  # the first number is the round times this, plus the arm's place counted from FIRST_ARM
+FIRST_ARM = -2  # from which places are counted there
 FEW, MANY = 64, 1_000  # when so few plays are left of so many slots, the room is given back
 NOWHERE = -1
 
@@ -112,7 +116,8 @@ class OpenPlays(Mapping[str, OpenPlay]):
         return slot
 
     def _put(self, slot: int, play: OpenPlay) -> None:
-        numbers: list[float] = [play.round, play.at, play.arm, play.expires_at, play.expires_round]
+        played = play.round * ARMS + play.arm - FIRST_ARM
+        numbers: list[float] = [played, play.at, play.expires_at, play.expires_round]
         numbers += play.rows.ravel().tolist()
         if self._waiting:
             numbers += play.arms_waiting().tolist()
@@ -150,14 +155,15 @@ class OpenPlays(Mapping[str, OpenPlay]):
         """The play in a slot."""
         start = slot * self._width
         numbers = self._numbers[start : start + self._width]
-        round_, at, arm, expires_at, expires_round = numbers[:IN_FORCE]
+        played, at, expires_at, expires_round = numbers[:IN_FORCE]
+        round_, arm = divmod(int(played), ARMS)
         rest = np.array(numbers[IN_FORCE:])
         size = len(rest) - self._waiting
         rows, waits = rest[:size].reshape(self._shape), None
         if self._waiting:
             waits = rest[size:] != 0.0
         gone = self._gone.get(slot, ())
-        return OpenPlay(int(round_), at, int(arm), expires_at, expires_round, rows, waits, gone)
+        return OpenPlay(round_, at, arm + FIRST_ARM, expires_at, expires_round, rows, waits, gone)
 
     # -- all of them
 
@@ -182,6 +188,12 @@ class OpenPlays(Mapping[str, OpenPlay]):
         found = texts_of(ids)
         return [self._texts.get(slot, text) for slot, text in zip(slots, found, strict=True)]
 
+    def _bytes_of(self, slots: Sequence[int]) -> NDArray[np.bytes_]:
+        """The tickets in some slots; without making a text of each, if all were made here."""
+        if self._texts:
+            return np.array([each.encode() for each in self._tickets_in(slots)], np.bytes_)
+        return letters_of_ids(np.frombuffer(self._ids, dtype=np.uint64).reshape(-1, 2)[slots])
+
     def _table(self) -> Floats:
         """All slots as rows; the array must not outlive the next change."""
         return np.frombuffer(self._numbers).reshape(-1, self._width)
@@ -192,9 +204,9 @@ class OpenPlays(Mapping[str, OpenPlay]):
         table = self._table()[slots]
         size = self._width - IN_FORCE - self._waiting
         found: dict[str, NDArray[Any]] = {
-            "ticket": np.array([each.encode() for each in self._tickets_in(slots)], np.bytes_),
-            "round": table[:, ROUND].astype(np.int64),
-            "arm": table[:, ARM].astype(np.int64),
+            "ticket": self._bytes_of(slots),
+            "round": table[:, ROUND].astype(np.int64) // ARMS,
+            "arm": table[:, ROUND].astype(np.int64) % ARMS + FIRST_ARM,
             "at": table[:, AT],
             "expires_at": table[:, EXPIRES_AT],
             "expires_round": table[:, EXPIRES_ROUND],
@@ -207,7 +219,8 @@ class OpenPlays(Mapping[str, OpenPlay]):
     def restore(self, arrays: Mapping[str, NDArray[Any]], gone: Mapping[str, list[str]]) -> None:
         """Take the plays of a snapshot into slots from 0 on, in their order."""
         number = len(arrays["round"])
-        parts = [arrays[name] for name in COLUMNS if name in arrays]
+        played = arrays["round"] * ARMS + arrays["arm"] - FIRST_ARM
+        parts = [played, *(arrays[name] for name in COLUMNS if name in arrays)]
         columns = [part.reshape(number, math.prod(part.shape[1:])) for part in parts]
         self._numbers = array("d")
         self._numbers.frombytes(np.concatenate(columns, axis=1, dtype=np.float64).tobytes())

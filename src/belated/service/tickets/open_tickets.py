@@ -16,7 +16,7 @@ from belated.service.tickets.deadlines import DeadlineHeap
 from belated.service.tickets.open_plays import EXPIRES_AT, EXPIRES_ROUND, NOWHERE, OpenPlays
 from belated.service.tickets.ticket_ids import TicketId, id_of
 
-PER_BUCKET = 12
+PER_BUCKET = 24
 HOLDER_BITS, SLOT_BITS = 24, 32  # of an entry; the bits above them are the first of the id
 SLOTS, HOLDERS = (1 << SLOT_BITS) - 1, (1 << HOLDER_BITS) - 1
 FIRST = 64 - HOLDER_BITS - SLOT_BITS  # bits of the random part of an id that an entry repeats

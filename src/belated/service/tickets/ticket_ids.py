@@ -4,7 +4,6 @@ import hashlib
 import os
 import threading
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +65,12 @@ def id_of(ticket: str) -> tuple[TicketId, bool]:
 
 def texts_of(ids: NDArray[np.uint64]) -> Sequence[str]:
     """The tickets with these ids, a row of two words each, that were made here."""
+    texts: list[str] = letters_of_ids(ids).astype(np.str_).tolist()
+    return texts
+
+
+def letters_of_ids(ids: NDArray[np.uint64]) -> NDArray[np.bytes_]:
+    """The tickets with these ids, as bytes."""
     high, low = ids[:, 0], ids[:, 1]
     letters = np.empty((len(ids), TIME_LETTERS + RANDOM_LETTERS), dtype=np.uint8)
     for place in range(RANDOM_LETTERS + TIME_LETTERS):
@@ -76,9 +81,8 @@ def texts_of(ids: NDArray[np.uint64]) -> Sequence[str]:
             digit = part_of(high, low, shift, 5)
         letters[:, -1 - place] = digit
     codes = np.frombuffer(ALPHABET.encode(), dtype=np.uint8)[letters]
-    found: Any = codes.view(f"S{codes.shape[1]}").ravel().astype(np.str_)
-    texts: list[str] = found.tolist()
-    return texts
+    found: NDArray[np.bytes_] = codes.view(f"S{codes.shape[1]}").ravel()
+    return found
 
 
 def part_of(
