@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from benchmarks.measure import Measure
 from benchmarks.measures import (
     asks,
+    checkpoint_start,
     cold_service,
     demo,
     edited_rival,
@@ -13,6 +14,7 @@ from benchmarks.measures import (
     generic_solvers,
     growth,
     many_arms,
+    open_tickets,
     pending,
     practical,
     rivals,
@@ -202,6 +204,22 @@ MEASURES = (
         "The wheel with native learners, built by `make wheel` and installed where there is no "
         "numba; sizes with all dependencies.",
         wheel.wheel,
+    ),
+    Measure(
+        24,
+        "memory of open tickets",
+        "200 MB",
+        "The growth of a process whose commit thread is asked until 1,000,000 tickets are open, "
+        "with the practical bandit and deadlines; SQLite, its cache of 64 MB included.",
+        open_tickets.memory,
+    ),
+    Measure(
+        25,
+        "start from a checkpoint",
+        "5 s",
+        "`belated serve` until its first answer, with 10,000 decisions after a checkpoint and "
+        "10,000,000 before it, which are deleted or, for information, still in the table.",
+        checkpoint_start.starts,
     ),
 )
 

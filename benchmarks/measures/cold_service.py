@@ -42,14 +42,14 @@ def cold_service(effort: Effort) -> Iterator[Result]:
 class Service:
     """A service of its own process, on a free port of this machine."""
 
-    def __init__(self, folder: Path, compile_mode: str) -> None:
+    def __init__(self, folder: Path, compile_mode: str, database: str | None = None) -> None:
         kept = {key: value for key, value in os.environ.items() if key not in THREADS}
         cache = {"BELATED_CACHE_DIR": str(folder / "cache"), "BELATED_COMPILE": compile_mode}
-        database = ["--db", str(folder / "belated.db"), "--port", "0", "--no-auth"]
+        where = ["--db", database or str(folder / "belated.db"), "--port", "0", "--no-auth"]
         quiet = ["--log-level", "error"]  # nobody reads what it writes after its address
         self.begun = time.perf_counter()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "belated", "serve", *database, *quiet],
+            [sys.executable, "-m", "belated", "serve", *where, *quiet],
             stderr=subprocess.PIPE,
             text=True,
             env=kept | cache,

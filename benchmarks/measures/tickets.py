@@ -49,6 +49,11 @@ class Asker:
                 waiting -= len(replies)
 
 
+def answer_queue() -> "queue.SimpleQueue[Replies]":
+    """Make a queue for the answers of a commit thread."""
+    return queue.SimpleQueue()
+
+
 @contextmanager
 def asking(database: str) -> Iterator[Asker]:
     """Run a commit thread with a new database file that does not wait for the disk."""
@@ -58,7 +63,7 @@ def asking(database: str) -> Iterator[Asker]:
 
     with open_store(database, "off") as store:
         furnish(store)
-        answers: queue.SimpleQueue[Replies] = queue.SimpleQueue()
+        answers = answer_queue()
         thread = CommitThread(store, answers.put, seed=1)
         try:
             yield Asker(thread, answers)

@@ -61,7 +61,6 @@ from belated.service.core.requests import (
 )
 from belated.service.core.snapshots import shared_version
 from belated.service.core.status import ACTIVE, STATUS_AFTER, is_status_change
-from belated.service.core.ticket_ids import new_ticket_id
 from belated.service.core.ticket_lookup import KnownTicket, TicketLookup
 from belated.service.store import (
     Appended,
@@ -73,6 +72,7 @@ from belated.service.store import (
     TicketRecord,
 )
 from belated.service.store.records import request_key
+from belated.service.tickets.ticket_ids import new_ticket_id
 
 log = logging.getLogger(__name__)
 
@@ -111,6 +111,7 @@ class CommitBatch:
         self.decisions: list[Decision] = []
         self.outcomes: list[Outcome] = []
         self.notes: list[Note] = []
+        self._generations: dict[str, int] = {}  # of the problems that these are about
         self._decision_places: dict[str, int] = {}  # by ticket
         self._outcome_places: dict[tuple[str, str], int] = {}  # by ticket and arm
         # the decisions under each (problem, idempotency key): read, or made in this batch
@@ -146,7 +147,11 @@ class CommitBatch:
         appended = NOTHING
         if self.decisions or self.outcomes or self.notes:
             appended = self._store.append(
-                self.decisions, self.outcomes, self.notes, self._overtaken_notes
+                self.decisions,
+                self.outcomes,
+                self.notes,
+                self._overtaken_notes,
+                self._generations,
             )
         self._late.remember([*self._late_notes, *self._overtaken])
         if self._folds_before_commit:
@@ -236,6 +241,7 @@ class CommitBatch:
             expires_round=expires_round,
             branch=replica.driver.branch(),
         )
+        self._generations[problem.name] = problem.generation
         self._decision_places[decision.ticket] = len(self.decisions)
         self.decisions.append(decision)
         if key is not None:
@@ -264,6 +270,7 @@ class CommitBatch:
             pair = new.ticket, new.arm
             if earlier.kind == EXPIRED and pair not in self._late:
                 self._late_notes.setdefault(pair, late_note(new, known.problem.name))
+                self._generations[known.problem.name] = known.problem.generation
             result = self._told_before(new, earlier, state_of(known.record), known)
             return lambda appended: result
         place = self._outcome_places.get((new.ticket, new.arm))
@@ -318,7 +325,9 @@ class CommitBatch:
         return finish
 
     def _set_status(self, request: SetStatus) -> Finish:
-        status = self._replicas.named(request.problem).status_in_force
+        replica = self._replicas.named(request.problem)
+        self._generations[request.problem] = replica.problem.generation
+        status = replica.status_in_force
         for note in self.notes:  # earlier changes in this batch
             status = STATUS_AFTER[note.kind] if note.problem == request.problem else status
         if is_status_change(request.problem, status, request.kind):
@@ -329,6 +338,7 @@ class CommitBatch:
 
     def _record_outcome(self, outcome: Outcome, known: KnownTicket) -> int:
         """Add an outcome to the batch; returns its place."""
+        self._generations[known.problem.name] = known.problem.generation
         place = self._outcome_places[outcome.ticket, outcome.arm] = len(self.outcomes)
         self.outcomes.append(outcome)
         if self._folds_before_commit:

@@ -17,6 +17,7 @@ from belated.service.core.batch import CommitBatch, ProblemFault
 from belated.service.core.clock import Clock, ServiceClock
 from belated.service.core.errors import (
     FaultError,
+    NotFoundError,
     RequestError,
     StateConflictError,
     UnavailableError,
@@ -32,8 +33,8 @@ from belated.service.core.requests import (
     records_in,
 )
 from belated.service.core.snapshot_rounds import SnapshotRounds
-from belated.service.store import Lag, Note, ProblemRecord, Store, StoreUnavailable
-from belated.service.store.records import CREATED
+from belated.service.store import Lag, ProblemGone, ProblemRecord, Store, StoreUnavailable
+from belated.service.store.records import created_note
 
 log = logging.getLogger(__name__)
 
@@ -159,6 +160,9 @@ class CommitThread:
                 replies.append((job.token, self._done_alone(job.request)))
             except RequestError as error:
                 replies.append((job.token, error))
+            except ProblemGone as gone:  # another worker has deleted it
+                self._replicas.drop(gone.problem)
+                replies.append((job.token, NotFoundError(str(gone))))
             except Exception as error:
                 replies.append((job.token, self._failed(error)))
         return replies
@@ -172,6 +176,9 @@ class CommitThread:
         """
         try:
             return self._committed(requests)
+        except ProblemGone as gone:  # another worker has deleted it
+            self._replicas.drop(gone.problem)
+            return self._contained(requests)
         except ProblemFault as fault:
             self._failed(fault)
             self._replicas.give_up(fault.problem, f"its tickets cannot expire: {fault.reason}")
@@ -241,7 +248,7 @@ class CommitThread:
             replicas.read_ahead()
             return
         if replicas.add(problem) is not None:
-            replicas.fold(problem.name, Note(problem.name, CREATED, problem.spec, problem.at))
+            replicas.fold(problem.name, created_note(problem))
             replicas.committed()
 
     def _watch_lag(self, replicas: Replicas) -> None:

@@ -44,6 +44,7 @@ class ServedProblem:
     default_loss: float | None
     spec: Mapping[str, Any]
     at: float
+    generation: int = 1
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -87,17 +88,23 @@ def served(problem: ProblemRecord) -> ServedProblem:
         default_loss=None if default is None else bounds.loss(default, "default_loss"),
         spec=spec,
         at=problem.at,
+        generation=problem.generation,
     )
 
 
 def with_arms(problem: ServedProblem, arms: Sequence[str]) -> ServedProblem:
     """A copy of a problem with other arms."""
-    return served(ProblemRecord(problem.name, {**problem.spec, "arms": list(arms)}, problem.at))
+    return with_spec(problem, {**problem.spec, "arms": list(arms)})
 
 
 def with_terms(problem: ServedProblem, terms: Mapping[str, Any]) -> ServedProblem:
     """A copy of a problem whose tickets expire otherwise."""
-    return served(ProblemRecord(problem.name, {**problem.spec, **terms}, problem.at))
+    return with_spec(problem, {**problem.spec, **terms})
+
+
+def with_spec(problem: ServedProblem, spec: Mapping[str, Any]) -> ServedProblem:
+    """A copy of a problem with another specification."""
+    return served(ProblemRecord(problem.name, spec, problem.at, None, problem.generation))
 
 
 def checked_spec(given: Mapping[str, Any]) -> dict[str, Any]:

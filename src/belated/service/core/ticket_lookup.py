@@ -7,12 +7,14 @@ from the store, all of a batch in one query.
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from belated.service.core.errors import NotFoundError
+from belated.service.core.errors import NotFoundError, RequestError, TicketRetainedError
 from belated.service.core.problems import ServedProblem
 from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Allowed, Cancel, Request, Tell, TicketReport
-from belated.service.store import Outcome, Store, TicketRecord
+from belated.service.core.retained import day_of
+from belated.service.store import START, Outcome, Retention, Store, TicketRecord
+from belated.service.tickets.ticket_ids import time_of
 
 
 class KnownTicket(NamedTuple):
@@ -41,6 +43,7 @@ class TicketLookup:
         self._store, self._replicas = store, replicas
         self._known: dict[str, KnownTicket] = {}
         self._not_served: dict[str, str] = {}  # ticket -> its problem, which has no replica
+        self._reached = Retention()
 
     def read(self, requests: Iterable[Request]) -> None:
         """Find all tickets that these requests are about."""
@@ -50,11 +53,15 @@ class TicketLookup:
                 unsure |= {each.ticket for each in request.reports if not self._is_first(each)}
             elif isinstance(request, Cancel) and self._open_in(request.ticket) is None:
                 unsure.add(request.ticket)
-        for ticket, record in self._store.tickets(unsure).items() if unsure else ():
+        found = self._store.tickets(unsure) if unsure else {}
+        if len(found) < len(unsure):
+            self._reached = self._store.checkpoints.reached()
+        for ticket, record in found.items():
             decision = record.decision
             replica = self._replicas.found(decision.problem)
             if replica is None:
-                self._not_served[ticket] = decision.problem
+                if self._store.problem(decision.problem) is not None:
+                    self._not_served[ticket] = decision.problem
                 continue
             self._known[ticket] = KnownTicket(
                 replica.problem, decision.arm, decision.round, record, decision.weights or ()
@@ -66,7 +73,7 @@ class TicketLookup:
         if ticket in self._not_served and allowed(self._not_served[ticket]):
             raise self._replicas.refusal(self._not_served[ticket])
         if known is None or not allowed(known.problem.name):
-            raise NotFoundError(f"there is no ticket {ticket!r}")
+            raise unknown_ticket(ticket, self._reached)
         return known
 
     def _is_first(self, report: TicketReport) -> bool:
@@ -89,3 +96,18 @@ class TicketLookup:
             played = replica.played(ticket)
             self._known[ticket] = KnownTicket(replica.problem, played, play.round, None, arms)
         return replica
+
+
+def unknown_ticket(ticket: str, reached: Retention) -> RequestError:
+    """The error for a ticket that is not found: it never was, or is folded into a checkpoint.
+
+    The time in its id decides; whether there was such a ticket is not known any more.
+    """
+    decided = time_of(ticket)
+    if reached.position == START or decided is None or decided > reached.until:
+        return NotFoundError(f"there is no ticket {ticket!r}")
+    return TicketRetainedError(
+        f"ticket {ticket!r} is from {day_of(decided)}, and of tickets that were closed until "
+        f"{day_of(reached.until)} only a checkpoint is kept; nothing can be told of it any more",
+        counted=False,
+    )

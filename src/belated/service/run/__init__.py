@@ -4,6 +4,7 @@
 - `server`: `serve` runs the app on a socket until it is stopped
 - `connections`: limits on connections, which hold before anybody has shown a key
 - `worker_pool`: several worker processes on one socket; one that dies is replaced
+- `housekeeping`: what the service does by itself from time to time: retention, deletion
 - `json_log`: the log as lines of JSON
 - `span_export`: where the spans of `web.tracing` go
 

@@ -35,6 +35,11 @@ class ApiKeys:
 
         return self._transactions.read(found)
 
+    def blank_label(self, hash: str) -> None:
+        """Forget what a key was for."""
+        blanked = update(API_KEYS).where(API_KEYS.c.hash == hash).values(label="")
+        self._transactions.write(lambda connection: connection.execute(blanked))
+
     def revoke(self, hash: str, at: float) -> bool:
         """Revoke a key; False if there is none, or if it was revoked before."""
         valid = (API_KEYS.c.hash == hash) & API_KEYS.c.revoked_at.is_(None)

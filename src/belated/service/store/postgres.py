@@ -10,7 +10,8 @@ is lower, `turn_base` is raised, so that new events still come after all earlier
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
 import psycopg
@@ -24,16 +25,17 @@ from sqlalchemy import (
     literal_column,
     tuple_,
 )
-from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.exc import DBAPIError, ProgrammingError
 from sqlalchemy.types import BigInteger
 
 from belated.service.store.checksums import checksum_of
+from belated.service.store.errors import StoreUnavailable
 from belated.service.store.migrations import migrate
 from belated.service.store.queries import place_of
 from belated.service.store.records import Decision, Lag, Note, Outcome, Position
 from belated.service.store.schema import JOURNAL
 from belated.service.store.store import Store
-from belated.service.store.transactions import Transactions, reason
+from belated.service.store.transactions import Transactions, reason, sentence
 
 OLDEST_VERSION = 15
 LOCK = 0x62_65_6C_44  # advisory lock, held while the schema is migrated
@@ -175,6 +177,20 @@ select name from (
     age(transaction) from pg_prepared_xacts) as holding
 order by age desc limit 1"""
 
+# A lock of the session, which ends with its connection, whatever becomes of the process.
+TRY_RETAINING = f"select pg_try_advisory_lock({LOCK}, 1)"
+END_RETAINING = f"select pg_advisory_unlock({LOCK}, 1)"
+
+# Whoever writes about problems holds this lock together with others, and who deletes a problem
+# holds it alone. Not the lock of a row: that would give the transaction a number too early.
+DELETIONS = f"""
+select pg_advisory_xact_lock_shared({LOCK}, 2);
+select value from facts where name = 'deletions'"""
+HOLD_OFF = f"select pg_advisory_xact_lock({LOCK}, 2)"
+COUNT_DELETION = """
+insert into facts (name, value) values ('deletions', '1')
+on conflict (name) do update set value = (facts.value::bigint + 1)::text"""
+
 WAIT_FOR_TURN = f"select pg_advisory_xact_lock(hashtextextended(%s, {LOCK}))"
 
 
@@ -203,6 +219,9 @@ class PostgresStore(Store):
 
     def _after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
         return [tuple_(JOURNAL.c.turn, JOURNAL.c.seq) > tuple_(turn, seq)]
+
+    def _until(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
+        return [tuple_(JOURNAL.c.turn, JOURNAL.c.seq) <= tuple_(turn, seq)]
 
     def _settled_after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
         horizon = literal_column(f"({HORIZON})", BigInteger)
@@ -241,6 +260,32 @@ class PostgresStore(Store):
             payload = json.dumps(note.payload)
             row = (note.kind, note.problem, note.at, payload, checksum_of(note))
             connection.exec_driver_sql(INSERT_NOTE, row)
+
+    def _deletions(self, connection: Connection) -> str:
+        with closing(connection.connection.cursor()) as cursor:
+            cursor.execute(DELETIONS)  # the second statement sees what the lock has waited for
+            cursor.nextset()
+            found = cursor.fetchone()
+        return found[0] if found else ""
+
+    def _hold_off(self, connection: Connection) -> None:
+        connection.exec_driver_sql(HOLD_OFF)
+        connection.exec_driver_sql(COUNT_DELETION)
+
+    @contextmanager
+    def retaining(self) -> Iterator[bool]:
+        """While this lasts no other process retains, nor another thread of this one."""
+        engine = self._transactions.writer.execution_options(isolation_level="AUTOCOMMIT")
+        try:
+            with engine.connect() as connection:
+                alone = connection.exec_driver_sql(TRY_RETAINING).scalar_one()
+                try:
+                    yield alone
+                finally:
+                    if alone:
+                        connection.exec_driver_sql(END_RETAINING)
+        except DBAPIError as error:
+            raise StoreUnavailable(sentence(error)) from error
 
     def _wait_for_turn(self, connection: Connection, problem: str) -> None:
         # A waiting transaction has no number yet, so it gets one after those it has waited for.

@@ -19,13 +19,15 @@ from belated.service.store.records import (
     TicketRecord,
     Unreadable,
 )
-from belated.service.store.schema import JOURNAL, OPEN_TICKETS, PROBLEMS, TALLIES
+from belated.service.store.schema import FACTS, JOURNAL, OPEN_TICKETS, PROBLEMS, TALLIES
 
 COLUMNS = JOURNAL.c
 # Literals, not parameters: only then can the planner use the partial indexes of the journal.
 IS_DECISION = COLUMNS.kind == literal_column(f"'{DECIDED}'")
 IS_NO_DECISION = COLUMNS.kind != literal_column(f"'{DECIDED}'")
 DIGITS = 16
+RETENTION = "retention"  # the fact that says how far the journal was folded into checkpoints
+REACHED = select(FACTS.c.value).where(FACTS.c.name == RETENTION).scalar_subquery()
 
 
 def position_of(turn: int, seq: int) -> Position:
@@ -93,6 +95,18 @@ def events(
     return [event_of(row) for row in connection.execute(found).all()]
 
 
+def events_to_follow(
+    connection: Connection,
+    conditions: Iterable[ColumnElement[bool]],
+    order: Iterable[ColumnElement[Any]],
+    limit: int,
+) -> tuple[list[Event], str | None]:
+    """Events, and the fact that says whether some before them are deleted, as of one moment."""
+    found = select(JOURNAL, REACHED).where(*conditions).order_by(*order).limit(limit)
+    rows = connection.execute(found).all()
+    return [event_of(row[:-1]) for row in rows], rows[0][-1] if rows else None
+
+
 def decisions_by_key(
     connection: Connection, keys: Collection[tuple[str, str]]
 ) -> dict[tuple[str, str | None], Decision]:
@@ -149,17 +163,33 @@ def overdue(connection: Connection, now: float, limit: int) -> list[TicketRecord
 def problems(connection: Connection, name: str | None = None) -> list[ProblemRecord]:
     """All problems in the order of their creation, or only the one of this name."""
     found = select(PROBLEMS).order_by(PROBLEMS.c.at, PROBLEMS.c.name)
+    found = found.where(PROBLEMS.c.deleted_at.is_(None))
     if name is not None:
         found = found.where(PROBLEMS.c.name == name)
     return [problem_of(*row) for row in connection.execute(found)]
 
 
-def problem_of(name: str, spec: str, at: float) -> ProblemRecord:
+def problem_of(name: str, spec: str, at: float, generation: int, _: object) -> ProblemRecord:
     """A row of the table of problems as a record."""
     try:
-        return ProblemRecord(name, object_in(spec), at)
+        return ProblemRecord(name, object_in(spec), at, None, generation)
     except (ValueError, TypeError) as error:
-        return ProblemRecord(name, {}, at, f"its specification cannot be read: {error}")
+        reason = f"its specification cannot be read: {error}"
+        return ProblemRecord(name, {}, at, reason, generation)
+
+
+def being_deleted(connection: Connection) -> list[str]:
+    """The problems that are deleted, but whose rows are not yet."""
+    found = select(PROBLEMS.c.name).where(PROBLEMS.c.deleted_at.is_not(None))
+    return sorted(connection.scalars(found))
+
+
+def generations(connection: Connection, names: Collection[str]) -> dict[str, int]:
+    """The generations of those of these problems that exist."""
+    found = select(PROBLEMS.c.name, PROBLEMS.c.generation).where(
+        PROBLEMS.c.name.in_(names), PROBLEMS.c.deleted_at.is_(None)
+    )
+    return {row.name: row.generation for row in connection.execute(found)}
 
 
 def count_notes(connection: Connection, problem: str, kind: str) -> int:

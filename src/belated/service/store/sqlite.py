@@ -2,7 +2,9 @@
 
 import json
 import sqlite3
-from collections.abc import Collection, Sequence
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +79,7 @@ class SqliteStore(Store):
     def __init__(self, path: Path | None, durability: Durability = "full") -> None:
         path = path and path.resolve()  # a symbolic link must not lead to a second lock
         self._lock = None if path is None else FileLock(path)
+        self._retaining = threading.Lock()
         writer = writing_engine(path, durability)
         # A database in memory has one connection, which readers and the writer share in turn.
         super().__init__(Transactions(writer, writer if path is None else reading_engine(path)))
@@ -117,6 +120,9 @@ class SqliteStore(Store):
 
     _settled_after = _after
 
+    def _until(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
+        return [JOURNAL.c.seq <= seq]
+
     def _insert(
         self,
         connection: Connection,
@@ -137,6 +143,19 @@ class SqliteStore(Store):
             for note in notes
         ]
         driver_of(connection).executemany(INSERT_NOTE, rows)
+
+    def _hold_off(self, connection: Connection) -> None:
+        """Return at once: this store has only one writer."""
+
+    @contextmanager
+    def retaining(self) -> Iterator[bool]:
+        """While this lasts no other thread retains; other processes cannot open the file."""
+        alone = self._retaining.acquire(blocking=False)
+        try:
+            yield alone
+        finally:
+            if alone:
+                self._retaining.release()
 
     def _wait_for_turn(self, connection: Connection, problem: str) -> None:
         """Return at once: this store has only one writer."""

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from belated.service.core.errors import InvalidRequestError, RequestError
 from belated.service.core.requests import Ask, Cancel, ReportResult, Tell, TicketReport
 from belated.service.core.texts import IDEMPOTENCY_KEY, TICKET
+from belated.service.core.ticket_lookup import unknown_ticket
 from belated.service.store import Decision
 from belated.service.web.dependencies import (
     Caller,
@@ -19,7 +20,7 @@ from belated.service.web.dependencies import (
     known_ticket,
     no_ticket,
 )
-from belated.service.web.error_responses import BY_NAME, CHANGING, TELLING, details
+from belated.service.web.error_responses import BY_NAME, CHANGING, OF_TICKET, TELLING, details
 from belated.service.web.json_response import FastJSONResponse
 from belated.service.web.models import (
     AskBatchBody,
@@ -137,13 +138,13 @@ async def cancel(request: Request) -> Any:
     return FastJSONResponse(result._asdict())
 
 
-@router.get("/tickets/{ticket}", response_model=TicketBody, responses=BY_NAME)
+@router.get("/tickets/{ticket}", response_model=TicketBody, responses=OF_TICKET)
 async def show_ticket(ticket: str, bridge: TheBridge, who: Caller) -> Any:
     """The decision of a ticket, its outcomes, and what was told after it had expired."""
     name = known_ticket(ticket)
     view = await bridge.read(lambda store: ticket_view(store, name))
     if view is None or not who.may_see(view["problem"]):
-        raise no_ticket(ticket)
+        raise unknown_ticket(ticket, await bridge.read(lambda store: store.checkpoints.reached()))
     return FastJSONResponse(view)
 
 

@@ -80,7 +80,7 @@ def numbers_of(replicas: Replicas, names: Iterable[str], room: int) -> dict[str,
 
 def oldest_of(replica: Replica) -> float:
     """The seconds since the oldest open ticket was decided, 0 if there is none."""
-    first = next(iter(replica.open.values()), None)
+    first = replica.open.oldest()
     return 0.0 if first is None else max(0.0, time.time() - first.at)
 
 

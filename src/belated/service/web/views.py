@@ -7,10 +7,12 @@ from typing import Any
 
 from belated.checks import LossRange, as_range
 from belated.service.core.delays import DelayBin, delay_estimate, edges_of
-from belated.service.core.replica import LATE, Replica
+from belated.service.core.replica import Replica
 from belated.service.core.reports import EXPIRED, state_of
+from belated.service.core.retained import shown_retained
 from belated.service.core.told_values import ToldValue, late_value, value_of
 from belated.service.store import Store
+from belated.service.store.records import LATE
 
 AGES = (60.0, 600.0, 3600.0, 86_400.0, 604_800.0)  # seconds; open tickets are counted between them
 EVENT = ("at", "kind", "ticket", "arm", "probability", *ToldValue._fields)
@@ -87,6 +89,7 @@ def stats_view(replica: Replica) -> dict[str, Any]:
         "decisions_of_last_minute": stats.last_minute(now),
         "told_as": "reward" if stats.tells_rewards else "loss",
         "late_reports": replica.late_reports,
+        "retained": None if replica.retained is None else shown_retained(replica.retained),
         "by_arm": arms,
         "weights_over_time": {
             "round": [point[0] for point in points],
