@@ -14,10 +14,12 @@ import uvicorn
 from belated.compiled.entries import QUIET
 from belated.service.run.app import Settings, create_app
 from belated.service.run.connections import LimitedProtocol, close_overdue, limits_for
+from belated.service.run.direct_connections import DirectProtocol
 from belated.service.run.json_log import log_as_json
 from belated.service.run.span_export import exporting_provider
 from belated.service.run.worker_pool import supervise
 from belated.service.store import open_store
+from belated.service.web.direct_requests import DirectRequests
 from belated.service.web.forgery import is_loopback
 
 GRACE = 20  # seconds for requests under way when the service is stopped
@@ -72,9 +74,14 @@ def run(
 def config_of(settings: Settings) -> uvicorn.Config:
     """How the server runs the app."""
     provider = exporting_provider() if settings.tracing else None
+    app = create_app(settings, tracer_provider=provider)
     protocol: Any = functools.partial(LimitedProtocol, limits=limits_for(settings.most_bytes))
+    if provider is None:  # spans are made on the ordinary way
+        protocol = functools.partial(
+            DirectProtocol, limits=limits_for(settings.most_bytes), direct=DirectRequests(app)
+        )
     return uvicorn.Config(
-        create_app(settings, tracer_provider=provider),
+        app,
         http=protocol,
         ws="none",
         log_config=None,
