@@ -151,8 +151,10 @@ class CommitBatch:
         self._late.remember([*self._late_notes, *self._overtaken])
         if self._folds_before_commit:
             check_all_written(appended)
-        elif self._to_read_again:
-            self._read_again = self._store.tickets(self._to_read_again)
+        else:
+            self._replicas.remember(each.decision for each in appended.decisions if each.new)
+            if self._to_read_again:
+                self._read_again = self._store.tickets(self._to_read_again)
         return [finished(each, appended) for each in prepared]
 
     @property

@@ -43,6 +43,8 @@ TICK = 0.05  # seconds without requests after which the journal is read and tick
 LOOK, LAGS = 5.0, 10.0  # seconds between two looks at the lag, and seconds of a lag that matters
 WAIT = 0.25  # share of the last batch's duration to wait for its callers to ask again
 
+NEEDS_NEWS = (Ask, SetStatus)  # must know what other workers have just committed
+
 Token = Any
 Replies = Sequence[tuple[Token, Any]]
 
@@ -84,6 +86,7 @@ class CommitThread:
         self._stream = seeded(seed)
         self._late = LateReports()
         self._is_behind = False  # whether there are events to fold at once
+        self._has_kept_up = False  # whether the last batch began with reading the journal
         self._lag, self._look_again = Lag(), 0.0
         self._last_size, self._patience = 0, 0.0  # of the last batch: requests, seconds to wait
         loaded = Replicas.loaded(store)
@@ -206,8 +209,9 @@ class CommitThread:
     def _committed(self, requests: list[Request]) -> list[Any]:
         """The answers to requests that share one commit."""
         replicas, started = self._sound_replicas(), time.perf_counter()
-        if any(isinstance(each, Ask | SetStatus) for each in requests):
-            replicas.read_ahead()
+        if not self._store.one_owner and any(isinstance(each, NEEDS_NEWS) for each in requests):
+            self._is_behind = replicas.keep_up()
+            self._has_kept_up = True
         now, expiry_time = self._clock.now(), self._clock.for_expiry()
         batch = CommitBatch(self._store, replicas, self._stream, now, expiry_time, self._late)
         batch.is_lagging = self._lag.seconds > LAGS
@@ -262,11 +266,13 @@ class CommitThread:
 
     def _keep_up(self, ending: bool) -> None:
         """Read what other workers wrote, and take snapshots if they are due or this is the end."""
+        has_kept_up, self._has_kept_up = self._has_kept_up, False
         try:
-            self._is_behind = False
             replicas = self._sound_replicas()
             if not self._store.one_owner:
-                self._is_behind = replicas.fold_some()
+                if not has_kept_up:
+                    self._is_behind = False
+                    self._is_behind = replicas.keep_up()
                 self._watch_lag(replicas)
             if ending:
                 self._snapshots.finish(replicas)

@@ -29,8 +29,8 @@ from sqlalchemy.types import BigInteger
 
 from belated.service.store.checksums import checksum_of
 from belated.service.store.migrations import migrate
-from belated.service.store.queries import place_of
-from belated.service.store.records import Decision, Lag, Note, Outcome, Position
+from belated.service.store.queries import event_of, place_of
+from belated.service.store.records import Decision, Event, Lag, Note, Outcome, Position
 from belated.service.store.schema import JOURNAL
 from belated.service.store.store import Store
 from belated.service.store.transactions import Transactions, reason
@@ -157,6 +157,16 @@ values ({TURN}, nextval('journal_seq'), %s, %s, %s, %s, %s)"""
 
 MOST_COUNTED = 100_000  # rows; whoever is so far behind need not know how far exactly
 
+# What is settled, and the notes among the rest, which are few: each part is found by its own index.
+EVERY = ", ".join(column.name for column in JOURNAL.c)
+NEWS = f"""
+with horizon as materialized (select {HORIZON} as turn)
+(select {EVERY}, true from journal where (turn, seq) > (%(turn)s, %(seq)s)
+  and turn < (select turn from horizon) order by turn, seq limit %(limit)s)
+union all
+(select {EVERY}, false from journal where (turn, seq) > (%(turn)s, %(seq)s) and ticket is null
+  order by turn, seq)"""
+
 BEHIND = """
 select count(*), min(at)
 from (select at from journal where (turn, seq) > (%s, %s) order by turn, seq limit %s) as behind"""
@@ -183,7 +193,9 @@ class PostgresStore(Store):
 
     def __init__(self, url: URL, durability: str = "full") -> None:
         engine = engine_to(url, durability)
-        super().__init__(Transactions(engine, engine))
+        # A statement that only reads is a transaction by itself; two round trips are saved.
+        reading = engine_to(url, durability, isolation_level="AUTOCOMMIT")
+        super().__init__(Transactions(engine, reading))
         try:
             self._version: str = self._transactions.write(prepare)
         except BaseException as error:
@@ -192,6 +204,7 @@ class PostgresStore(Store):
                 raise ValueError(f"the database cannot hold a store: {reason(error)}") from error
             raise
         event.listen(engine, "connect", rebase)
+        event.listen(reading, "connect", rebase)
 
     @property
     def library(self) -> str:
@@ -204,6 +217,24 @@ class PostgresStore(Store):
     def _settled_after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
         horizon = literal_column(f"({HORIZON})", BigInteger)
         return [*self._after(turn, seq), JOURNAL.c.turn < horizon]
+
+    def news(self, position: Position, limit: int) -> tuple[list[Event], list[Note]]:
+        """The next settled events after a position, and all committed notes, in one statement."""
+        turn, seq = place_of(position)
+        given = {"turn": turn, "seq": seq, "limit": limit}
+
+        def read(connection: Connection) -> list[Any]:
+            return driver_of(connection).execute(NEWS, given, prepare=True).fetchall()
+
+        events: list[Event] = []
+        notes: list[Note] = []
+        for *row, is_settled in self._transactions.read(read):
+            found = event_of(row)
+            if is_settled:
+                events.append(found)
+            elif isinstance(found.body, Note):
+                notes.append(found.body)
+        return events, notes
 
     def lag(self, position: Position, now: float) -> Lag:
         """How far a reader at a position is behind, and which transaction holds it back."""
@@ -226,12 +257,12 @@ class PostgresStore(Store):
     ) -> tuple[Collection[int], Collection[int]]:
         # Outcomes first: the transaction has no number yet, so its number will be larger than that
         # of every decision it can see. Outcomes of its own decisions are inserted at the end.
-        given = dict(enumerate(outcomes))
-        counted = count_outcomes(connection, given)
-        placed = place_decisions(connection, decisions)
+        given, driver = dict(enumerate(outcomes)), driver_of(connection)
+        counted = count_outcomes(driver, given)
+        placed = place_decisions(driver, decisions)
         own = {decision.ticket for decision in decisions}
         left = {n: each for n, each in given.items() if each.ticket in own and n not in counted}
-        return placed, counted | count_outcomes(connection, left)
+        return placed, counted | count_outcomes(driver, left)
 
     def _insert_notes(self, connection: Connection, notes: Sequence[Note]) -> None:
         for note in notes:
@@ -244,39 +275,48 @@ class PostgresStore(Store):
         connection.exec_driver_sql(WAIT_FOR_TURN, (problem,))
 
 
+def driver_of(connection: Connection) -> psycopg.Connection[Any]:
+    """The connection of the driver itself, the fastest way to run a statement."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, psycopg.Connection)
+    return driver
+
+
 def as_json(records: Iterable[Decision | Outcome]) -> str:
     """Records with their checksums, as `given` reads them."""
     return json.dumps([(*record, checksum_of(record)) for record in records])
 
 
-def place_decisions(connection: Connection, decisions: Sequence[Decision]) -> set[int]:
+def place_decisions(driver: psycopg.Connection[Any], decisions: Sequence[Decision]) -> set[int]:
     """Insert the decisions with new keys; returns their indices."""
     if not decisions:
         return set()
-    rows = connection.exec_driver_sql(INSERT_DECISIONS, (as_json(decisions),))
-    placed = set(rows.scalars())
+    rows = driver.execute(INSERT_DECISIONS, (as_json(decisions),), prepare=True)
+    placed = {ticket for (ticket,) in rows.fetchall()}
     first = {each.ticket: index for index, each in reversed(list(enumerate(decisions)))}
     return {first[ticket] for ticket in placed}
 
 
-def count_outcomes(connection: Connection, outcomes: Mapping[int, Outcome]) -> set[int]:
+def count_outcomes(driver: psycopg.Connection[Any], outcomes: Mapping[int, Outcome]) -> set[int]:
     """Insert the outcomes that are the first of an open ticket's arm; returns their indices."""
     if not outcomes:
         return set()
-    rows = connection.exec_driver_sql(INSERT_OUTCOMES, (as_json(outcomes.values()),)).all()
+    given = as_json(outcomes.values())
+    rows = driver.execute(INSERT_OUTCOMES, (given,), prepare=True).fetchall()
     closed = {ticket for ticket, arm in rows if arm is None}
     if experts := [ticket for ticket, _ in rows if ticket not in closed]:
-        connection.exec_driver_sql(ANSWER_EXPERTS, (experts, experts))
-        connection.exec_driver_sql(CLOSE_ANSWERED, (experts,))
+        driver.execute(ANSWER_EXPERTS, (experts, experts), prepare=True)
+        driver.execute(CLOSE_ANSWERED, (experts,), prepare=True)
     first = {(each.ticket, each.arm): n for n, each in reversed(list(outcomes.items()))}
     return {first[ticket, arm] for ticket, arm in rows if arm is not None}
 
 
-def engine_to(url: URL, durability: str) -> Engine:
+def engine_to(url: URL, durability: str, **options: Any) -> Engine:
     """An engine whose connections give up on a silent server, and hold no locks when they hang."""
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
         pool_size=4,
+        **options,
         hide_parameters=True,
         connect_args={"connect_timeout": 5, "tcp_user_timeout": 15_000},
     )

@@ -225,6 +225,10 @@ class Store(ABC):
         )
         return found, found[-1].position if found else position
 
+    def news(self, position: Position, limit: int) -> tuple[list[Event], list[Note]]:
+        """What `tail` and `notes_after` give for a position: what is settled, and all notes."""
+        return self.tail(position, limit)[0], self.notes_after(position)
+
     def lag(self, position: Position, now: float) -> Lag:
         """How far a reader at a position is behind; with one owner nobody else writes."""
         return Lag()
