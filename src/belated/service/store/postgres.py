@@ -11,6 +11,7 @@ is lower, `turn_base` is raised, so that new events still come after all earlier
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import psycopg
@@ -27,13 +28,24 @@ from sqlalchemy import (
 from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.types import BigInteger
 
+from belated.service.store.checks import check_decisions, check_outcomes
 from belated.service.store.checksums import checksum_of
 from belated.service.store.migrations import migrate
 from belated.service.store.queries import event_of, place_of
-from belated.service.store.records import Decision, Event, Lag, Note, Outcome, Position
+from belated.service.store.records import (
+    Appended,
+    Decision,
+    DecisionResult,
+    Event,
+    Lag,
+    Note,
+    Outcome,
+    OutcomeResult,
+    Position,
+)
 from belated.service.store.schema import JOURNAL
-from belated.service.store.store import Store
-from belated.service.store.transactions import Transactions, reason
+from belated.service.store.store import MoreNotes, Store, no_notes
+from belated.service.store.transactions import KeptConnection, Transactions, reason
 
 OLDEST_VERSION = 15
 LOCK = 0x62_65_6C_44  # advisory lock, held while the schema is migrated
@@ -89,7 +101,7 @@ def given(record: type[Decision] | type[Outcome], types: Mapping[str, str]) -> s
     ]
     return (
         f"select nextval('journal_seq') as seq, {', '.join(fields)}"
-        " from json_array_elements(%s::json) as item"
+        " from jsonb_array_elements(%s::jsonb) as item"
     )
 
 
@@ -196,6 +208,7 @@ class PostgresStore(Store):
         # A statement that only reads is a transaction by itself; two round trips are saved.
         reading = engine_to(url, durability, isolation_level="AUTOCOMMIT")
         super().__init__(Transactions(engine, reading))
+        self._appending, self._following = KeptConnection(engine), KeptConnection(reading)
         try:
             self._version: str = self._transactions.write(prepare)
         except BaseException as error:
@@ -205,6 +218,12 @@ class PostgresStore(Store):
             raise
         event.listen(engine, "connect", rebase)
         event.listen(reading, "connect", rebase)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._appending.close()
+        self._following.close()
+        super().close()
 
     @property
     def library(self) -> str:
@@ -223,12 +242,12 @@ class PostgresStore(Store):
         turn, seq = place_of(position)
         given = {"turn": turn, "seq": seq, "limit": limit}
 
-        def read(connection: Connection) -> list[Any]:
-            return driver_of(connection).execute(NEWS, given, prepare=True).fetchall()
+        def read(driver: psycopg.Connection[Any]) -> list[Any]:
+            return driver.execute(NEWS, given, prepare=True).fetchall()
 
         events: list[Event] = []
         notes: list[Note] = []
-        for *row, is_settled in self._transactions.read(read):
+        for *row, is_settled in self._following.run(read):
             found = event_of(row)
             if is_settled:
                 events.append(found)
@@ -249,20 +268,32 @@ class PostgresStore(Store):
 
         return self._transactions.read(read)
 
+    def append(
+        self,
+        decisions: Sequence[Decision],
+        outcomes: Sequence[Outcome],
+        notes: Sequence[Note] = (),
+        more_notes: MoreNotes = no_notes,
+    ) -> Appended:
+        """Append records; see `Store.append`. Most appends are new records of known problems."""
+        if not notes and self._known.issuperset(each.problem for each in decisions):
+            check_decisions(decisions)
+            check_outcomes(outcomes)
+            with suppress(NotAllNew):
+                self._appending.run(lambda driver: insert_new(driver, decisions, outcomes))
+                return Appended(
+                    [DecisionResult(each, True) for each in decisions],
+                    [OutcomeResult(each, True) for each in outcomes],
+                )
+        return super().append(decisions, outcomes, notes, more_notes)
+
     def _insert(
         self,
         connection: Connection,
         decisions: Sequence[Decision],
         outcomes: Sequence[Outcome],
     ) -> tuple[Collection[int], Collection[int]]:
-        # Outcomes first: the transaction has no number yet, so its number will be larger than that
-        # of every decision it can see. Outcomes of its own decisions are inserted at the end.
-        given, driver = dict(enumerate(outcomes)), driver_of(connection)
-        counted = count_outcomes(driver, given)
-        placed = place_decisions(driver, decisions)
-        own = {decision.ticket for decision in decisions}
-        left = {n: each for n, each in given.items() if each.ticket in own and n not in counted}
-        return placed, counted | count_outcomes(driver, left)
+        return insert_records(driver_of(connection), decisions, outcomes)
 
     def _insert_notes(self, connection: Connection, notes: Sequence[Note]) -> None:
         for note in notes:
@@ -284,7 +315,45 @@ def driver_of(connection: Connection) -> psycopg.Connection[Any]:
 
 def as_json(records: Iterable[Decision | Outcome]) -> str:
     """Records with their checksums, as `given` reads them."""
-    return json.dumps([(*record, checksum_of(record)) for record in records])
+    return json.dumps([(*in_text(record), checksum_of(record)) for record in records])
+
+
+def in_text(record: Decision | Outcome) -> Decision | Outcome:
+    """A record whose weights, if it has any, are a text: their order must be kept."""
+    if isinstance(record, Outcome) or record.weights is None:
+        return record
+    return record._replace(weights=json.dumps(record.weights))  # type: ignore[arg-type]
+
+
+def insert_records(
+    driver: psycopg.Connection[Any], decisions: Sequence[Decision], outcomes: Sequence[Outcome]
+) -> tuple[Collection[int], Collection[int]]:
+    """Insert the new records; returns the indices of the decisions and outcomes written.
+
+    Outcomes come first: the transaction has no number yet, so its number will be larger than that
+    of every decision it can see. Outcomes of its own decisions are inserted at the end.
+    """
+    given = dict(enumerate(outcomes))
+    counted = count_outcomes(driver, given)
+    placed = place_decisions(driver, decisions)
+    if len(counted) == len(outcomes):
+        return placed, counted
+    own = {decision.ticket for decision in decisions}
+    left = {n: each for n, each in given.items() if each.ticket in own and n not in counted}
+    return placed, counted | count_outcomes(driver, left)
+
+
+class NotAllNew(Exception):
+    """Some records were known already, so what stands must be read in the same transaction."""
+
+
+def insert_new(
+    driver: psycopg.Connection[Any], decisions: Sequence[Decision], outcomes: Sequence[Outcome]
+) -> None:
+    """Insert records that are all new; NotAllNew if one is not."""
+    placed, counted = insert_records(driver, decisions, outcomes)
+    if len(placed) < len(decisions) or len(counted) < len(outcomes):
+        raise NotAllNew
 
 
 def place_decisions(driver: psycopg.Connection[Any], decisions: Sequence[Decision]) -> set[int]:
@@ -293,6 +362,8 @@ def place_decisions(driver: psycopg.Connection[Any], decisions: Sequence[Decisio
         return set()
     rows = driver.execute(INSERT_DECISIONS, (as_json(decisions),), prepare=True)
     placed = {ticket for (ticket,) in rows.fetchall()}
+    if len(placed) == len(decisions):
+        return set(range(len(decisions)))
     first = {each.ticket: index for index, each in reversed(list(enumerate(decisions)))}
     return {first[ticket] for ticket in placed}
 

@@ -42,6 +42,13 @@ from belated.service.store.transactions import Transactions
 
 PAGE = 1000
 
+MoreNotes = Callable[[Sequence[OutcomeResult]], Sequence[Note]]
+
+
+def no_notes(results: Sequence[OutcomeResult]) -> Sequence[Note]:
+    """No notes, whatever became of the outcomes."""
+    return ()
+
 
 class Store(ABC):
     """A journal of decisions and outcomes, with tables derived from it in the same transaction.
@@ -127,7 +134,7 @@ class Store(ABC):
         decisions: Sequence[Decision],
         outcomes: Sequence[Outcome],
         notes: Sequence[Note] = (),
-        more_notes: Callable[[Sequence[OutcomeResult]], Sequence[Note]] = lambda results: (),
+        more_notes: MoreNotes = no_notes,
     ) -> Appended:
         """Append records to the journal in one transaction, which is durable when this returns.
 
