@@ -90,7 +90,11 @@ class DirectProtocol(LimitedProtocol):
         self.transport.write(answer)
         if not cycle.keep_alive:
             self.transport.close()
-        self.on_response_complete()
+        elif self.pipeline:
+            self.on_response_complete()  # which begins the next
+        else:
+            self.server_state.total_requests += 1
+            self.idle_since = self.loop.time()
 
 
 class AnswerPlace:

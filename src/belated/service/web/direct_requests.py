@@ -39,12 +39,8 @@ assert PROBLEM_NAME.form is not None and TICKET.form is not None
 PATH = re.compile(
     f"/v1/(?:problems/({PROBLEM_NAME.form.pattern})/ask|tickets/({TICKET.form.pattern})/tell)"
 )
-UNUSUAL = (  # headers with which a request takes the ordinary way
-    b"transfer-encoding",
-    b"expect",
-    b"upgrade",
-    b"x-forwarded-for",
-    b"x-forwarded-proto",
+UNUSUAL = frozenset(  # headers with which a request takes the ordinary way
+    (b"transfer-encoding", b"expect", b"upgrade", b"x-forwarded-for", b"x-forwarded-proto")
 )
 
 
@@ -71,7 +67,7 @@ def direct_request(url: bytes, headers: Headers) -> DirectRequest | None:
         return None
     by_name = dict(headers)
     length = by_name.get(b"content-length", b"0")
-    if not length.isdigit() or int(length) > MOST_BYTES or any(map(by_name.__contains__, UNUSUAL)):
+    if not length.isdigit() or int(length) > MOST_BYTES or not UNUSUAL.isdisjoint(by_name):
         return None
     return DirectRequest(path, found[1], found[2], by_name)
 
@@ -155,8 +151,9 @@ class DirectAnswer:
         self._connection.respond(status, identified, body)
         route, seconds = self._route(), time.perf_counter() - self._started
         self._bridge.metrics.answered(route, status, seconds)
-        key = None if self.caller is None else self.caller.name
-        note(self._id, "POST", route, status, seconds, key)
+        if status != 200 or log.isEnabledFor(logging.DEBUG):
+            key = None if self.caller is None else self.caller.name
+            note(self._id, "POST", route, status, seconds, key)
 
     def _route(self) -> str:
         return TELL if self._request.problem is None else ASK
