@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from benchmarks.measure import Measure
 from benchmarks.measures import (
     asks,
+    capacity,
     cold_service,
     demo,
     edited_rival,
@@ -21,6 +22,7 @@ from benchmarks.measures import (
     step_interface,
     store,
     tickets,
+    under_load,
     wheel,
 )
 
@@ -202,6 +204,38 @@ MEASURES = (
         "The wheel with native learners, built by `make wheel` and installed where there is no "
         "numba; sizes with all dependencies.",
         wheel.wheel,
+    ),
+    Measure(
+        24,
+        "asks and tells",
+        "2 times the version before issue 19 on SQLite, 3 times on PostgreSQL",
+        "24 clients of `belated serve` that ask and tell in turn: requests a second, and their "
+        "ratio to another version, if BELATED_BEFORE names the Python that has it. The clients "
+        "share the processors.",
+        under_load.asks_and_tells,
+    ),
+    Measure(
+        25,
+        "a crowd",
+        "99 of 100 answers within 2 s",
+        "600 clients that ask and tell as fast as they can; what is refused is told when to come "
+        "again. All that was answered is stored, and nothing else.",
+        under_load.crowd,
+    ),
+    Measure(
+        26,
+        "idle problems",
+        "at most 1.3 times, no ask above 0.1 s, stopped after 5 s",
+        "Asks of a problem beside 2,000 idle ones against asks of a problem alone; 24 clients.",
+        under_load.idle_problems,
+    ),
+    Measure(
+        27,
+        "capacity",
+        "for information",
+        "Processor time of an ask or a tell (by the worker that has it, by every worker, by the "
+        "database), and memory and disk of what is kept; docs/scaling.md reckons with these.",
+        capacity.capacity,
     ),
 )
 

@@ -209,7 +209,8 @@ class CommitThread:
     def _done_alone(self, request: Request) -> Any:
         replicas = self._sound_replicas()
         if isinstance(request, RunOnThread):
-            replicas.read_ahead()
+            if not self._store.one_owner:
+                self._read_journal(replicas)
             answer = request.work(self._store, replicas)
             replicas.committed()
             return answer
@@ -254,7 +255,7 @@ class CommitThread:
         try:
             replicas = self._sound_replicas()
             if not self._store.one_owner:
-                if time.monotonic() - self._read_at > FRESH:
+                if ending or time.monotonic() - self._read_at > FRESH:
                     self._read_journal(replicas)
                 self._watch_lag(replicas)
             if ending:

@@ -32,7 +32,7 @@ class WorkerPlace(NamedTuple):
         """Say that this worker serves."""
         self.ready()
 
-    def count(self, number: int) -> None:
+    def tell_others(self, number: int) -> None:
         """Tell the others how many connections this worker has."""
         if self.connections:
             self.connections[self.place] = number
@@ -67,13 +67,13 @@ class FairAcceptor:
 
     def count(self) -> None:
         """Tell the other workers how many connections this one has."""
-        self._place.count(self._number())
+        self._place.tell_others(self._number())
 
     def close(self) -> None:
         """Accept no more."""
         self._closed = True
         self._loop.remove_reader(self._listening)
-        self._place.count(NOT_SERVING)
+        self._place.tell_others(NOT_SERVING)
 
     def _number(self) -> int:
         return len(self._connections) + len(self._beginning)

@@ -102,7 +102,7 @@ class KeptConnection:
                 raise
 
     def _give_up(self) -> bool:
-        """Undo the transaction, or end the connection if that fails; returns whether it was lost."""
+        """Give the connection back, which undoes its transaction; returns whether it was lost."""
         borrowed, self._borrowed = self._borrowed, None
         if borrowed is None:
             return False
@@ -147,7 +147,9 @@ def translated(error: Exception, committing: bool, lost: bool = False) -> Except
         return ValueError(f"the store cannot hold this: {reason(error)}")
     if "ProgrammingError" in kinds:
         return error
-    return StoreUnavailable(sentence(error), in_doubt=True) if committing else Unfinished(error, lost)
+    return (
+        StoreUnavailable(sentence(error), in_doubt=True) if committing else Unfinished(error, lost)
+    )
 
 
 def sentence(error: Exception) -> str:

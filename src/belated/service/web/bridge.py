@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from belated.service.core.commit_thread import CommitThread, Job, Replies
+from belated.service.core.commit_thread import CommitThread, Replies
+from belated.service.core.job_queue import Job
 from belated.service.core.errors import UnavailableError
 from belated.service.core.requests import Request, RunOnThread
 from belated.service.store import Store, StoreUnavailable

@@ -105,8 +105,7 @@ async def tell(request: Request) -> Any:
 async def tell_many(request: Request) -> Any:
     """Several reports at once; each is answered by itself."""
     reports = [
-        report_on(each.ticket, each)
-        for each in (await read(request, ReportBatchBody)).reports
+        report_on(each.ticket, each) for each in (await read(request, ReportBatchBody)).reports
     ]
     results = await told(request, reports)
     return FastJSONResponse(

@@ -1,4 +1,4 @@
-"""The short way of single asks and tells, past the framework: from a connection to the commit thread.
+"""The short way of single asks and tells, from a connection past the framework.
 
 These two routes are nearly all requests of a busy service, and what a framework does for each (a
 task, a scope, layers, a response as messages) costs several times their own work. On the short way
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 from fastapi import FastAPI
 
 from belated.service.core.errors import RequestError
-from belated.service.core.requests import Ask, Tell
+from belated.service.core.requests import Tell
 from belated.service.core.texts import PROBLEM_NAME, TICKET
 from belated.service.web.auth import Principal
 from belated.service.web.auth_middleware import admitted
@@ -35,7 +35,8 @@ Headers = list[tuple[bytes, bytes]]
 
 MOST_BYTES = 4096  # in a body
 ASK, TELL = "/v1/problems/{name}/ask", "/v1/tickets/{ticket}/tell"
-assert PROBLEM_NAME.form is not None and TICKET.form is not None
+assert PROBLEM_NAME.form is not None
+assert TICKET.form is not None
 PATH = re.compile(
     f"/v1/(?:problems/({PROBLEM_NAME.form.pattern})/ask|tickets/({TICKET.form.pattern})/tell)"
 )
