@@ -69,8 +69,9 @@ class Service:
         return time.perf_counter() - begun
 
     def create(self, name: str, arms: int = 10) -> None:
-        """Create a problem."""
-        body = {"name": name, "arms": [f"arm {k}" for k in range(arms)]}
+        """Create a problem; its learner is named, since versions have different defaults."""
+        learner = {"learner": "concealed", "options": {"max_missing": 50}}
+        body = {"name": name, "arms": [f"arm {k}" for k in range(arms)], **learner}
         self.http.post("/v1/problems", json=body).raise_for_status()
 
     def wait_until_compiled(self) -> None:

@@ -1,16 +1,17 @@
 """Measure 27: what a decision, a problem and an open ticket cost; docs/scaling.md reckons with it.
 
 An ask or a tell is carried out by one worker and learned by all. So with W workers it takes
-`own + W * every` seconds of their processors: measured with one and with more workers, the two
-parts are found. The database takes its time besides.
+`own + W * every` seconds of their processors: measured with one and with more workers, each with as
+many clients, the two parts are found. The database takes its time besides.
 """
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
-from benchmarks.load.clients import Crowd
+from benchmarks.load.clients import Crowd, Load
 from benchmarks.load.databases import POSTGRES, SERVER, SQLITE, empty_database, kinds
 from benchmarks.load.service import Service, cpu_seconds_of, family_of
 from benchmarks.measure import BYTES, SECONDS, Effort, Result, exactly
@@ -18,7 +19,7 @@ from benchmarks.measures.asks import CLIENTS, is_installed
 from benchmarks.measures.under_load import ANY_RATE, BUSY, beside_many, put_under_load, started
 from benchmarks.timing import Spread
 
-FEW, MANY = 1, 3  # workers
+FEW, MANY, MOST = 1, 3, 4  # workers
 NEVER_TOLD = 10**9  # asks after which a ticket is told
 
 
@@ -36,34 +37,70 @@ def capacity(effort: Effort) -> Iterator[Result]:
 
 
 def shared_costs(effort: Effort) -> Iterator[Result]:
-    """The cost of a request to the worker that has it, to every worker, and to PostgreSQL."""
+    """The cost of a request to the worker that has it, to every worker, and to PostgreSQL.
+
+    Then what these say of more workers, and of two databases, against what is measured.
+    """
     own: list[float] = []
     every: list[float] = []
     server: list[float] = []
+    more: list[float] = []
+    apart: list[float] = []
     with ExitStack() as stack:
-        services = []
-        for workers in (FEW, MANY):
-            database = stack.enter_context(empty_database(POSTGRES))
-            options = ["--workers", str(workers), *ANY_RATE]
-            services.append(stack.enter_context(Service(database, *options)))
-            services[-1].create(BUSY)
-            put_under_load(services[-1], 1.0)
-            services[-1].wait_until_compiled()
+        by_workers = {each: with_workers(stack, each) for each in (FEW, MANY, MOST)}
+        second = with_workers(stack, FEW)
         for _ in range(effort.choose(5, 1)):
-            (few, by_few), (many, by_many) = (spent_on(each, effort) for each in services)
-            slope = (many - few) / (MANY - FEW)
+            few, many, most = (
+                spent_on(service, effort, workers * CLIENTS)
+                for workers, service in by_workers.items()
+            )
+            slope = (many[0] - few[0]) / (MANY - FEW)
             every.append(slope)
-            own.append(few - FEW * slope)
-            server.append((by_few + by_many) / 2)
+            own.append(few[0] - FEW * slope)
+            server.append((few[1] + many[1]) / 2)
+            more.append(most[0] / (own[-1] + MOST * slope))
+            apart.append(spent_on_both(by_workers[FEW], second, effort) / (own[-1] + FEW * slope))
     yield Result("the worker that has it", Spread.of(own), SECONDS)
     yield Result("every worker", Spread.of(every), SECONDS)
     yield Result("PostgreSQL", Spread.of(server), SECONDS)
+    yield Result(f"{MOST} workers, against these", Spread.of(more))
+    yield Result("two databases, against these", Spread.of(apart))
 
 
-def spent_on(service: Service, effort: Effort) -> tuple[float, float]:
+def with_workers(stack: ExitStack, workers: int) -> Service:
+    """A service with so many workers on a database of its own, with one problem."""
+    database = stack.enter_context(empty_database(POSTGRES))
+    service = stack.enter_context(Service(database, "--workers", str(workers), *ANY_RATE))
+    service.create(BUSY)
+    put_under_load(service, 1.0)
+    service.wait_until_compiled()
+    return service
+
+
+def spent_on_both(first: Service, second: Service, effort: Effort) -> float:
+    """The processor seconds of a request if two services, each with its clients, work at once."""
+    services, loads = (first, second), list[Load]()
+    begun = sum(each.cpu_seconds() for each in services)
+    crowds = [
+        threading.Thread(
+            target=lambda service=each: loads.append(
+                put_under_load(service, effort.choose(4.0, 0.3))
+            )
+        )
+        for each in services
+    ]
+    for each in crowds:
+        each.start()
+    for each in crowds:
+        each.join()
+    ended = sum(each.cpu_seconds() for each in services)
+    return (ended - begun) / sum(load.answered for load in loads)
+
+
+def spent_on(service: Service, effort: Effort, clients: int = CLIENTS) -> tuple[float, float]:
     """The processor seconds of an ask or a tell: of the service, and of the PostgreSQL server."""
     begun, server = service.cpu_seconds(), of_the_server()
-    load = put_under_load(service, effort.choose(4.0, 0.3))
+    load = put_under_load(service, effort.choose(4.0, 0.3), clients)
     ended, server_ended = service.cpu_seconds(), of_the_server()
     return (ended - begun) / load.answered, (server_ended - server) / load.answered
 
