@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from benchmarks.measure import Measure
 from benchmarks.measures import (
     asks,
+    capacity,
     checkpoint_start,
     cold_service,
     demo,
@@ -23,6 +24,7 @@ from benchmarks.measures import (
     step_interface,
     store,
     tickets,
+    under_load,
     wheel,
 )
 
@@ -220,6 +222,38 @@ MEASURES = (
         "`belated serve` until its first answer, with 10,000 decisions after a checkpoint and "
         "10,000,000 before it, which are deleted or, for information, still in the table.",
         checkpoint_start.starts,
+    ),
+    Measure(
+        26,
+        "asks and tells",
+        "2 times the version before issue 19 on SQLite, 3 times on PostgreSQL",
+        "24 clients of `belated serve` that ask and tell in turn: requests a second, and their "
+        "ratio to another version, if BELATED_BEFORE names the Python that has it. The clients "
+        "share the processors.",
+        under_load.asks_and_tells,
+    ),
+    Measure(
+        27,
+        "a crowd",
+        "99 of 100 answers within 2 s",
+        "600 clients that ask and tell as fast as they can; what is refused is told when to come "
+        "again. All that was answered is stored, and nothing else.",
+        under_load.crowd,
+    ),
+    Measure(
+        28,
+        "idle problems",
+        "at most 1.3 times, no ask above 0.1 s, stopped after 5 s",
+        "Asks of a problem beside 2,000 idle ones against asks of a problem alone; 24 clients.",
+        under_load.idle_problems,
+    ),
+    Measure(
+        29,
+        "capacity",
+        "for information",
+        "Processor time of an ask or a tell (by the worker that has it, by every worker, by the "
+        "database), and memory and disk of what is kept; docs/scaling.md reckons with these.",
+        capacity.capacity,
     ),
 )
 

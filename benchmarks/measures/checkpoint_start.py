@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.measure import SECONDS, Effort, Result, at_most
 from benchmarks.measures.asks import is_installed
-from benchmarks.measures.cold_service import ARMS, Service
+from benchmarks.measures.cold_service import ARMS, asked, serving
 from benchmarks.measures.store import SERVER, own_schema
 from benchmarks.timing import Spread
 
@@ -123,6 +123,6 @@ def timed(folder: Path, mode: str, address: str) -> float:
 
     with open_store(address) as store:
         store.snapshots.prune(PROBLEM, 0)
-    with Service(folder, mode, address) as service:
-        service.ask(PROBLEM)
+    with serving(folder, mode, address) as service:
+        asked(service, PROBLEM)
         return time.perf_counter() - service.begun

@@ -23,11 +23,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from belated.numerics.random_stream import draw
 from belated.service.core.arms import weights_among, written_weights
+from belated.service.core.draws import Draws
 from belated.service.core.errors import (
     FaultError,
     InvalidRequestError,
@@ -44,6 +41,7 @@ from belated.service.core.reports import (
     CANCELLED,
     EXPIRED,
     PENDING,
+    TOLD,
     cancelled_again,
     judged,
     outcome_of,
@@ -96,12 +94,12 @@ class CommitBatch:
         self,
         store: Store,
         replicas: Replicas,
-        stream: NDArray[np.uint64],
+        draws: Draws,
         now: float,
         expiry_time: float,
         late: LateReports,
     ) -> None:
-        self._store, self._replicas, self._stream, self._now = store, replicas, stream, now
+        self._store, self._replicas, self._draws, self._now = store, replicas, draws, now
         self._expiry_time, self._late = expiry_time, late
         self._overdue: Collection[str] = ()
         self.is_lagging = False  # whether the replicas do not know of all tickets that are due
@@ -156,8 +154,10 @@ class CommitBatch:
         self._late.remember([*self._late_notes, *self._overtaken])
         if self._folds_before_commit:
             check_all_written(appended)
-        elif self._to_read_again:
-            self._read_again = self._store.tickets(self._to_read_again)
+        else:
+            self._replicas.remember(each.decision for each in appended.decisions if each.new)
+            if self._to_read_again:
+                self._read_again = self._store.tickets(self._to_read_again)
         return [finished(each, appended) for each in prepared]
 
     @property
@@ -169,7 +169,7 @@ class CommitBatch:
         keys = {
             (request.problem, key)
             for request in requests
-            if isinstance(request, Ask)
+            if isinstance(request, Ask) and request.key is not None
             for key in keys_of(request)
             if key is not None
         }
@@ -224,7 +224,7 @@ class CommitBatch:
         if ask.among is not None:
             weights = weights_among(problem, weights, ask.among)
         round_ = replica.last_round_decided = max(replica.round, replica.last_round_decided) + 1
-        arm = draw(self._stream, weights) if problem.is_bandit else None
+        arm = self._draws.arm(weights.tolist()) if problem.is_bandit else None
         expires_at, expires_round = deadlines(problem, round_, self._now)
         decision = Decision(
             ticket=new_ticket_id(self._now),
@@ -280,6 +280,8 @@ class CommitBatch:
 
         def finish(appended: Appended) -> ReportResult:
             stands, counted = appended.outcomes[place]
+            if counted and known.played is not None and self.outcomes[place] is new:
+                return ReportResult(new.ticket, True, TOLD)  # it waited for nothing else
             state = self._state_after(new.ticket, known)
             if counted and self.outcomes[place] is new:
                 return ReportResult(new.ticket, True, state)
@@ -417,8 +419,9 @@ class CommitBatch:
 
 def keys_of(ask: Ask) -> list[str | None]:
     """A key for each decision of an ask, if it has one."""
-    places = range(ask.number)
-    return [None if ask.key is None else request_key(ask.key, place) for place in places]
+    if ask.key is None:
+        return [None] * ask.number
+    return [request_key(ask.key, place) for place in range(ask.number)]
 
 
 def check_size(ask: Ask, replica: Replica) -> None:

@@ -34,6 +34,7 @@ from belated.service.tickets.open_tickets import OpenTickets
 
 log = logging.getLogger(__name__)
 
+MOST_REMEMBERED = 10_000  # decisions of this worker that are not folded yet
 SLICE = 200  # events of other workers that are folded before requests are answered again
 
 
@@ -54,6 +55,7 @@ class Replicas:
         self.unsaved = 0
         self._uncommitted: set[str] = set()  # may know of more than is written, or of less
         self._ahead: list[Replica] = []  # whose `status_ahead` is set
+        self._own: dict[str, Decision] = {}  # made by this worker and neither folded nor told
 
     @classmethod
     def loaded(cls, store: Store) -> "Replicas":
@@ -111,12 +113,23 @@ class Replicas:
         """How far the replicas are behind the journal, and which transaction holds them back."""
         return self._store.lag(self.position, now)
 
-    def fold_some(self) -> bool:
-        """Fold some new events of the journal; returns whether there may be more."""
-        events = self._next_events(SLICE)
+    def keep_up(self) -> bool:
+        """Fold some new events of the journal; returns whether there may be more.
+
+        The journal is folded only as far as no event can be inserted any more. But a caller who was
+        told that a problem is created or paused expects every worker to know it at once. So the
+        committed notes that cannot be folded yet are read, too.
+        """
+        try:
+            events, notes = self._store.news(self.position, SLICE)
+        except BehindCheckpoint:
+            self._load_again()
+            self.read_ahead()
+            return True
         for event in events:
             self.take(event)
             self.position = event.position
+        self._take_ahead(notes)
         return len(events) == SLICE
 
     def _next_events(self, limit: int) -> list[Event]:
@@ -124,9 +137,12 @@ class Replicas:
         try:
             return self._store.tail(self.position, limit)[0]
         except BehindCheckpoint:
-            log.warning("the journal was shortened beyond what was read; all is loaded again")
-            vars(self).update(vars(Replicas.loaded(self._store)))
+            self._load_again()
             return []
+
+    def _load_again(self) -> None:
+        log.warning("the journal was shortened beyond what was read; all is loaded again")
+        vars(self).update(vars(Replicas.loaded(self._store)))
 
     def catch_up(self) -> int:
         """Fold all new events of the journal; returns their number."""
@@ -141,17 +157,16 @@ class Replicas:
                 return count
 
     def read_ahead(self) -> None:
-        """Read the committed notes of other workers that cannot be folded yet.
+        """Read the committed notes of other workers that cannot be folded yet (see `keep_up`)."""
+        if not self._store.one_owner:
+            self._take_ahead(self._store.notes_after(self.position))
 
-        The journal is folded only as far as no event can be inserted any more. But a caller who was
-        told that a problem is created or paused expects every worker to know it at once.
-        """
-        if self._store.one_owner:
-            return
+    def _take_ahead(self, notes: Iterable[Note]) -> None:
+        """Heed notes of other workers before they are folded; the latest of a problem counts."""
         for replica in self._ahead:
             replica.status_ahead = None
         self._ahead.clear()
-        for note in self._store.notes_after(self.position):
+        for note in notes:
             if note.kind == CREATED and not self._knows(note.problem):
                 self.add(created_by(note))
             elif note.kind == DELETED:
@@ -233,6 +248,8 @@ class Replicas:
                 return
             replica.move_to(event.position)
             self._count(name)
+            if isinstance(body, Decision):
+                self._own.pop(body.ticket, None)
             if isinstance(body, Note) and must_begin_again(body, replica.begun_at, code_version()):
                 self._begin_again(name, event.position)
 
@@ -331,6 +348,20 @@ class Replicas:
                     self.take(event)
             if not events:
                 return
+
+    def remember(self, decisions: Iterable[Decision]) -> None:
+        """Remember decisions of this worker that are committed and not folded yet.
+
+        Many are told at once, and need not be looked for in the store then.
+        """
+        for decision in decisions:
+            self._own[decision.ticket] = decision
+        while len(self._own) > MOST_REMEMBERED:
+            del self._own[next(iter(self._own))]
+
+    def own_decision(self, ticket: str) -> Decision | None:
+        """A remembered decision, which is forgotten now: once it is told, the store knows more."""
+        return self._own.pop(ticket, None)
 
     def holding(self, ticket: str) -> Replica | None:
         """The replica in which a ticket is open; None if it is open in none."""

@@ -1,7 +1,7 @@
 """What is known of the tickets in a batch before it is committed.
 
-A ticket that is open in a replica is known from there. Only closed and unknown tickets are read
-from the store, all of a batch in one query.
+A ticket that is open in a replica is known from there, and one that this worker has just decided
+from memory. Only closed and unknown tickets are read from the store, all of a batch in one query.
 """
 
 from collections.abc import Collection, Iterable
@@ -80,13 +80,27 @@ class TicketLookup:
         """Whether the replica proves that nothing of this arm was told, so no query is needed."""
         replica = self._open_in(report.ticket)
         if replica is None:
-            return False
+            return self._is_own(report.ticket)
         arm = report.arm or self._known[report.ticket].played
         return (
             arm is None
             or arm not in replica.stats.places  # it never was an arm
             or replica.waits_for(report.ticket, arm)
         )
+
+    def _is_own(self, ticket: str) -> bool:
+        """Whether this worker has just decided for one arm, and not told of it; it is then known.
+
+        Should another worker have told it, the store says so when this report is written.
+        """
+        decision = self._replicas.own_decision(ticket)
+        replica = None if decision is None else self._replicas.by_name.get(decision.problem)
+        if decision is None or decision.arm is None or replica is None:
+            return False
+        arms = [decision.arm]
+        known = KnownTicket(replica.problem, decision.arm, decision.round, None, arms)
+        self._known[ticket] = known
+        return True
 
     def _open_in(self, ticket: str) -> Replica | None:
         """The replica in which a ticket is open; the ticket is then known."""

@@ -8,41 +8,48 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, MutableSequence
 from multiprocessing.connection import wait
 from types import FrameType
 
 from prometheus_client.multiprocess import mark_process_dead
 
+from belated.service.run.fair_acceptor import NOT_SERVING, WorkerPlace
 from belated.service.web.metrics import SHARED
 
 log = logging.getLogger(__name__)
 
+CONTEXT = multiprocessing.get_context("spawn")
 PAUSE = 0.5  # seconds between two checks for dead workers
 GLANCE = 0.02  # seconds between two checks while the workers start
 PR_SET_PDEATHSIG = 1  # the option of Linux's prctl: a signal for when the parent ends
 
-Work = Callable[[Callable[[], None]], None]
+Work = Callable[[WorkerPlace], None]
 
 
 class Worker:
-    """A worker process that shares only the socket with this one; `ready` is set when it serves."""
+    """A worker process; `ready` is set when it serves.
 
-    def __init__(self, work: Work) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.ready = context.Event()
-        self.process = context.Process(
-            target=serve_while_supervised, args=(work, self.ready.set), daemon=True
+    It shares the socket with the others, and the numbers of connections that each of them has.
+    """
+
+    def __init__(self, work: Work, place: int, connections: "MutableSequence[int]") -> None:
+        self.ready, self._place, self._connections = CONTEXT.Event(), place, connections
+        self.process = CONTEXT.Process(
+            target=serve_while_supervised,
+            args=(work, WorkerPlace(self.ready.set, place, connections)),
+            daemon=True,
         )
         self.process.start()
 
     def end(self) -> None:
         """Wait until it has ended, and remove it from the gauge of workers."""
         self.process.join()
+        self._connections[self._place] = NOT_SERVING
         mark_process_dead(self.process.pid)  # type: ignore[no-untyped-call]
 
 
-def serve_while_supervised(work: Work, ready: Callable[[], None]) -> None:
+def serve_while_supervised(work: Work, place: WorkerPlace) -> None:
     """Do the work of a worker; it ends at once when the supervisor does, however that ended.
 
     It would otherwise go on to hold the port, and nobody would replace or stop it. An end without
@@ -59,7 +66,7 @@ def serve_while_supervised(work: Work, ready: Callable[[], None]) -> None:
 
     threading.Thread(target=end_with_it, name="supervisor", daemon=True).start()
     try:
-        work(ready)
+        work(place)
     except Exception as error:  # which would else be printed, and not as JSON
         log.exception("the worker failed: %s", error)
         sys.exit(1)
@@ -68,7 +75,7 @@ def serve_while_supervised(work: Work, ready: Callable[[], None]) -> None:
 def supervise(work: Work, workers: int, announce: Callable[[], None]) -> None:
     """Run worker processes until SIGTERM or Ctrl-C, then stop them all.
 
-    `work` is given a function that it calls when it serves; when all do, `announce` is called.
+    `work` is given its place, which it calls when it serves; when all do, `announce` is called.
     """
     stopping = threading.Event()
 
@@ -79,11 +86,12 @@ def supervise(work: Work, workers: int, announce: Callable[[], None]) -> None:
         signal.signal(number, stop)
     with tempfile.TemporaryDirectory(prefix="belated-metrics-") as folder:
         os.environ[SHARED] = folder
-        pool = [Worker(work) for _ in range(workers)]
+        connections = CONTEXT.RawArray("i", [NOT_SERVING] * workers)
+        pool = [Worker(work, place, connections) for place in range(workers)]
         try:
             if all_ready(pool, stopping):
                 announce()
-            replace_the_dead(work, pool, stopping)
+            replace_the_dead(work, pool, connections, stopping)
         finally:
             for worker in pool:
                 worker.process.terminate()
@@ -102,7 +110,12 @@ def all_ready(pool: list[Worker], stopping: threading.Event) -> bool:
     return True
 
 
-def replace_the_dead(work: Work, pool: list[Worker], stopping: threading.Event) -> None:
+def replace_the_dead(
+    work: Work,
+    pool: list[Worker],
+    connections: "MutableSequence[int]",
+    stopping: threading.Event,
+) -> None:
     """Replace workers that die, until all are stopped."""
     while not stopping.wait(PAUSE):
         for place, worker in enumerate(pool):
@@ -110,4 +123,4 @@ def replace_the_dead(work: Work, pool: list[Worker], stopping: threading.Event) 
                 code = worker.process.exitcode
                 log.error("worker %s ended with %s; it is replaced", worker.process.pid, code)
                 worker.end()
-                pool[place] = Worker(work)
+                pool[place] = Worker(work, place, connections)

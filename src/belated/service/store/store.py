@@ -64,6 +64,22 @@ from belated.service.store.transactions import Transactions
 PAGE = 1000
 RETENTION = queries.RETENTION
 
+MoreNotes = Callable[[Sequence[OutcomeResult]], Sequence[Note]]
+
+
+def no_notes(results: Sequence[OutcomeResult]) -> Sequence[Note]:
+    """No notes, whatever became of the outcomes."""
+    return ()
+
+
+def unknown_among(named: Mapping[str, int | None], known: Mapping[str, int]) -> list[str]:
+    """Those problems that are not known, or not of the generation that is given."""
+    return [
+        name
+        for name, generation in named.items()
+        if name not in known or generation not in (None, known[name])
+    ]
+
 
 class Store(ABC):
     """A journal of decisions and outcomes, with tables derived from it in the same transaction.
@@ -156,7 +172,7 @@ class Store(ABC):
         decisions: Sequence[Decision],
         outcomes: Sequence[Outcome],
         notes: Sequence[Note] = (),
-        more_notes: Callable[[Sequence[OutcomeResult]], Sequence[Note]] = lambda results: (),
+        more_notes: MoreNotes = no_notes,
         generations: Mapping[str, int] | None = None,
     ) -> Appended:
         """Append records to the journal in one transaction, which is durable when this returns.
@@ -196,9 +212,8 @@ class Store(ABC):
             self._known, self._known_after = {}, deletions
         lacking = known.keys() - self._known.keys()
         self._known |= queries.generations(connection, lacking) if lacking else {}
-        for name, generation in known.items():
-            if name not in self._known or generation not in (None, self._known[name]):
-                raise ProblemGone(name)
+        for name in unknown_among(known, self._known):
+            raise ProblemGone(name)
 
     def _deletions(self, connection: Connection) -> str:
         """How many problems others have deleted so far; they delete none until this has ended."""
@@ -414,6 +429,14 @@ class Store(ABC):
         return self._transactions.read(
             lambda connection: queries.events(connection, conditions, self._order, limit)
         )
+
+    def news(self, position: Position, limit: int) -> tuple[list[Event], list[Note]]:
+        """The next events after a position as `tail` gives them, and all notes after these.
+
+        BehindCheckpoint is raised as by `tail`.
+        """
+        events, reached = self.tail(position, limit)
+        return events, self.notes_after(reached)
 
     def lag(self, position: Position, now: float) -> Lag:
         """How far a reader at a position is behind; with one owner nobody else writes."""

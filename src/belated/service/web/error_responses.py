@@ -125,14 +125,19 @@ def handle_errors(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def unexpected(request: Request, error: Exception) -> JSONResponse:
-        body = {
-            "type": "urn:belated:fault",
-            "title": "A fault of the service",
-            "status": 500,
-            "detail": "the service failed; its log has the details under this request id",
-            "request_id": id_of(request),
-        }
-        return JSONResponse(body, 500, media_type=PROBLEM)
+        return fault_response(id_of(request))
+
+
+def fault_response(request_id: str | None) -> JSONResponse:
+    """The answer to a request on which the service has failed; nothing of the fault is told."""
+    body = {
+        "type": "urn:belated:fault",
+        "title": "A fault of the service",
+        "status": 500,
+        "detail": "the service failed; its log has the details under this request id",
+        "request_id": request_id,
+    }
+    return JSONResponse(body, 500, media_type=PROBLEM)
 
 
 def id_of(request: Request) -> str | None:
