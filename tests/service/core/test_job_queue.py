@@ -3,8 +3,7 @@
 import threading
 import time
 
-from belated.service.core.job_queue import Job, JobQueue
-from belated.service.core.requests import Ask
+from belated.service.core.requests import Ask, Job, JobQueue
 
 LONG = 60.0  # seconds that nothing here ever waits
 

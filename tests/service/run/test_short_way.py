@@ -9,10 +9,10 @@ import pytest
 
 from belated.service.admin.keys import hash_of
 from belated.service.run.app import Settings
+from belated.service.run.direct_requests import direct_request
 from belated.service.run.fair_acceptor import WorkerPlace
 from belated.service.run.server import PlacedServer, config_of
 from belated.service.web import fast_routes
-from belated.service.web.direct_requests import direct_request
 from tests.service.server import SECONDS
 
 KEY, POOR = "belated_rich", "belated_poor"

@@ -308,7 +308,6 @@ def test_a_connection_lost_at_commit_is_in_doubt(
 ) -> None:
     """Nobody acknowledges a commit whose answer was lost, and telling again settles it."""
     with opened(database) as store:
-
         insert = postgres_module.insert_new
 
         def cut(driver: Any, *records: Any) -> None:
