@@ -53,6 +53,20 @@ def test_the_taker_waits_for_a_number() -> None:
     assert found == [3]
 
 
+def test_the_bell_is_not_rung_for_nobody() -> None:
+    """What comes while the taker is busy leaves nothing behind but itself."""
+    queue = JobQueue()
+    for _ in range(100):
+        queue.add(jobs(1))
+    assert queue.wait(1, LONG)
+    assert len(queue.taken(50)[0]) == 50
+    assert queue._bell.empty()
+    assert queue.wait(50, LONG)
+    queue.add(jobs(1))
+    assert len(queue.taken(500)[0]) == 51
+    assert queue._bell.empty()
+
+
 def test_time_and_the_end_are_over_at_once() -> None:
     """Without a request it says so; after the end nobody waits, and what is left is taken."""
     queue = JobQueue()

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+NEVER = 2**62  # requests
 Token = Any  # with which an answer is delivered
 Allowed = Callable[[str], bool]  # whether the caller may do this to the problem of this name
 
@@ -108,7 +109,7 @@ class JobQueue:
     def __init__(self) -> None:
         self._jobs: deque[Job] = deque()
         self._bell: queue.SimpleQueue[None] = queue.SimpleQueue()
-        self._wanted = 1
+        self._wanted = NEVER
         self._ended = False
 
     def __len__(self) -> int:
@@ -141,7 +142,9 @@ class JobQueue:
 
     def taken(self, records: int) -> tuple[list[Job], bool]:
         """Take requests of about so many records, and whether more may come."""
-        self._wanted = 1
+        self._wanted = NEVER  # nobody waits, so nobody is woken
+        while not self._bell.empty():
+            self._bell.get_nowait()
         jobs: list[Job] = []
         while self._jobs and records > 0:
             jobs.append(self._jobs.popleft())
