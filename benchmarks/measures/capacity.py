@@ -16,7 +16,14 @@ from benchmarks.load.databases import POSTGRES, SERVER, SQLITE, empty_database, 
 from benchmarks.load.service import Service, cpu_seconds_of, family_of
 from benchmarks.measure import BYTES, SECONDS, Effort, Result, exactly
 from benchmarks.measures.asks import CLIENTS, is_installed
-from benchmarks.measures.under_load import ANY_RATE, BUSY, beside_many, put_under_load, started
+from benchmarks.measures.under_load import (
+    ANY_RATE,
+    BUSY,
+    IDLE,
+    put_under_load,
+    started,
+    with_idle,
+)
 from benchmarks.timing import Spread
 
 FEW, MANY, MOST = 1, 3, 4  # workers
@@ -120,9 +127,9 @@ def of_the_server() -> float:
 def kept_things(effort: Effort) -> Iterator[Result]:
     """Memory of an idle problem and of an open ticket, and disk of an ask with its tell."""
     with ExitStack() as stack:
-        alone, among = started(stack, SQLITE), beside_many(stack, SQLITE, effort)
-        each = (among.memory() - alone.memory()) / effort.choose(2_000, 20)
-        yield Result("memory of an idle problem", exactly(each), BYTES)
+        one, many = with_idle(stack, SQLITE, 1), with_idle(stack, SQLITE, effort.choose(IDLE, 20))
+        more = (many.memory() - one.memory()) / (effort.choose(IDLE, 20) - 1)
+        yield Result("memory of an idle problem", exactly(more), BYTES)
     with ExitStack() as stack:
         database = stack.enter_context(empty_database(SQLITE))
         service = stack.enter_context(Service(database, *ANY_RATE))

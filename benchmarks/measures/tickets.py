@@ -33,8 +33,7 @@ class Asker:
     def ask(self, count: int, at_once: int) -> None:
         """Ask `count` times, and wait for the answers of each group."""
         from belated.client.calls import new_key
-        from belated.service.core.job_queue import Job
-        from belated.service.core.requests import Ask
+        from belated.service.core.requests import Ask, Job
         from benchmarks.asks.empty import PROBLEM
 
         for first in range(0, count, at_once):

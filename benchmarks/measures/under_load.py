@@ -126,16 +126,21 @@ def idle_problems(effort: Effort) -> Iterator[Result]:
 
 def beside_many(stack: ExitStack, kind: str, effort: Effort) -> Service:
     """A service with one problem that is used and many that are not."""
+    service = with_idle(stack, kind, effort.choose(IDLE, 20))
+    service.create(BUSY)
+    put_under_load(service, 1.0)
+    service.wait_until_compiled()
+    return service
+
+
+def with_idle(stack: ExitStack, kind: str, number: int) -> Service:
+    """A service with so many problems that nobody uses."""
     from belated.service.admin.offline import create
     from belated.service.store import open_store
 
     database = stack.enter_context(empty_database(kind))
     with open_store(database) as store:
-        for place in range(effort.choose(IDLE, 20)):
+        for place in range(number):
             spec = {"arms": [f"arm {arm}" for arm in range(10)]}
             create(store, f"idle-{place}", spec, time.time())
-    service = stack.enter_context(Service(database, *options_for(kind)))
-    service.create(BUSY)
-    put_under_load(service, 1.0)
-    service.wait_until_compiled()
-    return service
+    return stack.enter_context(Service(database, *options_for(kind)))

@@ -3,8 +3,7 @@
 import threading
 import time
 
-from belated.service.core.job_queue import Job, JobQueue
-from belated.service.core.requests import Ask
+from belated.service.core.requests import Ask, Job, JobQueue
 
 LONG = 60.0  # seconds that nothing here ever waits
 
@@ -52,6 +51,20 @@ def test_the_taker_waits_for_a_number() -> None:
         time.sleep(0.01)
     taker.join(LONG)
     assert found == [3]
+
+
+def test_the_bell_is_not_rung_for_nobody() -> None:
+    """What comes while the taker is busy leaves nothing behind but itself."""
+    queue = JobQueue()
+    for _ in range(100):
+        queue.add(jobs(1))
+    assert queue.wait(1, LONG)
+    assert len(queue.taken(50)[0]) == 50
+    assert queue._bell.empty()
+    assert queue.wait(50, LONG)
+    queue.add(jobs(1))
+    assert len(queue.taken(500)[0]) == 51
+    assert queue._bell.empty()
 
 
 def test_time_and_the_end_are_over_at_once() -> None:

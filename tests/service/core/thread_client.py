@@ -8,12 +8,12 @@ from typing import Any
 
 from belated.service.admin.change_arms import change_arms
 from belated.service.core.commit_thread import CommitThread, Replies
-from belated.service.core.job_queue import Job
 from belated.service.core.problems import checked_spec
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import (
     Ask,
     CreateProblem,
+    Job,
     ReportResult,
     Request,
     RunOnThread,

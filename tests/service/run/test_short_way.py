@@ -9,10 +9,11 @@ import pytest
 
 from belated.service.admin.keys import hash_of
 from belated.service.run.app import Settings
+from belated.service.run.connections import close_overdue
+from belated.service.run.direct_requests import direct_request
 from belated.service.run.fair_acceptor import WorkerPlace
-from belated.service.run.server import PlacedServer, config_of
+from belated.service.run.server import KEEP_ALIVE, PlacedServer, config_of
 from belated.service.web import fast_routes
-from belated.service.web.direct_requests import direct_request
 from tests.service.server import SECONDS
 
 KEY, POOR = "belated_rich", "belated_poor"
@@ -26,8 +27,10 @@ NO_TICKET = b"0" * 26
 class Wire:
     """One connection to a service in this process."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer = reader, writer
+    def __init__(
+        self, server: PlacedServer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self.server, self.reader, self.writer = server, reader, writer
 
     async def post(
         self, path: bytes, body: bytes = b"", more: bytes = b"", key: str = KEY
@@ -70,7 +73,7 @@ async def running(use: object) -> None:
         bridge.store.keys.add(hash_of(key), scopes, key, 1.0)
     await bridge.renew_keys()
     port = server.servers[0].sockets[0].getsockname()[1]
-    wire = Wire(*await asyncio.open_connection("127.0.0.1", port))
+    wire = Wire(server, *await asyncio.open_connection("127.0.0.1", port))
     try:
         made = b'{"name":"ads","arms":["red"],"learner":"exp3"}'
         assert b" 201 " in await wire.post(b"/v1/problems", made)
@@ -148,6 +151,22 @@ def test_requests_may_come_in_a_row() -> None:
             wire.writer.write(part)
             await asyncio.sleep(0.01)
         assert b'"counted":false' in await asyncio.wait_for(wire.answer(), SECONDS)
+
+    asyncio.run(running(use))
+
+
+def test_an_idle_connection_is_closed_in_time() -> None:
+    """No timer runs after the short way, so the look for overdue connections must see to it."""
+
+    async def use(wire: Wire) -> None:
+        await wire.ticket()
+        connections = wire.server.server_state.connections
+        now = asyncio.get_running_loop().time()
+        close_overdue(connections, now + 0.9 * KEEP_ALIVE)
+        await wire.ticket()
+        now = asyncio.get_running_loop().time()
+        close_overdue(connections, now + 1.1 * KEEP_ALIVE)
+        assert await asyncio.wait_for(wire.reader.read(), SECONDS) == b""
 
     asyncio.run(running(use))
 

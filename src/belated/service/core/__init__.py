@@ -3,7 +3,7 @@
 One thread owns the store and the replicas. It gathers requests, turns a batch of them into records,
 commits the records, and then answers:
 
-- `requests`: what the commit thread is asked to do, and the result of a report
+- `requests`: what the commit thread is asked to do, its queue, and the result of a report
 - `commit_thread`: `CommitThread` gathers requests into batches and hands out the answers
 - `batch`: `CommitBatch` turns a batch into journal records: here an ask becomes a decision
 - `ticket_lookup`: what is known of the tickets in a batch before it is committed

@@ -23,8 +23,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from belated.numerics.single_draws import Draws
 from belated.service.core.arms import weights_among, written_weights
-from belated.service.core.draws import Draws
 from belated.service.core.errors import (
     FaultError,
     InvalidRequestError,

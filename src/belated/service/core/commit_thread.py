@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from belated.compiled.sources import source_hash
+from belated.numerics.single_draws import Draws
 from belated.service.core.batch import CommitBatch, ProblemFault
 from belated.service.core.clock import Clock, ServiceClock
-from belated.service.core.draws import Draws
 from belated.service.core.errors import (
     FaultError,
     NotFoundError,
@@ -21,15 +21,17 @@ from belated.service.core.errors import (
     StateConflictError,
     UnavailableError,
 )
-from belated.service.core.job_queue import Job, JobQueue, Token
 from belated.service.core.late_reports import LateReports
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import (
     Ask,
     CreateProblem,
+    Job,
+    JobQueue,
     Request,
     RunOnThread,
     SetStatus,
+    Token,
 )
 from belated.service.core.snapshot_rounds import SnapshotRounds
 from belated.service.store import Lag, ProblemGone, ProblemRecord, Store, StoreUnavailable

@@ -1,11 +1,11 @@
-"""Connections on which single asks and tells take the short way (see `web.direct_requests`)."""
+"""Connections on which single asks and tells take the short way (see `direct_requests`)."""
 
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from belated.service.run.connections import ConnectionLimits, LimitedProtocol
-from belated.service.web.direct_requests import (
+from belated.service.run.direct_requests import (
     DirectRequest,
     DirectRequests,
     Headers,

@@ -16,12 +16,12 @@ from belated.compiled.entries import QUIET
 from belated.service.run.app import Settings, create_app
 from belated.service.run.connections import LimitedProtocol, close_overdue, limits_for
 from belated.service.run.direct_connections import DirectProtocol
+from belated.service.run.direct_requests import DirectRequests
 from belated.service.run.fair_acceptor import FairAcceptor, WorkerPlace
 from belated.service.run.json_log import log_as_json
 from belated.service.run.span_export import exporting_provider
 from belated.service.run.worker_pool import supervise
 from belated.service.store import open_store
-from belated.service.web.direct_requests import DirectRequests
 from belated.service.web.forgery import is_loopback
 
 GRACE = 20  # seconds for requests under way when the service is stopped

@@ -14,8 +14,7 @@ from typing import Any
 
 from belated.service.core.commit_thread import CommitThread, Replies
 from belated.service.core.errors import UnavailableError
-from belated.service.core.job_queue import Job
-from belated.service.core.requests import Request, RunOnThread
+from belated.service.core.requests import Job, Request, RunOnThread
 from belated.service.store import Store, StoreUnavailable
 from belated.service.web.auth import Authenticator
 from belated.service.web.backlog import Backlog

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from belated.numerics.random_stream import draw, seeded, uniform
-from belated.service.core.draws import Draws
+from belated.numerics.single_draws import Draws
 
 SEEDS = (0, 7, 2**63)
 

@@ -1,6 +1,6 @@
-"""Random draws of arms for the service, one at a time and from plain Python.
+"""Random draws of arms, one at a time and from plain Python, as the service makes them.
 
-The stream is that of `numerics.random_stream`, number for number. That one is written for compiled
+The stream is that of `random_stream`, number for number. That one is written for compiled
 code; called singly from Python its arithmetic on numpy's 64-bit words takes four times as long.
 """
 
