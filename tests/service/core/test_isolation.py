@@ -153,9 +153,8 @@ def test_a_problem_that_cannot_be_folded_harms_no_other(address: str, what: str)
             assert reason in caught_up(thread)["bad"]
             with pytest.raises(UnavailableError, match=reason):
                 thread.ask("bad")
-            if "weights" not in what:  # which is a row of this very ticket
-                with pytest.raises(UnavailableError, match=reason):
-                    thread.tell(lost, 0.5)
+            with pytest.raises(UnavailableError, match=reason):
+                thread.tell(lost, 0.5)
             play(thread, "fine", 3)
         found = {each.problem: each for each in verified_at_rest(store)}
         assert found["fine"].is_clean

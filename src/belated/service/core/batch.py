@@ -111,6 +111,8 @@ class CommitBatch:
         self.decisions: list[Decision] = []
         self.outcomes: list[Outcome] = []
         self.notes: list[Note] = []
+        self._problems: list[str] = []  # of the outcomes
+        self.in_doubt: set[str] = set()  # problems of which the store knew more than the replicas
         self._decision_places: dict[str, int] = {}  # by ticket
         self._outcome_places: dict[tuple[str, str], int] = {}  # by ticket and arm
         # the decisions under each (problem, idempotency key): read, or made in this batch
@@ -150,10 +152,17 @@ class CommitBatch:
             )
         self._late.remember([*self._late_notes, *self._overtaken])
         if self._folds_before_commit:
-            check_all_written(appended)
+            self.in_doubt = self._not_written(appended)
         elif self._to_read_again:
             self._read_again = self._store.tickets(self._to_read_again)
         return [finished(each, appended) for each in prepared]
+
+    def _not_written(self, appended: Appended) -> set[str]:
+        """The problems of records that were folded before the commit, and then not written."""
+        decisions = zip(self.decisions, appended.decisions, strict=True)
+        outcomes = zip(self._problems, appended.outcomes, strict=True)
+        found = {decision.problem for decision, result in decisions if not result.new}
+        return found | {problem for problem, result in outcomes if not result.counted}
 
     @property
     def records(self) -> int:
@@ -330,6 +339,7 @@ class CommitBatch:
         """Add an outcome to the batch; returns its place."""
         place = self._outcome_places[outcome.ticket, outcome.arm] = len(self.outcomes)
         self.outcomes.append(outcome)
+        self._problems.append(known.problem.name)
         if self._folds_before_commit:
             self._replicas.fold(known.problem.name, outcome)
         elif known.played is None or outcome.kind == CANCELLED:
@@ -436,10 +446,3 @@ def finished(prepared: Finish | RequestError, appended: Appended) -> Any:
     except Exception:  # others of the batch, which is committed, must get their answers
         log.exception("a committed request could not be answered")
         return FaultError("the request was carried out, but its answer failed; the log says why")
-
-
-def check_all_written(appended: Appended) -> None:
-    """Make sure that a replica folded before the commit exactly the records that were written."""
-    wrong = [each for each in appended.decisions if not each.new]
-    if wrong or not all(each.counted for each in appended.outcomes):
-        raise RuntimeError("the store knew more than the replicas; they are folded again")

@@ -213,6 +213,8 @@ class CommitThread:
         batch.is_lagging = self._lag.seconds > LAGS
         answers = batch.commit(requests)
         replicas.committed()
+        for name in batch.in_doubt:  # somebody else has written into its journal
+            replicas.expect(name)
         seconds = time.perf_counter() - started
         self._observe(CommittedBatch(batch.records, seconds, batch.repeated))
         return answers

@@ -187,15 +187,21 @@ class Replicas:
         self._uncommitted.clear()
 
     def roll_back(self) -> None:
-        """Fold again the replicas of a failed commit, which may have been written all the same."""
-        complete = self._store.snapshots.complete() if self._uncommitted else Complete()
+        """Fold again the replicas of a failed commit, which may have been written all the same.
+
+        Those into whose journal somebody else has written are folded again, too.
+        """
+        if not (self._uncommitted or self._store.saw_foreign_rows):
+            return
+        self._uncommitted |= self._store.problems_with_foreign_rows()
+        complete, end = self._store.snapshots.complete(), self._store.known_end()
         for name in sorted(self._uncommitted):
             stale, problem = self.by_name.pop(name, None), self._store.problem(name)
             if stale is not None:
                 stale.let_go()
             if problem is not None and name not in self.broken:
                 self._restore(problem, complete)
-                self._fold_alone(problem, self.by_name.get(name), self._store.end())
+                self._fold_alone(problem, self.by_name.get(name), end)
             self._uncommitted.discard(name)
 
     def _restore(self, problem: ProblemRecord, complete: Complete) -> None:

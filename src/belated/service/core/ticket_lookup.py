@@ -7,12 +7,12 @@ from the store, all of a batch in one query.
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from belated.service.core.errors import NotFoundError
+from belated.service.core.errors import NotFoundError, UnavailableError
 from belated.service.core.problems import ServedProblem
 from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Allowed, Cancel, Request, Tell, TicketReport
-from belated.service.store import Outcome, Store, TicketRecord
+from belated.service.store import DamagedTicket, Outcome, Store, TicketRecord
 
 
 class KnownTicket(NamedTuple):
@@ -41,6 +41,7 @@ class TicketLookup:
         self._store, self._replicas = store, replicas
         self._known: dict[str, KnownTicket] = {}
         self._not_served: dict[str, str] = {}  # ticket -> its problem, which has no replica
+        self._damaged: dict[str, DamagedTicket] = {}
 
     def read(self, requests: Iterable[Request]) -> None:
         """Find all tickets that these requests are about."""
@@ -50,7 +51,10 @@ class TicketLookup:
                 unsure |= {each.ticket for each in request.reports if not self._is_first(each)}
             elif isinstance(request, Cancel) and self._open_in(request.ticket) is None:
                 unsure.add(request.ticket)
-        for ticket, record in self._store.tickets(unsure).items() if unsure else ():
+        records = self._store.tickets(unsure) if unsure else {}
+        if lost := unsure - records.keys():
+            self._damaged = self._store.damaged_tickets(lost)
+        for ticket, record in records.items():
             decision = record.decision
             replica = self._replicas.found(decision.problem)
             if replica is None:
@@ -62,7 +66,9 @@ class TicketLookup:
 
     def ticket(self, ticket: str, allowed: Allowed) -> KnownTicket:
         """A ticket that was found; NotFoundError also if the caller may not know of it."""
-        known = self._known.get(ticket)
+        known, damaged = self._known.get(ticket), self._damaged.get(ticket)
+        if damaged is not None and allowed(damaged.problem):
+            raise unreadable(damaged)
         if ticket in self._not_served and allowed(self._not_served[ticket]):
             raise self._replicas.refusal(self._not_served[ticket])
         if known is None or not allowed(known.problem.name):
@@ -89,3 +95,8 @@ class TicketLookup:
             played = replica.played(ticket)
             self._known[ticket] = KnownTicket(replica.problem, played, play.round, None, arms)
         return replica
+
+
+def unreadable(ticket: DamagedTicket) -> UnavailableError:
+    """The error for whatever is asked of a ticket that cannot be read."""
+    return UnavailableError(f"problem {ticket.problem!r} cannot be served: {ticket.reason}")

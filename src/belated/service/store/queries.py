@@ -9,6 +9,7 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, case, func, litera
 from belated.service.store.records import (
     DECIDED,
     START,
+    DamagedTicket,
     Decision,
     Event,
     Note,
@@ -136,6 +137,17 @@ def tickets(connection: Connection, ids: Collection[str]) -> dict[str, TicketRec
     where = [IS_DECISION, COLUMNS.ticket.in_(ids)]
     records = records_of(connection, events(connection, where, []))
     return {record.decision.ticket: record for record in records}
+
+
+def damaged_tickets(connection: Connection, ids: Collection[str]) -> dict[str, DamagedTicket]:
+    """Those of these tickets whose decision cannot be read."""
+    found = select(JOURNAL).where(IS_DECISION, COLUMNS.ticket.in_(ids))
+    rows = [(row.ticket, event_of(row)) for row in connection.execute(found)]
+    return {
+        ticket: DamagedTicket(event.problem, event.body.reason)
+        for ticket, event in rows
+        if isinstance(event.body, Unreadable)
+    }
 
 
 def overdue(connection: Connection, now: float, limit: int) -> list[TicketRecord]:
