@@ -1,5 +1,6 @@
-"""Rows that somebody writes by SQL into the file of a running service are seen, and harm no other."""
+"""Rows that somebody writes by SQL into the file of a running service: seen, and without harm."""
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -89,3 +90,35 @@ def test_a_ticket_that_cannot_be_read_is_no_unknown_one(address: str) -> None:
                 thread.tell(ticket, 0.5)
             hidden = Tell([TicketReport(ticket, 0.5)], lambda problem: False)
             assert "there is no ticket" in str(thread.do(hidden)[0])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "turn = 9e18",
+        "turn = 'x'",
+        "round = x'00'",
+        "ticket = x'80'",
+        "problem = cast(x'ff' as text)",
+    ],
+)
+def test_what_no_column_should_hold(tmp_path: Path, change: str) -> None:
+    """SQLite holds any value in any column; one row of it must not stop a start or hide others."""
+    database = str(tmp_path / "belated.db")
+    with open_store(database) as store:
+        with thread_client(store) as thread:
+            for name in ("bad", "fine"):
+                thread.create(name, arms=ARMS)
+                play(thread, name, 3)
+        for name in ("bad", "fine"):
+            store.snapshots.prune(name, 0)
+    row = "problem = 'bad' and kind = 'decided' and round = 2"
+    written_by_somebody(database, f"update journal set {change} where {row}")
+    with open_store(database) as store:
+        with thread_client(store) as thread:
+            assert thread.ask("fine").round == 5
+        found = {each.problem: each for each in verified_at_rest(store)}
+        assert found["fine"].is_clean
+        assert (found["fine"].rounds, found["fine"].pending) == (5, 2)
+        json.dumps([each.shown() for each in found.values()]).encode()
+        assert "turn" in change or not all(each.is_clean for each in found.values())

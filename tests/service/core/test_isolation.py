@@ -107,6 +107,23 @@ DAMAGE = {
         "update journal set payload = '[]' where problem = 'bad' and kind = 'created'",
         "cannot be read",
     ),
+    "a probability that is none": (
+        "update journal set probability = 7.5 where problem = 'bad' and kind = 'decided'",
+        "probability is 7.5",
+    ),
+    "a loss that is none": (
+        "update journal set loss = -1.0 where problem = 'bad' and kind = 'told'",
+        "loss is -1.0",
+    ),
+    "a decision without a round": (
+        "update journal set round = null where problem = 'bad' and kind = 'decided'",
+        "cannot be read",
+    ),
+    "terms that are none": (
+        "insert into journal (turn, seq, kind, problem, at, payload) select max(turn), "
+        "max(seq) + 1000000, 'terms', 'bad', 1.0, '{\"expire_seconds\": \"soon\"}' from journal",
+        "cannot be folded",
+    ),
     "a specification that is no JSON": (
         "update problems set spec = 'no' where name = 'bad'",
         "specification cannot be read",

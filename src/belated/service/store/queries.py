@@ -1,11 +1,23 @@
 """The reading queries: rows as records, each function within the caller's transaction."""
 
 import json
+import math
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, case, func, literal_column, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Double,
+    Text,
+    case,
+    func,
+    literal_column,
+    select,
+)
 
+from belated.service.store.checks import is_storable
 from belated.service.store.records import (
     DECIDED,
     START,
@@ -47,9 +59,9 @@ def place_of(position: Position) -> tuple[int, int]:
         raise ValueError(f"{position!r} is no position of the journal") from None
 
 
-def event_of(row: Sequence[Any]) -> Event:
+def event_of(row: Sequence[Any], turn: int) -> Event:
     """A row of the journal as an event."""
-    turn, seq, _, problem = row[:4]
+    seq, problem = row[1], row[3] if is_text(row[3]) else repr(row[3])
     body: Decision | Outcome | Note | Unreadable
     try:
         body = body_of(row)
@@ -60,19 +72,51 @@ def event_of(row: Sequence[Any]) -> Event:
 
 def body_of(row: Sequence[Any]) -> Decision | Outcome | Note:
     """What a row of the journal says; ValueError or TypeError if it cannot be read."""
+    check_values(row)
     (
         _, _, kind, problem, at, ticket, arm, round_, probability, weights, version, key,
         digest, expires_at, expires_round, loss, missing, raw, payload, _,
     ) = row  # fmt: skip
     if kind == DECIDED:
+        if ticket is None or round_ is None or version is None:
+            raise ValueError("a decision has a ticket, a round and a version")
         shares = None if weights is None else object_in(weights)
         return Decision(
             ticket, problem, round_, arm, probability, shares, version, at, key, digest,
             expires_at, expires_round,
         )  # fmt: skip
     if ticket is not None:
+        if arm is None:
+            raise ValueError("an outcome has an arm")
         return Outcome(ticket, arm, kind, loss, at, missing, raw)
     return Note(problem, kind, object_in(payload), at)
+
+
+def check_values(row: Sequence[Any]) -> None:
+    """Refuse values that their columns should not hold; SQLite would hold any in any column."""
+    for place, (name, fits) in enumerate(FORMS):
+        value = row[place]
+        if value is not None and not fits(value):
+            raise ValueError(f"its {name} is {value!r}")
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is text that can be stored and shown."""
+    return isinstance(value, str) and is_storable(value)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number."""
+    return isinstance(value, float | int) and math.isfinite(value)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number."""
+    return isinstance(value, int)
+
+
+BY_TYPE = {Text: is_text, Double: is_number, BigInteger: is_whole}
+FORMS = [(column.name, BY_TYPE[type(column.type)]) for column in JOURNAL.columns]
 
 
 def object_in(text: str) -> dict[str, Any]:
@@ -91,7 +135,10 @@ def events(
 ) -> list[Event]:
     """The events that meet the conditions, in the given order."""
     found = select(JOURNAL).where(*conditions).order_by(*order).limit(limit)
-    return [event_of(row) for row in connection.execute(found).all()]
+    rows = connection.execute(found).all()
+    if connection.dialect.name == "sqlite":  # there the number alone is the order
+        return [event_of(row, 0) for row in rows]
+    return [event_of(row, row[0]) for row in rows]
 
 
 def decisions_by_key(
@@ -142,7 +189,7 @@ def tickets(connection: Connection, ids: Collection[str]) -> dict[str, TicketRec
 def damaged_tickets(connection: Connection, ids: Collection[str]) -> dict[str, DamagedTicket]:
     """Those of these tickets whose decision cannot be read."""
     found = select(JOURNAL).where(IS_DECISION, COLUMNS.ticket.in_(ids))
-    rows = [(row.ticket, event_of(row)) for row in connection.execute(found)]
+    rows = [(row.ticket, event_of(row, 0)) for row in connection.execute(found)]
     return {
         ticket: DamagedTicket(event.problem, event.body.reason)
         for ticket, event in rows

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Request
 from belated.service.core.errors import InvalidRequestError, RequestError
 from belated.service.core.requests import Ask, Cancel, ReportResult, Tell, TicketReport
 from belated.service.core.texts import IDEMPOTENCY_KEY, TICKET
-from belated.service.core.ticket_lookup import unreadable
 from belated.service.store import Decision
 from belated.service.web.dependencies import (
     Caller,
@@ -142,12 +141,8 @@ async def cancel(request: Request) -> Any:
 async def show_ticket(ticket: str, bridge: TheBridge, who: Caller) -> Any:
     """The decision of a ticket, its outcomes, and what was told after it had expired."""
     name = known_ticket(ticket)
-    view = await bridge.read(lambda store: ticket_view(store, name))
+    view = await bridge.read(lambda store: ticket_view(store, name, who.may_see))
     if view is None:
-        damaged = (await bridge.read(lambda store: store.damaged_tickets([name]))).get(name)
-        if damaged is not None and who.may_see(damaged.problem):
-            raise unreadable(damaged)
-    if view is None or not who.may_see(view["problem"]):
         raise no_ticket(ticket)
     return FastJSONResponse(view)
 
