@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import psutil
 import psycopg
+import pytest
 
 from belated.service.admin.offline import create
 from belated.service.store import open_store
@@ -59,6 +60,22 @@ def test_a_locked_file(tmp_path: Path) -> None:
             wait_until(http, 503, lambda reasons: "nothing could be committed for 5 s" in reasons)
             holder.execute("rollback")
         wait_until(http, 200)
+
+
+@pytest.mark.parametrize("kind", ["", "-wal", "-shm"])
+def test_a_deleted_file(tmp_path: Path, kind: str) -> None:
+    """What is written into a deleted file is lost with it, so nothing is acknowledged any more."""
+    database, kept = tmp_path / f"belated.db{kind}", tmp_path / "kept"
+    with serving(str(tmp_path / "belated.db")) as server, server.client() as http:
+        http.post("/v1/problems", json={"name": "ads", "arms": ["red", "green"]})
+        wait_until(http, 200)
+        database.rename(kept)
+        assert "was deleted or replaced" in http.post("/v1/problems/ads/ask").json()["detail"]
+        wait_until(http, 503, lambda reasons: f"{database.name} was deleted" in reasons)
+        kept.rename(database)
+        wait_until(http, 200)
+        assert http.post("/v1/problems/ads/ask").status_code == 200
+        assert http.post("/v1/verify").json()["clean"] is True
 
 
 def test_a_stalled_horizon(database: str) -> None:

@@ -8,7 +8,7 @@ decisions and outcomes become rows of the journal.
 
 - `store`: `Store`, the interface, with all that does not depend on the database
 - `sqlite`, `sqlite_file`, `file_lock`: a store in one file, which one process owns
-- `foreign_rows`: notices rows that somebody else has written into such a file
+- `foreign_rows`, `own_files`: notice what somebody else does to such a file
 - `postgres`: a store in a PostgreSQL database, which any number of processes share
 - `records`: what is written and read, as tuples (`Decision`, `Outcome`, `Note`, `Event`, ...)
 - `checks`: refuses bad records before a transaction begins

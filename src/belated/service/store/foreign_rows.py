@@ -7,10 +7,12 @@ such rows are folded again, and all others go on.
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from sqlalchemy import Connection, Engine, select
 
+from belated.service.store.own_files import OwnFiles
 from belated.service.store.schema import JOURNAL
 from belated.service.store.sqlite_file import driver_of
 from belated.service.store.transactions import Transactions
@@ -26,14 +28,16 @@ class OwnedTransactions(Transactions):
         self._lock = threading.Lock()  # writes wait for one another anyway
         self._foreign: list[tuple[int, int]] = []  # after one row, up to another
         self._watching = False
+        self._files: OwnFiles | None = None
         self.end = 0
 
-    def watch(self) -> None:
-        """Take all rows so far for known, and watch from now on."""
+    def watch(self, path: Path | None) -> None:
+        """Take all rows and files so far for known, and watch them from now on."""
         self.end, self._watching = self.read(last_row), True
+        self._files = None if path is None else OwnFiles(path)
 
     def write(self, work: Callable[[Connection], Result]) -> Result:
-        """Run work in one transaction, and look whether somebody else has written before it."""
+        """Run work in one transaction, and look whether somebody else was at the files."""
         if not self._watching:
             return super().write(work)
 
@@ -44,6 +48,8 @@ class OwnedTransactions(Transactions):
             before, result, after = super().write(watched)
             self._pass(before)
             self.end = after
+            if self._files is not None:
+                self._files.check()
         return result
 
     @property

@@ -85,7 +85,7 @@ class SqliteStore(Store):
         self._owned = OwnedTransactions(writer, reader)
         super().__init__(self._owned)
         try:
-            self._prepare("memory" if path is None else path.name)
+            self._prepare(path)
         except BaseException:
             self.close()
             raise
@@ -103,10 +103,11 @@ class SqliteStore(Store):
             self._lock.release()
             self._lock = None
 
-    def _prepare(self, name: str) -> None:
+    def _prepare(self, path: Path | None) -> None:
+        name = "memory" if path is None else path.name
         try:
             self._transactions.write(prepare)
-            self._owned.watch()
+            self._owned.watch(path)
         except NotAStore as error:
             raise ValueError(f"{name} {error}") from None
         except StoreUnavailable as error:
