@@ -194,8 +194,6 @@ def half_open_connections(battle: Battle, chance: random.Random) -> None:
 
 def damaged_problem(battle: Battle, chance: random.Random) -> None:
     """A row that cannot be folded, put into the journal of one problem by SQL."""
-    if len(battle.victims) >= MOST_VICTIMS:
-        return
     what = chance.choice(list(DAMAGES))
 
     def done() -> bool:
@@ -204,8 +202,10 @@ def damaged_problem(battle: Battle, chance: random.Random) -> None:
             return True
         return False  # or perhaps it is done: twice is no more damage than once
 
-    eventually(done, f"{what} is written")
-    battle.next_victim()
+    with battle.damaging:  # one victim after the other
+        if len(battle.victims) < MOST_VICTIMS:
+            eventually(done, f"{what} is written")
+            battle.next_victim()
 
 
 SMALL: list[Fault] = [poisoned_requests, half_open_connections, damaged_problem]
