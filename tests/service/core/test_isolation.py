@@ -3,6 +3,7 @@
 from concurrent.futures import Future
 from typing import Any
 
+import numpy as np
 import pytest
 from sqlalchemy import text
 
@@ -13,6 +14,7 @@ from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Ask, Request, RunOnThread, Tell, TicketReport
 from belated.service.store import Store, open_store
+from belated.service.web.problem_metrics import numbers_of
 from tests.service.core.thread_client import ThreadClient, busy, thread_client
 
 ARMS = ["red", "green"]
@@ -249,3 +251,38 @@ def test_a_problem_whose_tickets_cannot_expire_is_given_up(
             thread.ask("bad")
         assert list(caught_up(thread)) == ["bad"]
         assert store.counts("fine").of("expired") == 1
+
+
+def test_a_problem_whose_weights_cannot_be_computed_is_given_up(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its asks get 503 with the reason, and all others, the list and the metrics go on."""
+    weights, faults = Replica.weights, iter([np.array([np.nan, 1.0]), ZeroDivisionError("no")])
+    broken: list[Any] = []
+
+    def failing(replica: Replica) -> Any:
+        if replica.problem.name not in broken:
+            return weights(replica)
+        fault = next(faults)
+        if isinstance(fault, Exception):
+            raise fault
+        return fault
+
+    with open_store(address) as store, thread_client(store) as thread:
+        for name in ("bad", "worse", "fine"):
+            thread.create(name, arms=ARMS)
+        caught_up(thread)
+        monkeypatch.setattr(Replica, "weights", failing)
+        broken.append("bad")
+        answers = sent_together(thread, [Ask("fine"), Ask("bad"), Ask("fine")])
+        assert isinstance(answers[1], UnavailableError)
+        assert "weights cannot be computed: their sum is nan" in str(answers[1])
+        assert [len(answers[place]) for place in (0, 2)] == [1, 1]
+        broken[:] = ["worse"]
+        names = ["fine", "worse"]
+        assert list(thread.do(RunOnThread(lambda store, all: numbers_of(all, names, 9)))) == [
+            "fine"
+        ]
+        assert sorted(caught_up(thread)) == ["bad", "worse"]
+        assert "state makes no sense: ZeroDivisionError" in caught_up(thread)["worse"]
+        assert store.counts("fine").of("decided") == 2

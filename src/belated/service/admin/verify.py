@@ -7,6 +7,7 @@ twice. The tallies and open tickets in the store must be those of the journal. E
 it was written, by its checksum.
 """
 
+import functools
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -81,14 +82,13 @@ class Refold:
                     return
                 try:
                     self._check(event)
-                except (ValueError, TypeError, KeyError) as error:
+                except Exception as error:  # one row must not end the verification of all
                     _, seq = place_of(event.position)
                     self.result(event.problem).complain(f"row {seq} makes no sense: {error!r}")
                 self.replicas.take(event)
-                replica = self.replicas.by_name.get(event.problem)
-                if replica is not None and not self._store.one_owner:
+                if not self._store.one_owner:
                     past = self._past.setdefault(event.problem, PastWeights())
-                    past.add(event.position, replica)
+                    self.replicas.sound(event.problem, functools.partial(past.add, event.position))
             if not events:
                 return
 

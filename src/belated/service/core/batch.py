@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from belated.arrays import Floats
 from belated.numerics.random_stream import draw
 from belated.service.core.arms import weights_among, written_weights
 from belated.service.core.errors import (
@@ -78,6 +79,7 @@ log = logging.getLogger(__name__)
 
 Finish = Callable[[Appended], Any]  # makes the answer of a request from what was committed
 NOTHING = Appended([], [])
+ROUNDING = 1e-6  # by which a sum of weights may differ from 1
 MOST_WEIGHTS = 100_000  # of all decisions of a request together
 
 
@@ -224,7 +226,7 @@ class CommitBatch:
 
     def _decide(self, replica: Replica, key: str | None, ask: Ask) -> Decision:
         """Make a decision: predict, and draw an arm if only one is played."""
-        problem, weights = replica.problem, replica.weights()
+        problem, weights = replica.problem, sound_weights(replica)
         if ask.among is not None:
             weights = weights_among(problem, weights, ask.among)
         round_ = replica.last_round_decided = max(replica.round, replica.last_round_decided) + 1
@@ -358,7 +360,8 @@ class CommitBatch:
             try:
                 self._expire(replica, ticket)
             except Exception as error:  # which no request is to blame for
-                raise ProblemFault(replica.problem.name, in_words(error)) from error
+                reason = f"its tickets cannot expire: {in_words(error)}"
+                raise ProblemFault(replica.problem.name, reason) from error
 
     def _expire_from_store(self) -> None:
         """Expire also what the replicas do not know of, since they lag behind the journal."""
@@ -428,6 +431,20 @@ def check_size(ask: Ask, replica: Replica) -> None:
             f"count is {ask.number}, and each decision of {ask.problem!r} has {arms} weights; it "
             f"must be from 1 to {MOST_WEIGHTS // arms}"
         )
+
+
+def sound_weights(replica: Replica) -> Floats:
+    """The weights of the coming round; a ProblemFault if the learner cannot compute them."""
+    try:
+        weights = replica.weights()
+        total = float(weights.sum())
+    except Exception as error:
+        reason = f"its weights cannot be computed: {in_words(error)}"
+        raise ProblemFault(replica.problem.name, reason) from error
+    if not abs(total - 1.0) < ROUNDING:
+        reason = f"its weights cannot be computed: their sum is {total!r}"
+        raise ProblemFault(replica.problem.name, reason)
+    return weights
 
 
 def key_used_before(ask: Ask) -> InvalidRequestError:

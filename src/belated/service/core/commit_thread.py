@@ -174,7 +174,7 @@ class CommitThread:
             return self._committed(requests)
         except ProblemFault as fault:
             self._failed(fault)
-            self._replicas.give_up(fault.problem, f"its tickets cannot expire: {fault.reason}")
+            self._replicas.give_up(fault.problem, fault.reason)
             return self._contained(requests)
         except Exception as error:
             answer = self._failed(error)

@@ -4,7 +4,8 @@ One reader goes through the whole journal and hands each event to the replica of
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from belated.service.core.errors import NotFoundError, UnavailableError
 from belated.service.core.open_tickets import OpenTickets
@@ -30,6 +31,8 @@ from belated.service.store.records import CREATED
 from belated.service.store.snapshots import Complete
 
 log = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
 
 SLICE = 200  # events of other workers that are folded before requests are answered again
 
@@ -253,6 +256,17 @@ class Replicas:
             if replica is not None:
                 play = replica.open[ticket]
                 self.tickets.add(ticket, replica, play.expires_at, play.expires_round)
+
+    def sound(self, name: str, work: Callable[[Replica], Result]) -> Result | None:
+        """What a replica is worked into; None if there is none, or if it is given up for that."""
+        replica = self.by_name.get(name)
+        if replica is None:
+            return None
+        try:
+            return work(replica)
+        except Exception as error:  # which must not keep others from being shown
+            self.give_up(name, f"its state makes no sense: {in_words(error)}")
+            return None
 
     def named(self, name: str) -> Replica:
         """The replica of a problem; an error that says why if there is none."""

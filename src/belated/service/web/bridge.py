@@ -113,6 +113,8 @@ class Bridge:
                 await self.renew_keys()
             except UnavailableError as error:
                 log.warning("the keys could not be read again: %s", error)
+            except Exception:  # it must go on, or no key could be revoked any more
+                log.exception("the keys could not be read again")
 
 
 def settle(replies: Replies) -> None:

@@ -64,11 +64,12 @@ async def list_problems(
     """All problems that the key allows to see, and why some of them cannot be served."""
 
     def views(store: Any, replicas: Any) -> dict[str, Any]:
-        served = [
-            problem_view(each)
+        shown = [
+            each.problem.name
             for each in replicas.by_name.values()
             if (archived or each.status_in_force != ARCHIVED) and who.may_see(each.problem.name)
         ]
+        served = [view for name in shown if (view := replicas.sound(name, problem_view))]
         broken = [
             {"name": name, "reason": reason}
             for name, reason in sorted(replicas.broken.items())
