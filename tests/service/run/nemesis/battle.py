@@ -27,6 +27,7 @@ from tests.service.web.test_keys import made_key
 
 SOURCE = Path(__file__).with_name("wrong_clock.c")
 CLIENTS = 6
+FOLDING = 3600.0  # seconds for the whole journal to be folded
 
 
 class Battle:
@@ -51,13 +52,16 @@ class Battle:
                 create(store, name, spec, time.time())
         self.key = made_key(database, "admin:*", "ask:*", "tell:*")
         self._port = "0"
+        self.clients = Clients(self.key, self.model, self.weather, seed)
+        self.http = httpx.Client()
         self.server = self._started()
+
+    def begin(self) -> None:
+        """Let the clients come, when it serves."""
         self._port = self.server.address.rpartition(":")[2]
         self.http = self.server.client(self.key)
         self.next_victim()
-        place = self.server.address, self.key
-        self.clients = Clients(CLIENTS, *place, self.model, self.weather, seed)
-        self.clients.victim = self.victims[-1]
+        self.clients.begin(CLIENTS, self.server.address)
 
     def _started(self) -> Server:
         clock = {"LD_PRELOAD": str(self._library), "BELATED_WRONG_CLOCK": str(self._clock)}
@@ -94,8 +98,7 @@ class Battle:
 
         eventually(created, "a problem is created")
         self.victims.append(name)
-        if len(self.victims) > 1:
-            self.clients.victim = name
+        self.clients.victim = name
 
     @property
     def processes(self) -> list[psutil.Process]:
@@ -141,7 +144,7 @@ class Battle:
             self.wait_until_ready()
         damaged = self.victims[:-1]
         self._check_visible(damaged)
-        report = self.http.post("/v1/verify").json()
+        report = self.http.post("/v1/verify", timeout=FOLDING).json()
         assert {each["problem"] for each in report["problems"] if not each["clean"]} == set(damaged)
         assert self.server.stop() == 0
         done = belated("verify", "--db", self.database, "--json", **PLAIN)
@@ -173,7 +176,7 @@ class Battle:
 
     def close(self) -> None:
         """End all that was started."""
-        self.clients._stop.set()
+        self.clients.leave()
         self.http.close()
         if self.server.process.poll() is None:
             self.server.kill()

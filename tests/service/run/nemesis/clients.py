@@ -27,30 +27,34 @@ GIVEN_UP = "cannot be served"  # what is said of a problem that was damaged
 class Clients:
     """So many clients, each in a thread of its own, of the service at one address."""
 
-    def __init__(
-        self, number: int, address: str, key: str, model: Model, weather: Weather, seed: int
-    ) -> None:
+    def __init__(self, key: str, model: Model, weather: Weather, seed: int) -> None:
         self.victim: str | None = None  # a problem that may be given up at any moment
-        self._address, self._key, self._model, self._weather = address, key, model, weather
-        self._stop = threading.Event()
-        self._threads = [
-            threading.Thread(target=self._run, args=(place, seed), daemon=True)
-            for place in range(number)
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._key, self._model, self._weather, self._seed = key, model, weather, seed
+        self._leaving = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    def begin(self, number: int, address: str) -> None:
+        """Let so many of them come."""
+        for place in range(number):
+            made = (address, self._key, self._model, self._weather, f"{self._seed}-{place}")
+            self._threads.append(threading.Thread(target=self._run, args=made, daemon=True))
+            self._threads[-1].start()
+
+    def leave(self) -> None:
+        """Begin nothing more."""
+        self._leaving.set()
 
     def stop(self) -> None:
         """Let each client finish what it has begun."""
-        self._stop.set()
+        self.leave()
         for thread in self._threads:
             thread.join(SECONDS)
             assert not thread.is_alive()
 
-    def _run(self, place: int, seed: int) -> None:
-        client = Client(self._address, self._key, self._model, self._weather, f"{seed}-{place}")
+    def _run(self, *made: Any) -> None:
+        client = Client(*made)
         try:
-            while not self._stop.is_set():
+            while not self._leaving.is_set():
                 client.step(self.victim)
         except Exception as error:  # which would else be lost with the thread
             self._model.complain(f"a client ended: {error!r}")

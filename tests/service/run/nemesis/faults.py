@@ -18,7 +18,7 @@ import psutil
 import psycopg
 
 from tests.service.run.nemesis.battle import Battle, eventually
-from tests.service.run.nemesis.poison import DAMAGES, answer_to, damage, poisons
+from tests.service.run.nemesis.poison import DAMAGES, answer_to, damage, poisons, request
 
 UNLIMITED = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
 NO_MORE = (1, resource.RLIM_INFINITY)  # bytes in a file
@@ -28,7 +28,7 @@ REFUSE_ROWS = (
     "create trigger full_disk before insert on journal execute function no_room()",
 )
 MOST_VICTIMS = 12
-HALF_OPEN = 40
+HALF_OPEN, VANISHING = 40, 20
 
 Fault = Callable[[Battle, random.Random], None]
 
@@ -192,6 +192,19 @@ def half_open_connections(battle: Battle, chance: random.Random) -> None:
         pause(chance, 2.0)
 
 
+def vanishing_clients(battle: Battle, chance: random.Random) -> None:
+    """Clients that ask, and are gone before the answer; nobody knows of what is decided."""
+    place = urlsplit(battle.server.address)
+    path = f"/v1/problems/{battle.victims[-1]}/ask"
+    for _ in range(VANISHING):
+        with (
+            contextlib.suppress(OSError),
+            socket.create_connection((place.hostname, place.port), timeout=5) as each,
+        ):
+            each.sendall(request("POST", path, "", battle.key).data)
+        pause(chance, 0.05)
+
+
 def damaged_problem(battle: Battle, chance: random.Random) -> None:
     """A row that cannot be folded, put into the journal of one problem by SQL."""
     what = chance.choice(list(DAMAGES))
@@ -208,7 +221,9 @@ def damaged_problem(battle: Battle, chance: random.Random) -> None:
             battle.next_victim()
 
 
-SMALL: list[Fault] = [poisoned_requests, half_open_connections, damaged_problem]
+SMALL: list[Fault] = [
+    poisoned_requests, half_open_connections, vanishing_clients, damaged_problem,
+]  # fmt: skip
 # Of these only one at a time: nobody promises anything about a start while the clock is wrong.
 LARGE_OF_SQLITE: list[Fault] = [wrong_clock, kill_service, full_disk]
 LARGE_OF_POSTGRES: list[Fault] = [

@@ -48,6 +48,7 @@ def fight(battle: Battle, seconds: float) -> None:
     is_short = seconds < LONG
     done: Counter[str] = Counter()
     try:
+        battle.begin()
         until = time.monotonic() + seconds
         for number, those in enumerate(rounds_of(battle)):
             if time.monotonic() > until and (is_short or all_done(battle, done)):
