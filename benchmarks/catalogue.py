@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from benchmarks.load import capacity, under_load
 from benchmarks.measure import Measure
 from benchmarks.measures import (
     asks,
-    capacity,
     checkpoint_start,
     cold_service,
     demo,
@@ -24,7 +24,6 @@ from benchmarks.measures import (
     step_interface,
     store,
     tickets,
-    under_load,
     wheel,
 )
 

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.load.databases import SERVER, own_schema
 from benchmarks.measure import SECONDS, Effort, Result, at_most
 from benchmarks.measures.asks import is_installed
 from benchmarks.measures.cold_service import ARMS, asked, serving
-from benchmarks.measures.store import SERVER, own_schema
 from benchmarks.timing import Spread
 
 if TYPE_CHECKING:

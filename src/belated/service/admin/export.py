@@ -60,7 +60,16 @@ class ExportRow(NamedTuple):
 
 
 def rows_of(store: Store, problem: ProblemRecord) -> list[ExportRow]:
-    """The rows of a problem's log, in the order of its rounds."""
+    """The rows of a problem's log, in the order of its rounds; UnavailableError if one is bad."""
+    try:
+        return read_rows(store, problem)
+    except (KeyError, TypeError, ValueError) as error:
+        why = problem.fault or f"its journal makes no sense: {error!r}"
+        raise UnavailableError(f"the log of {problem.name!r} cannot be written: {why}") from error
+
+
+def read_rows(store: Store, problem: ProblemRecord) -> list[ExportRow]:
+    """The rows of a problem's log, if each event of its journal makes sense."""
     rows: dict[tuple[str, str], ExportRow] = {}
     round_, bounds = 0, as_range(problem.spec["loss_range"])
     for number, event in enumerate(journal_of(store, problem.name)):

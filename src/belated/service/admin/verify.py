@@ -11,6 +11,7 @@ written and agree with the sums in it, and the rows before it must be those of i
 """
 
 import contextlib
+import functools
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -123,14 +124,13 @@ class Refold:
     def _take(self, event: Event) -> None:
         try:
             self._check(event)
-        except (ValueError, TypeError, KeyError) as error:
+        except Exception as error:  # one row must not end the verification of all
             _, seq = place_of(event.position)
             self.result(event.problem).complain(f"row {seq} makes no sense: {error!r}")
         self.replicas.take(event)
-        replica = self.replicas.by_name.get(event.problem)
-        if replica is not None and not self._store.one_owner:
+        if not self._store.one_owner:
             past = self._past.setdefault(event.problem, PastWeights())
-            past.add(event.position, replica)
+            self.replicas.sound(event.problem, functools.partial(past.add, event.position))
 
     def _check_kept(self) -> None:
         """Check the rows before the checkpoints: they are those of tickets that were open there."""

@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from belated.arrays import Floats
 from belated.numerics.single_draws import Draws
 from belated.service.core.arms import weights_among, written_weights
 from belated.service.core.errors import (
@@ -76,6 +77,7 @@ log = logging.getLogger(__name__)
 
 Finish = Callable[[Appended], Any]  # makes the answer of a request from what was committed
 NOTHING = Appended([], [])
+ROUNDING = 1e-6  # by which a sum of weights may differ from 1
 MOST_WEIGHTS = 100_000  # of all decisions of a request together
 
 
@@ -110,6 +112,8 @@ class CommitBatch:
         self.outcomes: list[Outcome] = []
         self.notes: list[Note] = []
         self._generations: dict[str, int] = {}  # of the problems that these are about
+        self._problems: list[str] = []  # of the outcomes
+        self.in_doubt: set[str] = set()  # problems of which the store knew more than the replicas
         self._decision_places: dict[str, int] = {}  # by ticket
         self._outcome_places: dict[tuple[str, str], int] = {}  # by ticket and arm
         # the decisions under each (problem, idempotency key): read, or made in this batch
@@ -153,12 +157,19 @@ class CommitBatch:
             )
         self._late.remember([*self._late_notes, *self._overtaken])
         if self._folds_before_commit:
-            check_all_written(appended)
+            self.in_doubt = self._not_written(appended)
         else:
             self._replicas.remember(each.decision for each in appended.decisions if each.new)
             if self._to_read_again:
                 self._read_again = self._store.tickets(self._to_read_again)
         return [finished(each, appended) for each in prepared]
+
+    def _not_written(self, appended: Appended) -> set[str]:
+        """The problems of records that were folded before the commit, and then not written."""
+        decisions = zip(self.decisions, appended.decisions, strict=True)
+        outcomes = zip(self._problems, appended.outcomes, strict=True)
+        found = {decision.problem for decision, result in decisions if not result.new}
+        return found | {problem for problem, result in outcomes if not result.counted}
 
     @property
     def records(self) -> int:
@@ -220,7 +231,7 @@ class CommitBatch:
 
     def _decide(self, replica: Replica, key: str | None, ask: Ask) -> Decision:
         """Make a decision: predict, and draw an arm if only one is played."""
-        problem, weights = replica.problem, replica.weights()
+        problem, weights = replica.problem, sound_weights(replica)
         if ask.among is not None:
             weights = weights_among(problem, weights, ask.among)
         round_ = replica.last_round_decided = max(replica.round, replica.last_round_decided) + 1
@@ -343,6 +354,7 @@ class CommitBatch:
         self._generations[known.problem.name] = known.problem.generation
         place = self._outcome_places[outcome.ticket, outcome.arm] = len(self.outcomes)
         self.outcomes.append(outcome)
+        self._problems.append(known.problem.name)
         if self._folds_before_commit:
             self._replicas.fold(known.problem.name, outcome)
         elif known.played is None or outcome.kind == CANCELLED:
@@ -361,7 +373,8 @@ class CommitBatch:
             try:
                 self._expire(replica, ticket)
             except Exception as error:  # which no request is to blame for
-                raise ProblemFault(replica.problem.name, in_words(error)) from error
+                reason = f"its tickets cannot expire: {in_words(error)}"
+                raise ProblemFault(replica.problem.name, reason) from error
 
     def _expire_from_store(self) -> None:
         """Expire also what the replicas do not know of, since they lag behind the journal."""
@@ -434,6 +447,20 @@ def check_size(ask: Ask, replica: Replica) -> None:
         )
 
 
+def sound_weights(replica: Replica) -> Floats:
+    """The weights of the coming round; a ProblemFault if the learner cannot compute them."""
+    try:
+        weights = replica.weights()
+        total = float(weights.sum())
+    except Exception as error:
+        reason = f"its weights cannot be computed: {in_words(error)}"
+        raise ProblemFault(replica.problem.name, reason) from error
+    if not abs(total - 1.0) < ROUNDING:
+        reason = f"its weights cannot be computed: their sum is {total!r}"
+        raise ProblemFault(replica.problem.name, reason)
+    return weights
+
+
 def key_used_before(ask: Ask) -> InvalidRequestError:
     """The error for an idempotency key that was used for another request."""
     return InvalidRequestError(f"Idempotency-Key {ask.key!r} was used for another request")
@@ -450,10 +477,3 @@ def finished(prepared: Finish | RequestError, appended: Appended) -> Any:
     except Exception:  # others of the batch, which is committed, must get their answers
         log.exception("a committed request could not be answered")
         return FaultError("the request was carried out, but its answer failed; the log says why")
-
-
-def check_all_written(appended: Appended) -> None:
-    """Make sure that a replica folded before the commit exactly the records that were written."""
-    wrong = [each for each in appended.decisions if not each.new]
-    if wrong or not all(each.counted for each in appended.outcomes):
-        raise RuntimeError("the store knew more than the replicas; they are folded again")

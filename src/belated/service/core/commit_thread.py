@@ -167,7 +167,7 @@ class CommitThread:
             return self._contained(requests)
         except ProblemFault as fault:
             self._failed(fault)
-            self._replicas.give_up(fault.problem, f"its tickets cannot expire: {fault.reason}")
+            self._replicas.give_up(fault.problem, fault.reason)
             return self._contained(requests)
         except Exception as error:
             answer = self._failed(error)
@@ -206,6 +206,8 @@ class CommitThread:
         batch.is_lagging = self._lag.seconds > LAGS
         answers = batch.commit(requests)
         replicas.committed()
+        for name in batch.in_doubt:  # somebody else has written into its journal
+            replicas.expect(name)
         seconds = time.perf_counter() - started
         self._observe(CommittedBatch(batch.records, seconds, batch.repeated))
         return answers

@@ -73,8 +73,11 @@ def served(problem: ProblemRecord) -> ServedProblem:
     lacking = [field for field in FIELDS[1:] if field not in spec]
     if lacking or problem.fault:
         raise ValueError(problem.fault or f"its specification lacks {', '.join(lacking)}")
+    if not all(isinstance(arm, str) for arm in spec["arms"]):
+        raise ValueError(f"its arms are {spec['arms']!r}; they must be names")
     bounds = as_range(spec["loss_range"])
-    default = spec["default_loss"]
+    expiry = checked_expiry(spec, bounds)
+    default = expiry["default_loss"]
     kind, options = learner_named(spec["learner"]), dict(spec["options"])
     if CHOSEN_LATER in option_names(kind):
         options.setdefault(CHOSEN_LATER, "max_missing")
@@ -83,8 +86,8 @@ def served(problem: ProblemRecord) -> ServedProblem:
         arms=tuple(spec["arms"]),
         learner=kind(len(spec["arms"]), **options),
         loss_range=bounds,
-        expire_after=spec["expire_after"],
-        expire_seconds=spec["expire_seconds"],
+        expire_after=expiry["expire_after"],
+        expire_seconds=expiry["expire_seconds"],
         default_loss=None if default is None else bounds.loss(default, "default_loss"),
         spec=spec,
         at=problem.at,

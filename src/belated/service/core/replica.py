@@ -123,6 +123,7 @@ class Replica:
         if arm == GONE:
             rows = np.zeros((1, self.learner.row_width))
         else:
+            check_share("probability", decision.probability if arm != NO_ARM else 1.0)
             rows = self.driver.play(arm, probability=decision.probability, branch=decision.branch)
         play = OpenPlay(
             self.round,
@@ -207,6 +208,7 @@ class Replica:
         if outcome.kind == "cancelled":
             self.driver.withdraw(row, arm)
         else:
+            check_share("loss", outcome.loss)
             assert outcome.loss is not None
             missing = learned_missing(self.learner, outcome.missing, row)
             self.driver.tell(row, arm, outcome.loss, missing)
@@ -280,3 +282,9 @@ class Replica:
         if play.arm != NO_ARM:
             return [self.played(ticket) or ""]
         return [*(arms[place] for place in np.flatnonzero(play.arms_waiting())), *play.gone]
+
+
+def check_share(what: str, number: float | None) -> None:
+    """Refuse a number of the journal that this service cannot have written."""
+    if number is None or not 0.0 <= number <= 1.0:
+        raise ValueError(f"its {what} is {number!r}; it must be from 0 to 1")

@@ -5,7 +5,8 @@ One reader goes through the whole journal and hands each event to the replica of
 
 import contextlib
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from belated.service.core.errors import NotFoundError, UnavailableError
 from belated.service.core.problems import served
@@ -33,6 +34,8 @@ from belated.service.store.snapshots import Complete
 from belated.service.tickets.open_tickets import OpenTickets
 
 log = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
 
 MOST_REMEMBERED = 10_000  # decisions of this worker that are not folded yet
 SLICE = 200  # events of other workers that are folded before requests are answered again
@@ -217,7 +220,7 @@ class Replicas:
     def _take_deletion(self, note: Note) -> None:
         """Forget the problem that a note says was deleted, unless it is another of this name."""
         replica = self.by_name.get(note.problem)
-        if replica is None or replica.problem.generation == note.payload[GENERATION]:
+        if replica is None or replica.problem.generation == note.payload.get(GENERATION):
             self.drop(note.problem)
 
     def take(self, event: Event) -> None:
@@ -284,15 +287,22 @@ class Replicas:
         self._uncommitted.clear()
 
     def roll_back(self) -> None:
-        """Fold again the replicas of a failed commit, which may have been written all the same."""
-        complete = self._store.snapshots.complete() if self._uncommitted else Complete()
+        """Fold again the replicas of a failed commit, which may have been written all the same.
+
+        Those into whose journal somebody else has written are folded again, too.
+        """
+        if not (self._uncommitted or self._store.saw_foreign_rows):
+            return
+        self._uncommitted |= self._store.problems_with_foreign_rows()
+        complete, end = self._store.snapshots.complete(), self._store.known_end()
+        reached = self._store.checkpoints.reached().position
         for name in sorted(self._uncommitted):
             stale, problem = self.by_name.pop(name, None), self._store.problem(name)
             if stale is not None:
                 stale.let_go()
             if problem is not None and name not in self.broken:
-                self._restore(problem, complete, self._store.checkpoints.reached().position)
-                self._fold_alone(problem, self.by_name.get(name), self._store.end())
+                self._restore(problem, complete, reached)
+                self._fold_alone(problem, self.by_name.get(name), end)
             self._uncommitted.discard(name)
 
     def _restore(self, problem: ProblemRecord, complete: Complete, reached: Position) -> None:
@@ -375,6 +385,17 @@ class Replicas:
             replica = self.holding(ticket)
             if replica is not None:
                 replica.watch(ticket)
+
+    def sound(self, name: str, work: Callable[[Replica], Result]) -> Result | None:
+        """What a replica is worked into; None if there is none, or if it is given up for that."""
+        replica = self.by_name.get(name)
+        if replica is None:
+            return None
+        try:
+            return work(replica)
+        except Exception as error:  # which must not keep others from being shown
+            self.give_up(name, f"its state makes no sense: {in_words(error)}")
+            return None
 
     def named(self, name: str) -> Replica:
         """The replica of a problem; an error that says why if there is none."""

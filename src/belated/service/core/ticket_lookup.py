@@ -7,13 +7,18 @@ from memory. Only closed and unknown tickets are read from the store, all of a b
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from belated.service.core.errors import NotFoundError, RequestError, TicketRetainedError
+from belated.service.core.errors import (
+    NotFoundError,
+    RequestError,
+    TicketRetainedError,
+    UnavailableError,
+)
 from belated.service.core.problems import ServedProblem
 from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Allowed, Cancel, Request, Tell, TicketReport
 from belated.service.core.retained import day_of
-from belated.service.store import START, Outcome, Retention, Store, TicketRecord
+from belated.service.store import START, DamagedTicket, Outcome, Retention, Store, TicketRecord
 from belated.service.tickets.ticket_ids import time_of
 
 
@@ -44,6 +49,7 @@ class TicketLookup:
         self._known: dict[str, KnownTicket] = {}
         self._not_served: dict[str, str] = {}  # ticket -> its problem, which has no replica
         self._reached = Retention()
+        self._damaged: dict[str, DamagedTicket] = {}
 
     def read(self, requests: Iterable[Request]) -> None:
         """Find all tickets that these requests are about."""
@@ -53,10 +59,11 @@ class TicketLookup:
                 unsure |= {each.ticket for each in request.reports if not self._is_first(each)}
             elif isinstance(request, Cancel) and self._open_in(request.ticket) is None:
                 unsure.add(request.ticket)
-        found = self._store.tickets(unsure) if unsure else {}
-        if len(found) < len(unsure):
+        records = self._store.tickets(unsure) if unsure else {}
+        if lost := unsure - records.keys():
+            self._damaged = self._store.damaged_tickets(lost)
             self._reached = self._store.checkpoints.reached()
-        for ticket, record in found.items():
+        for ticket, record in records.items():
             decision = record.decision
             replica = self._replicas.found(decision.problem)
             if replica is None:
@@ -69,7 +76,9 @@ class TicketLookup:
 
     def ticket(self, ticket: str, allowed: Allowed) -> KnownTicket:
         """A ticket that was found; NotFoundError also if the caller may not know of it."""
-        known = self._known.get(ticket)
+        known, damaged = self._known.get(ticket), self._damaged.get(ticket)
+        if damaged is not None and allowed(damaged.problem):
+            raise unreadable(damaged)
         if ticket in self._not_served and allowed(self._not_served[ticket]):
             raise self._replicas.refusal(self._not_served[ticket])
         if known is None or not allowed(known.problem.name):
@@ -125,3 +134,8 @@ def unknown_ticket(ticket: str, reached: Retention) -> RequestError:
         f"{day_of(reached.until)} only a checkpoint is kept; nothing can be told of it any more",
         counted=False,
     )
+
+
+def unreadable(ticket: DamagedTicket) -> UnavailableError:
+    """The error for whatever is asked of a ticket that cannot be read."""
+    return UnavailableError(f"problem {ticket.problem!r} cannot be served: {ticket.reason}")

@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 
 CONTEXT = multiprocessing.get_context("spawn")
 PAUSE = 0.5  # seconds between two checks for dead workers
+PATIENCE = 30.0  # seconds for a worker to end; longer than the grace of its requests
 GLANCE = 0.02  # seconds between two checks while the workers start
 PR_SET_PDEATHSIG = 1  # the option of Linux's prctl: a signal for when the parent ends
 
@@ -34,7 +35,8 @@ class Worker:
     """
 
     def __init__(self, work: Work, place: int, connections: "MutableSequence[int]") -> None:
-        self.ready, self._place, self._connections = CONTEXT.Event(), place, connections
+        self._work, self._place, self._connections = work, place, connections
+        self.ready = CONTEXT.Event()
         self.process = CONTEXT.Process(
             target=serve_while_supervised,
             args=(work, WorkerPlace(self.ready.set, place, connections)),
@@ -42,8 +44,25 @@ class Worker:
         )
         self.process.start()
 
+    @property
+    def was_killed(self) -> bool:
+        """Whether a signal has ended it, by which it may never come to say that it is ready."""
+        return (self.process.exitcode or 0) < 0
+
+    def replaced(self) -> "Worker":
+        """Another worker in the place of this one, which has ended."""
+        code = self.process.exitcode
+        log.error("worker %s ended with %s; it is replaced", self.process.pid, code)
+        self.end()
+        return Worker(self._work, self._place, self._connections)
+
     def end(self) -> None:
-        """Wait until it has ended, and remove it from the gauge of workers."""
+        """Wait until it has ended, and remove it from the gauge of workers.
+
+        One that does not end in time, because it hangs or somebody has stopped it, is killed.
+        """
+        self.process.join(PATIENCE)
+        self.process.kill()
         self.process.join()
         self._connections[self._place] = NOT_SERVING
         mark_process_dead(self.process.pid)  # type: ignore[no-untyped-call]
@@ -91,7 +110,7 @@ def supervise(work: Work, workers: int, announce: Callable[[], None]) -> None:
         try:
             if all_ready(pool, stopping):
                 announce()
-            replace_the_dead(work, pool, connections, stopping)
+            replace_the_dead(pool, stopping)
         finally:
             for worker in pool:
                 worker.process.terminate()
@@ -100,27 +119,24 @@ def supervise(work: Work, workers: int, announce: Callable[[], None]) -> None:
 
 
 def all_ready(pool: list[Worker], stopping: threading.Event) -> bool:
-    """Wait until all workers serve; False if they are stopped before."""
-    while not all(worker.ready.is_set() for worker in pool):
+    """Wait until all workers serve; False if they are stopped before.
+
+    One that somebody kills is replaced. One that fails by itself would fail again.
+    """
+    while not all(not worker.was_killed and worker.ready.is_set() for worker in pool):
         if stopping.wait(GLANCE):
             return False
-        dead = [worker for worker in pool if not worker.process.is_alive()]
-        if not all(worker.ready.is_set() for worker in dead):
-            raise ValueError("the service could not start; its log says why")
+        for place, worker in enumerate(pool):
+            if worker.was_killed:
+                pool[place] = worker.replaced()
+            elif not worker.process.is_alive() and not worker.ready.is_set():
+                raise ValueError("the service could not start; its log says why")
     return True
 
 
-def replace_the_dead(
-    work: Work,
-    pool: list[Worker],
-    connections: "MutableSequence[int]",
-    stopping: threading.Event,
-) -> None:
+def replace_the_dead(pool: list[Worker], stopping: threading.Event) -> None:
     """Replace workers that die, until all are stopped."""
     while not stopping.wait(PAUSE):
         for place, worker in enumerate(pool):
             if not worker.process.is_alive():
-                code = worker.process.exitcode
-                log.error("worker %s ended with %s; it is replaced", worker.process.pid, code)
-                worker.end()
-                pool[place] = Worker(work, place, connections)
+                pool[place] = worker.replaced()

@@ -9,6 +9,7 @@ decisions and outcomes become rows of the journal.
 
 - `store`: `Store`, the interface, with all that does not depend on the database
 - `sqlite`, `sqlite_file`, `file_lock`: a store in one file, which one process owns
+- `foreign_rows`, `own_files`: notice what somebody else does to such a file
 - `postgres`: a store in a PostgreSQL database, which any number of processes share
 - `records`: what is written and read, as tuples (`Decision`, `Outcome`, `Note`, `Event`, ...)
 - `checks`: refuses bad records before a transaction begins
@@ -39,6 +40,7 @@ from belated.service.store.records import (
     Appended,
     Checkpoint,
     CheckpointSums,
+    DamagedTicket,
     Decision,
     DecisionResult,
     Event,
@@ -66,6 +68,7 @@ __all__ = [
     "BehindCheckpoint",
     "Checkpoint",
     "CheckpointSums",
+    "DamagedTicket",
     "Decision",
     "DecisionResult",
     "Durability",

@@ -274,9 +274,9 @@ class PostgresStore(Store):
         rows = self._following.run(read)
         if rows:
             check_not_behind(position, rows[0][-2])
-        settled = [event_of(row[:-2]) for row in rows if row[-1]]
+        settled = [event_of(row[:-2], row[0]) for row in rows if row[-1]]
         end = settled[-1].position if settled else position
-        others = [event_of(row[:-2]) for row in rows if not row[-1]]
+        others = [event_of(row[:-2], row[0]) for row in rows if not row[-1]]
         ahead = [each.body for each in others if each.position > end]
         return settled, [each for each in ahead if isinstance(each, Note)]
 

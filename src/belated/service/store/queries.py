@@ -1,14 +1,27 @@
 """The reading queries: rows as records, each function within the caller's transaction."""
 
 import json
+import math
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, case, func, literal_column, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Double,
+    Text,
+    case,
+    func,
+    literal_column,
+    select,
+)
 
+from belated.service.store.checks import is_storable
 from belated.service.store.records import (
     DECIDED,
     START,
+    DamagedTicket,
     Decision,
     Event,
     Note,
@@ -48,9 +61,9 @@ def place_of(position: Position) -> tuple[int, int]:
         raise ValueError(f"{position!r} is no position of the journal") from None
 
 
-def event_of(row: Sequence[Any]) -> Event:
+def event_of(row: Sequence[Any], turn: int) -> Event:
     """A row of the journal as an event."""
-    turn, seq, _, problem = row[:4]
+    seq, problem = row[1], row[3] if is_text(row[3]) else repr(row[3])
     body: Decision | Outcome | Note | Unreadable
     try:
         body = body_of(row)
@@ -61,19 +74,51 @@ def event_of(row: Sequence[Any]) -> Event:
 
 def body_of(row: Sequence[Any]) -> Decision | Outcome | Note:
     """What a row of the journal says; ValueError or TypeError if it cannot be read."""
+    check_values(row)
     (
         _, _, kind, problem, at, ticket, arm, round_, probability, weights, version, key,
         digest, expires_at, expires_round, loss, missing, raw, payload, branch, _,
     ) = row  # fmt: skip
     if kind == DECIDED:
+        if ticket is None or round_ is None or version is None:
+            raise ValueError("a decision has a ticket, a round and a version")
         shares = None if weights is None else object_in(weights)
         return Decision(
             ticket, problem, round_, arm, probability, shares, version, at, key, digest,
             expires_at, expires_round, branch,
         )  # fmt: skip
     if ticket is not None:
+        if arm is None:
+            raise ValueError("an outcome has an arm")
         return Outcome(ticket, arm, kind, loss, at, missing, raw)
     return Note(problem, kind, object_in(payload), at)
+
+
+def check_values(row: Sequence[Any]) -> None:
+    """Refuse values that their columns should not hold; SQLite would hold any in any column."""
+    for place, (name, fits) in enumerate(FORMS):
+        value = row[place]
+        if value is not None and not fits(value):
+            raise ValueError(f"its {name} is {value!r}")
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is text that can be stored and shown."""
+    return isinstance(value, str) and is_storable(value)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number."""
+    return isinstance(value, float | int) and math.isfinite(value)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number."""
+    return isinstance(value, int)
+
+
+BY_TYPE = {Text: is_text, Double: is_number, BigInteger: is_whole}
+FORMS = [(column.name, BY_TYPE[type(column.type)]) for column in JOURNAL.columns]
 
 
 def object_in(text: str) -> dict[str, Any]:
@@ -92,7 +137,15 @@ def events(
 ) -> list[Event]:
     """The events that meet the conditions, in the given order."""
     found = select(JOURNAL).where(*conditions).order_by(*order).limit(limit)
-    return [event_of(row) for row in connection.execute(found).all()]
+    return events_in(connection, connection.execute(found).all())
+
+
+def events_in(connection: Connection, rows: Iterable[Sequence[Any]]) -> list[Event]:
+    """Rows of the journal, and whatever else is in them, as events."""
+    width = len(JOURNAL.columns)
+    if connection.dialect.name == "sqlite":  # there the number alone is the order
+        return [event_of(row[:width], 0) for row in rows]
+    return [event_of(row[:width], row[0]) for row in rows]
 
 
 def events_to_follow(
@@ -104,7 +157,7 @@ def events_to_follow(
     """Events, and the fact that says whether some before them are deleted, as of one moment."""
     found = select(JOURNAL, REACHED).where(*conditions).order_by(*order).limit(limit)
     rows = connection.execute(found).all()
-    return [event_of(row[:-1]) for row in rows], rows[0][-1] if rows else None
+    return events_in(connection, rows), rows[0][-1] if rows else None
 
 
 def decisions_by_key(
@@ -150,6 +203,17 @@ def tickets(connection: Connection, ids: Collection[str]) -> dict[str, TicketRec
     where = [IS_DECISION, COLUMNS.ticket.in_(ids)]
     records = records_of(connection, events(connection, where, []))
     return {record.decision.ticket: record for record in records}
+
+
+def damaged_tickets(connection: Connection, ids: Collection[str]) -> dict[str, DamagedTicket]:
+    """Those of these tickets whose decision cannot be read."""
+    found = select(JOURNAL).where(IS_DECISION, COLUMNS.ticket.in_(ids))
+    rows = [(row.ticket, event_of(row, 0)) for row in connection.execute(found)]
+    return {
+        ticket: DamagedTicket(event.problem, event.body.reason)
+        for ticket, event in rows
+        if isinstance(event.body, Unreadable)
+    }
 
 
 def overdue(connection: Connection, now: float, limit: int) -> list[TicketRecord]:

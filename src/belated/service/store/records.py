@@ -125,6 +125,13 @@ class TicketRecord(NamedTuple):
     outcomes: tuple[Outcome, ...]
 
 
+class DamagedTicket(NamedTuple):
+    """A ticket whose decision cannot be read: its problem, and the reason."""
+
+    problem: str
+    reason: str
+
+
 class ProblemRecord(NamedTuple):
     """A problem as it was created; later changes are in its notes.
 

@@ -37,6 +37,7 @@ from belated.service.store.records import (
     START,
     Appended,
     Checkpoint,
+    DamagedTicket,
     Decision,
     Event,
     Lag,
@@ -455,6 +456,11 @@ class Store(ABC):
         texts = [id for id in ids if is_storable(id)]
         return self._transactions.read(lambda connection: queries.tickets(connection, texts))
 
+    def damaged_tickets(self, ids: Collection[str]) -> dict[str, DamagedTicket]:
+        """Those of these tickets that exist, and whose decision cannot be read."""
+        texts = [id for id in ids if is_storable(id)]
+        return self._transactions.read(lambda each: queries.damaged_tickets(each, texts))
+
     def decided_under(
         self, keys: Collection[tuple[str, str]]
     ) -> dict[tuple[str, str | None], Decision]:
@@ -471,6 +477,19 @@ class Store(ABC):
             lambda connection: queries.events(connection, self._settled_after(0, 0), latest, 1)
         )
         return found[0].position if found else START
+
+    @property
+    def saw_foreign_rows(self) -> bool:
+        """Whether a write has found rows of somebody else, where there is one owner."""
+        return False
+
+    def problems_with_foreign_rows(self) -> set[str]:
+        """The problems into which somebody else has written, where there is one owner."""
+        return set()
+
+    def known_end(self) -> Position:
+        """The position of the last event, without those of somebody else, if there is one owner."""
+        return self.end()
 
     def counts(self, problem: str) -> Tallies:
         """The numbers of decisions and outcomes by arm and kind, read from the kept tallies."""

@@ -122,6 +122,8 @@ class Bridge:
                 await self.renew_keys()
             except UnavailableError as error:
                 log.warning("the keys could not be read again: %s", error)
+            except Exception:  # it must go on, or no key could be revoked any more
+                log.exception("the keys could not be read again")
 
 
 def settle(future: asyncio.Future[Any], answer: Any) -> None:

@@ -141,8 +141,8 @@ async def cancel(request: Request) -> Any:
 async def show_ticket(ticket: str, bridge: TheBridge, who: Caller) -> Any:
     """The decision of a ticket, its outcomes, and what was told after it had expired."""
     name = known_ticket(ticket)
-    view = await bridge.read(lambda store: ticket_view(store, name))
-    if view is None or not who.may_see(view["problem"]):
+    view = await bridge.read(lambda store: ticket_view(store, name, who.may_see))
+    if view is None:
         raise unknown_ticket(ticket, await bridge.read(lambda store: store.checkpoints.reached()))
     return FastJSONResponse(view)
 

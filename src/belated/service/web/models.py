@@ -102,10 +102,20 @@ class ProblemBody(BaseModel):
     weights: dict[str, float]
 
 
+class BrokenProblemBody(BaseModel):
+    """A problem that cannot be served, and why."""
+
+    model_config = example(name="old", reason="row 12 of the journal cannot be folded: KeyError")
+
+    name: str
+    reason: str
+
+
 class ProblemListBody(BaseModel):
-    """All problems that the key allows to see."""
+    """All problems that the key allows to see; `broken` has those that cannot be served."""
 
     problems: list[ProblemBody]
+    broken: list[BrokenProblemBody]
 
 
 class StatusBody(BaseModel):

@@ -67,16 +67,23 @@ async def list_problems(
     who: Caller,
     archived: bool = Query(False, description="Include archived problems."),
 ) -> Any:
-    """All problems that the key allows to see."""
+    """All problems that the key allows to see, and why some of them cannot be served."""
 
-    def views(store: Any, replicas: Any) -> list[dict[str, Any]]:
-        return [
-            problem_view(each)
+    def views(store: Any, replicas: Any) -> dict[str, Any]:
+        shown = [
+            each.problem.name
             for each in replicas.by_name.values()
             if (archived or each.status_in_force != ARCHIVED) and who.may_see(each.problem.name)
         ]
+        served = [view for name in shown if (view := replicas.sound(name, problem_view))]
+        broken = [
+            {"name": name, "reason": reason}
+            for name, reason in sorted(replicas.broken.items())
+            if who.may_see(name)
+        ]
+        return {"problems": served, "broken": broken}
 
-    return JSONResponse({"problems": await bridge.run_on_thread(views)})
+    return JSONResponse(await bridge.run_on_thread(views))
 
 
 @router.get("/{name}", response_model=ProblemBody, responses=BY_NAME)

@@ -14,9 +14,7 @@ from pathlib import Path
 from benchmarks.load.clients import Crowd, Load
 from benchmarks.load.databases import POSTGRES, SERVER, SQLITE, empty_database, kinds
 from benchmarks.load.service import Service, cpu_seconds_of, family_of
-from benchmarks.measure import BYTES, SECONDS, Effort, Result, exactly
-from benchmarks.measures.asks import CLIENTS, is_installed
-from benchmarks.measures.under_load import (
+from benchmarks.load.under_load import (
     ANY_RATE,
     BUSY,
     IDLE,
@@ -24,6 +22,8 @@ from benchmarks.measures.under_load import (
     started,
     with_idle,
 )
+from benchmarks.measure import BYTES, SECONDS, Effort, Result, exactly
+from benchmarks.measures.asks import CLIENTS, is_installed
 from benchmarks.timing import Spread
 
 FEW, MANY, MOST = 1, 3, 4  # workers

@@ -8,8 +8,8 @@ from belated.service.admin.keys import make_key, revoke_key
 from belated.service.admin.verify import verified_at_rest
 from belated.service.core.errors import InvalidRequestError, NotFoundError
 from belated.service.store import Store, open_store
-from tests.service.core.test_retention import Clock
 from tests.service.core.thread_client import thread_client
+from tests.service.upkeep.test_retention import Clock
 
 
 def keys(store: Store) -> list[str | None]:
