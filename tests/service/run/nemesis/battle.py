@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -110,9 +111,10 @@ class Battle:
 
     @property
     def backends(self) -> list[psutil.Process]:
-        """The processes of PostgreSQL that serve our connections."""
+        """The processes of PostgreSQL that serve our connections; none if it is away."""
         assert self.postgres is not None
-        with psycopg.connect(self.postgres.url) as other:
+        rows = []
+        with suppress(psycopg.OperationalError), psycopg.connect(self.postgres.url) as other:
             rows = other.execute(
                 "select pid from pg_stat_activity where backend_type = 'client backend'"
                 " and pid <> pg_backend_pid()"

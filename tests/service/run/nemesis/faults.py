@@ -70,6 +70,7 @@ def kill_database(battle: Battle, chance: random.Random) -> None:
 def kill_backend(battle: Battle, chance: random.Random) -> None:
     """Kill -9 of one connection's process: PostgreSQL then ends all others and recovers."""
     with battle.weather.storm():
+        eventually(lambda: bool(battle.backends), "there are connections")
         before = battle.backends
         chance.choice(before).kill()
         eventually(lambda: not any(each.is_running() for each in before), "all are ended")
@@ -111,7 +112,7 @@ def stop_process(battle: Battle, chance: random.Random) -> None:
     """A worker, or a process of PostgreSQL, sleeps for a while."""
     those = battle.processes
     if battle.postgres is not None and chance.random() < 0.5:
-        those = battle.backends
+        those = battle.backends or those
     chosen = chance.choice(those)
     with contextlib.suppress(psutil.NoSuchProcess):
         chosen.send_signal(signal.SIGSTOP)
