@@ -53,10 +53,12 @@ bench: .venv/bench  ## measure the speed beside all peers, and draw the figure o
 serve: .venv/service  ## the decision service, on this machine only
 	$(BIN)/belated serve --no-auth
 
-soak: setup  ## kill the service 200 times, its workers and PostgreSQL 50 times; over an hour
+soak: setup  ## kill the service 200 times, its workers and PostgreSQL 50 times, then all faults; hours
 	BELATED_COMPILED=1 BELATED_CLIENTS=24 BELATED_KILLS=200 BELATED_POSTGRES_KILLS=50 \
 	  $(BIN)/python -m pytest -s -n 0 tests/service/store/test_killed_writers.py \
 	  tests/service/run/test_killed_services.py
+	for seed in 1 2 3; do BELATED_NEMESIS=600 BELATED_SEED=$$seed \
+	  $(BIN)/python -m pytest -s -n 0 -m "not check" tests/service/run/nemesis || exit 1; done
 	BELATED_COMPILED=1 BELATED_ROWS=100000 BELATED_LEARNER=practical-bandit \
 	  $(BIN)/python -m pytest -s -n 0 tests/service/run/test_recovery.py
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from benchmarks.load import capacity, under_load
 from benchmarks.measure import Measure
 from benchmarks.measures import (
     asks,
+    checkpoint_start,
     cold_service,
     demo,
     edited_rival,
@@ -13,6 +15,7 @@ from benchmarks.measures import (
     generic_solvers,
     growth,
     many_arms,
+    open_tickets,
     pending,
     practical,
     rivals,
@@ -202,6 +205,54 @@ MEASURES = (
         "The wheel with native learners, built by `make wheel` and installed where there is no "
         "numba; sizes with all dependencies.",
         wheel.wheel,
+    ),
+    Measure(
+        24,
+        "memory of open tickets",
+        "200 MB",
+        "The growth of a process whose commit thread is asked until 1,000,000 tickets are open, "
+        "with the practical bandit and deadlines; SQLite, its cache of 64 MB included.",
+        open_tickets.memory,
+    ),
+    Measure(
+        25,
+        "start from a checkpoint",
+        "5 s",
+        "`belated serve` until its first answer, with 10,000 decisions after a checkpoint and "
+        "10,000,000 before it, which are deleted or, for information, still in the table.",
+        checkpoint_start.starts,
+    ),
+    Measure(
+        26,
+        "asks and tells",
+        "2 times the version before issue 19 on SQLite, 3 times on PostgreSQL",
+        "24 clients of `belated serve` that ask and tell in turn: requests a second, and their "
+        "ratio to another version, if BELATED_BEFORE names the Python that has it. The clients "
+        "share the processors.",
+        under_load.asks_and_tells,
+    ),
+    Measure(
+        27,
+        "a crowd",
+        "99 of 100 answers within 2 s",
+        "600 clients that ask and tell as fast as they can; what is refused is told when to come "
+        "again. All that was answered is stored, and nothing else.",
+        under_load.crowd,
+    ),
+    Measure(
+        28,
+        "idle problems",
+        "at most 1.3 times, no ask above 0.1 s, stopped after 5 s",
+        "Asks of a problem beside 2,000 idle ones against asks of a problem alone; 24 clients.",
+        under_load.idle_problems,
+    ),
+    Measure(
+        29,
+        "capacity",
+        "for information",
+        "Processor time of an ask or a tell (by the worker that has it, by every worker, by the "
+        "database), and memory and disk of what is kept; docs/scaling.md reckons with these.",
+        capacity.capacity,
     ),
 )
 

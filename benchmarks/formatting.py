@@ -1,6 +1,15 @@
 """Formats results as text, for the table in the terminal and for the figure."""
 
-from benchmarks.measure import MEGABYTES, PASSES, SECONDS, Goal, Measured, Result
+from benchmarks.measure import (
+    BYTES,
+    MEGABYTES,
+    PASSES,
+    PER_SECOND,
+    SECONDS,
+    Goal,
+    Measured,
+    Result,
+)
 from benchmarks.timing import Spread
 
 COLUMNS = ("", "K", "ours", "theirs", "value", "quartiles", "goal", "met")
@@ -37,8 +46,8 @@ def value_text(value: float, unit: str) -> str:
             if value >= scale:
                 return f"{digits(value / scale)} {name}"
         return f"{digits(value / 1e-9)} ns"
-    if unit == MEGABYTES:
-        return f"{digits(value)} MB"
+    if unit in (MEGABYTES, BYTES, PER_SECOND):
+        return f"{digits(value)} {unit}"
     return digits(value) if unit == PASSES else f"{digits(value)}x"
 
 

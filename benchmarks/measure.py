@@ -10,6 +10,7 @@ from benchmarks.timing import Spread
 Value = TypeVar("Value")
 
 TIMES, SECONDS, PASSES, MEGABYTES = "x", "s", "passes", "MB"
+PER_SECOND, BYTES = "/s", "B"
 
 
 @dataclass(frozen=True)

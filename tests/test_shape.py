@@ -46,7 +46,7 @@ LAYERS = {
         "session_state", "saving", "forks", "session", "advised", "experts", "bandits",
         "loading",
     ],
-    "belated.service": ["store", "core", "admin", "web", "run"],
+    "belated.service": ["store", "tickets", "core", "upkeep", "admin", "web", "run"],
     "belated.service.web": [
         "auth", "backlog", "forgery", "metrics", "models", "monitoring_models", "views",
         "error_responses", "request_bodies", "json_response", "fast_routes", "bridge",

@@ -31,6 +31,7 @@ class Unwritten(SqliteStore):
         outcomes: Sequence[Outcome],
         notes: Sequence[Note] = (),
         more_notes: object = None,
+        generations: object = None,
     ) -> Appended:
         """Accept all events as new without writing them."""
         return Appended(

@@ -15,15 +15,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
+from benchmarks.load.databases import SERVER, own_schema
 from benchmarks.measure import Effort, Result, at_most
 from benchmarks.timing import Contestant, race
 
 if TYPE_CHECKING:
     from belated.service.store import Decision, Outcome, Store
 
-SERVER = "BELATED_PG_URL"  # the variable with the address of a PostgreSQL server to measure, too
 EVENTS = 100  # events in a transaction
 ARMS = 10
 BODY = "x" * 100
@@ -203,19 +202,3 @@ def bare_postgres(address: str) -> Iterator[Insert]:
             connection.commit()
 
         yield insert
-
-
-@contextmanager
-def own_schema(url: str) -> Iterator[str]:
-    """Make a new schema on a server, which is removed afterwards."""
-    import psycopg
-
-    name = f"belated_bench_{os.getpid()}"
-    joint = "&" if "?" in url else "?"
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f"create schema {name}")
-        try:
-            yield f"{url}{joint}options={quote(f'-csearch_path={name}')}"
-        finally:
-            connection.execute("set client_min_messages = warning")
-            connection.execute(f"drop schema {name} cascade")

@@ -33,8 +33,7 @@ class Asker:
     def ask(self, count: int, at_once: int) -> None:
         """Ask `count` times, and wait for the answers of each group."""
         from belated.client.calls import new_key
-        from belated.service.core.commit_thread import Job
-        from belated.service.core.requests import Ask
+        from belated.service.core.requests import Ask, Job
         from benchmarks.asks.empty import PROBLEM
 
         for first in range(0, count, at_once):
@@ -49,6 +48,11 @@ class Asker:
                 waiting -= len(replies)
 
 
+def answer_queue() -> "queue.SimpleQueue[Replies]":
+    """Make a queue for the answers of a commit thread."""
+    return queue.SimpleQueue()
+
+
 @contextmanager
 def asking(database: str) -> Iterator[Asker]:
     """Run a commit thread with a new database file that does not wait for the disk."""
@@ -58,7 +62,7 @@ def asking(database: str) -> Iterator[Asker]:
 
     with open_store(database, "off") as store:
         furnish(store)
-        answers: queue.SimpleQueue[Replies] = queue.SimpleQueue()
+        answers = answer_queue()
         thread = CommitThread(store, answers.put, seed=1)
         try:
             yield Asker(thread, answers)

@@ -231,11 +231,20 @@ def check_parquet() -> None:
     _arrow("writing Parquet needs pyarrow: pip install 'belated[parquet]', or save as .csv")
 
 
-def write_parquet(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
-    """Write a table, given as the values of each column, as a Parquet file."""
+def write_parquet(
+    columns: Mapping[str, Sequence[Any]], path: Path, types: Mapping[str, str] | None = None
+) -> None:
+    """Write a table, given as the values of each column, as a Parquet file.
+
+    `types` names the Arrow type of each column; without it they are found from the values.
+    """
     check_parquet()
     pyarrow, parquet = _arrow("")
-    parquet.write_table(pyarrow.table(dict(columns)), path)
+    schema = None
+    if types is not None:
+        fields = [(name, pyarrow.type_for_alias(kind)) for name, kind in types.items()]
+        schema = pyarrow.schema(fields)
+    parquet.write_table(pyarrow.table(dict(columns), schema=schema), path)
 
 
 def _arrow(refusal: str) -> tuple[Any, Any]:

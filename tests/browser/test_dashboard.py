@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from belated.service.admin.keys import make_key
+from belated.service.admin.offline import create
 from belated.service.store import open_store
 from tests.browser.visits import (
     CONTRASTS,
@@ -231,6 +232,29 @@ def test_rewards_are_shown_as_rewards(browser: Any, service: Service) -> None:
     assert "half within" in page.inner_text(".delays-chart")
     service.call("POST", "/v1/problems/shop/archive")
     page.close()
+
+
+def test_a_problem_that_cannot_be_served_says_why(browser: Any, tmp_path: Path) -> None:
+    """It is in the list beside the others, and whoever chooses it reads the reason."""
+    with open_store(str(tmp_path / "belated.db")) as store:
+        create(store, "ads", {"arms": ["a", "b"]}, 1.0)
+        store.create_problem("odd", {**store.problems()[0].spec, "learner": "of-tomorrow"}, 2.0)
+    process = Process(tmp_path / "belated.db", "--no-auth")
+    try:
+        visit = Visit(browser, f"{process.address()}/#/odd", 1280, "light")
+        page = visit.page
+        assert page.locator("nav a span").all_inner_texts() == ["ads", "odd"]
+        assert page.locator("nav a small").all_inner_texts() == ["0 waiting", "cannot be served"]
+        assert "odd cannot be served: " in page.inner_text("#message")
+        assert "of-tomorrow" in page.inner_text("#message")
+        page.get_by_role("link", name="ads").click()
+        page.wait_for_selector(".tiles")
+        assert page.locator("#message").is_hidden()
+        assert visit.troubles == []
+        page.close()
+    finally:
+        process.stop()
+        process.wait()
 
 
 def test_times_are_in_whole_units(browser: Any, service: Service) -> None:

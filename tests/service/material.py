@@ -7,6 +7,8 @@ from sqlalchemy import Row, select
 from belated.service.store import START, Decision, Event, Outcome, Store
 from belated.service.store.schema import OPEN_TICKETS
 
+LAST = "7" + "f" * 15 + "-7" + "f" * 15  # a position after all others
+
 
 def decision(ticket: str, **changes: Any) -> Decision:
     """A bandit's decision for the red arm."""
@@ -45,3 +47,13 @@ def open_tickets(store: Store) -> list[Row[Any]]:
     """The rows of the table of open tickets."""
     found = select(OPEN_TICKETS).order_by(OPEN_TICKETS.c.ticket)
     return list(store._transactions.read(lambda connection: connection.execute(found).all()))
+
+
+def whole_kept(store: Store) -> list[Event]:
+    """All events that are in the journal, also those before its checkpoints."""
+    events: list[Event] = []
+    position = START
+    while page := store.kept_before(position, LAST):
+        events += page
+        position = page[-1].position
+    return events

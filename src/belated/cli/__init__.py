@@ -10,7 +10,7 @@ when its work begins. The modules and their commands:
 - `replay`: replay a log of losses and delays
 - `learners`: list the learners, and compile them in advance (`warmup`)
 - `serve`, `problems`, `keys`: run the decision service, and manage its problems and keys
-- `store_tools`: export, migrate and verify the service's database
+- `store_tools`: export, migrate, retain, forget and verify the service's database
 - `comparison_files`: the files that `compare` writes
 - `play_all`: play several games with progress, and keep what is complete on Ctrl-C
 - `service_options`, `console`: options, error messages, tables and progress that commands share
@@ -25,11 +25,13 @@ from belated import __version__
 MODULES = {  # the module that defines each command
     "compare": "compare",
     "export": "store_tools",
+    "forget": "store_tools",
     "keys": "keys",
     "learners": "learners",
     "migrate": "store_tools",
     "problems": "problems",
     "replay": "replay",
+    "retain": "store_tools",
     "scenarios": "compare",
     "serve": "serve",
     "stress": "stress",

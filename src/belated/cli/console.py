@@ -67,11 +67,11 @@ def progress_bar(title: str, total: int) -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def progress_of(title: str) -> Iterator[Callable[[int, int], None]]:
+def progress_of(title: str) -> Iterator[Callable[[int, int | None], None]]:
     """Show a progress bar with the time left on standard error, if that is a terminal.
 
-    Yields a function that is called with the amount of work done and the total. The bar appears
-    with its first call: what is compiled before has a bar of its own.
+    Yields a function that is called with the amount of work done and the total, None if that is
+    not known. The bar appears with its first call: what is compiled before has a bar of its own.
     """
     if not sys.stderr.isatty():
         yield lambda done, total: None
@@ -82,7 +82,7 @@ def progress_of(title: str) -> Iterator[Callable[[int, int], None]]:
     progress = Progress(console=Console(file=sys.stderr), transient=True)
     task = progress.add_task(title, total=None)
 
-    def report(done: int, total: int) -> None:
+    def report(done: int, total: int | None) -> None:
         progress.start()
         progress.update(task, completed=done, total=total)
 

@@ -79,15 +79,18 @@ def list_keys(db: str, server: str | None, key: str | None, as_json: bool) -> No
 
 @keys.command()
 @click.argument("id")
+@click.option("--forget", is_flag=True, help="Blank its label, too.")
 @service_options
-def revoke(id: str, db: str, server: str | None, key: str | None, as_json: bool) -> None:
+def revoke(
+    id: str, forget: bool, db: str, server: str | None, key: str | None, as_json: bool
+) -> None:
     """Revoke the key ID; a running service on another machine knows it within seconds."""
     if server is not None:
         with connected(server, key) as client:
-            revoked = client.revoke_key(id)
+            revoked = client.revoke_key(id, forget=forget)
     else:
         with opened_store(db) as store, one_line_errors():
             from belated.service.admin.keys import key_details, revoke_key
 
-            revoked = key_details(revoke_key(store, id, time.time()))
+            revoked = key_details(revoke_key(store, id, time.time(), forget))
     click.echo(json.dumps(revoked) if as_json else f"Key {revoked['id']} is revoked.")

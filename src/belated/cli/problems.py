@@ -9,12 +9,18 @@ from typing import Any, cast
 import click
 
 from belated.cli.console import one_line_errors, printable, show_table
-from belated.cli.service_options import connected, opened_store, service_options, to_the_second
+from belated.cli.service_options import (
+    advancing,
+    connected,
+    opened_store,
+    service_options,
+    to_the_second,
+)
 
 
 @click.group()
 def problems() -> None:
-    """Create, list, show, pause, resume and archive problems of the service; change arms, terms.
+    """Create, list, show, pause, archive and delete problems of the service; change arms, terms.
 
     They are in --db. While a service runs, it owns its SQLite file: then use --server instead.
     """
@@ -125,6 +131,23 @@ add_status_command(
 )
 add_status_command("resume", "resumed", "Hand out decisions of NAME again.")
 add_status_command("archive", "archived", "Hand out no decisions of NAME ever again.")
+
+
+@problems.command()
+@click.argument("name")
+@service_options
+def delete(name: str, db: str, server: str | None, key: str | None, as_json: bool) -> None:
+    """Delete the archived problem NAME with all its decisions and outcomes, and free its name."""
+    if server is not None:
+        with connected(server, key) as client:
+            client.delete_problem(name)
+    else:
+        with opened_store(db) as store, advancing("deleting") as pause:
+            from belated.service.admin.delete import delete_offline
+
+            delete_offline(store, name, time.time(), pause)
+    shown = {"name": name, "status": "deleted"}
+    click.echo(json.dumps(shown) if as_json else f"{name} is deleted.")
 
 
 @problems.command("arms")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import click
 
-from belated.cli.service_options import database_option, service_errors
+from belated.cli.service_options import AGE, database_option, service_errors
 
 
 @click.command()
@@ -34,6 +34,12 @@ from belated.cli.service_options import database_option, service_errors
     default=60.0,
     help="Seconds by which it may lag behind the journal and be ready.",
 )
+@click.option(
+    "--retain",
+    type=AGE,
+    help="Age, such as 90d, at which closed tickets are folded into checkpoints.",
+)
+@click.option("--archive", type=click.Path(), help="A folder for their rows; else dropped.")
 @click.option("--seed", type=int, help="Fixes the draws; for tests.")
 @click.option("--otel", is_flag=True, help="Export spans by OpenTelemetry, as OTEL_... say.")
 @click.option(
@@ -52,6 +58,8 @@ def serve(
     max_body: int,
     rate: float,
     max_lag: float,
+    retain: float | None,
+    archive: str | None,
     seed: int | None,
     otel: bool,
     log_level: str,
@@ -73,6 +81,8 @@ def serve(
             most_bytes=max_body,
             rate=rate,
             most_lag=max_lag,
+            retain=retain,
+            archive=archive,
             seed=seed,
             tracing=otel,
         )

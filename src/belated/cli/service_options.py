@@ -1,14 +1,16 @@
 """Code that the commands of the decision service share: options, the store, and the client."""
 
 import importlib.util
+import itertools
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from belated.cli.console import OneLineError, one_line_errors
+from belated.cli.console import OneLineError, one_line_errors, progress_of
 
 if TYPE_CHECKING:
     from belated.client import Client
@@ -18,6 +20,23 @@ NEEDED = ("fastapi", "prometheus_client", "sqlalchemy", "uvicorn")
 SECONDS = 60.0  # in which a running service must have answered
 Command = Callable[..., None]
 
+UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+
+
+class Age(click.ParamType[float]):
+    """A time as a number and its unit, such as 90d, 12h, 30m or 45s; its value is in seconds."""
+
+    name = "age"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """Return the seconds."""
+        found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)([smhd])", str(value))
+        if found is None:
+            self.fail(f"{value!r} is no age; it must be a number with s, m, h or d, such as 90d")
+        return float(found[1]) * UNITS[found[2]]
+
+
+AGE = Age()
 database_option = click.option(
     "--db",
     default="belated.db",
@@ -96,6 +115,17 @@ def connected(server: str, key: str | None) -> Iterator["Client"]:
         raise OneLineError(str(error)) from None
     except (BelatedError, ValueError) as error:
         raise OneLineError(" ".join(str(error).split())) from None
+
+
+@contextmanager
+def advancing(title: str) -> Iterator[Callable[[float], None]]:
+    """Show that work goes on, of which it is not known how much there is.
+
+    Yields a function to call after each piece of it.
+    """
+    with progress_of(title) as report:
+        pieces = itertools.count(1)
+        yield lambda _: report(next(pieces), None)
 
 
 def to_the_second(at: float | None) -> str:

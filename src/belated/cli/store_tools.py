@@ -1,20 +1,25 @@
-"""belated verify, export and migrate: the journal of the service and its schema."""
+"""belated verify, export, retain, forget and migrate: the service's journal and its schema."""
 
 import json
 import sys
+import time
 from pathlib import Path
 
 import click
 
 from belated.cli.console import one_line_errors, printable, show_table
 from belated.cli.service_options import (
+    AGE,
+    advancing,
     check_service_installed,
     connected,
     database_option,
+    json_option,
     key_option,
     opened_store,
     server_option,
     service_options,
+    to_the_second,
 )
 
 
@@ -64,26 +69,102 @@ def export(problem: str, file: Path, db: str, server: str | None, key: str | Non
     """Write the journal of PROBLEM to FILE (.csv or .parquet), as `belated replay` reads it."""
     with one_line_errors(file):
         check_service_installed()
-        from belated.service.admin.export import ExportRow, check_format, rows_of, write_log
+        from belated.service.admin.export import (
+            ExportRow,
+            check_format,
+            retained_of,
+            rows_of,
+            write_log,
+        )
 
         check_format(file)
         if server is not None:
             with connected(server, key) as client:
                 found = client.log(problem)
             arms, rows = found["arms"], [ExportRow(*each) for each in found["rows"]]
+            retained = found.get("retained")
         else:
             with opened_store(db) as store:
                 from belated.service.admin.offline import named
 
                 record = named(store, problem)
                 arms, rows = record.spec["arms"], rows_of(store, record)
+                retained = retained_of(store, problem)
         write_log(rows, file)
+    if retained:
+        click.echo(
+            f"{retained['tickets']} tickets that were closed until "
+            f"{to_the_second(retained['until'])} are in a checkpoint, and not in this file.",
+            err=True,
+        )
     click.echo(
         printable(
             f"{len(rows)} rows of {problem}, which began with the arms {', '.join(arms)}: {file}"
         ),
         err=True,
     )
+
+
+@click.command()
+@click.option("--older-than", type=AGE, required=True, help="An age, such as 90d or 12h.")
+@click.option(
+    "--archive",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="A folder for the rows as Parquet; without it they are dropped.",
+)
+@database_option
+@json_option
+def retain(older_than: float, archive: Path | None, db: str, as_json: bool) -> None:
+    """Fold tickets that were closed so long ago into checkpoints, and delete their rows.
+
+    The learners go on exactly as before. A running service owns its SQLite file: start it with
+    --retain instead. On PostgreSQL this may run beside it.
+    """
+    with opened_store(db) as store:
+        from belated.service.admin.retain import retain as retain_in
+
+        with advancing("folding") as pause:
+            done = retain_in(store, older_than, time.time(), archive, pause)
+    if as_json:
+        click.echo(json.dumps(done._asdict()))
+        return
+    where = "dropped" if archive is None else f"archived in {archive}"
+    click.echo(
+        f"{done.tickets} tickets are in checkpoints until {to_the_second(done.until)}; "
+        f"{done.deleted} rows were {where}."
+        if done.until
+        else "Nothing is so old."
+    )
+
+
+@click.command()
+@click.argument("problem")
+@click.option("--ticket", help="The decision whose key is to be blanked.")
+@click.option("--older-than", type=AGE, help="An age, such as 30d: those of all older decisions.")
+@service_options
+def forget(
+    problem: str,
+    ticket: str | None,
+    older_than: float | None,
+    db: str,
+    server: str | None,
+    key: str | None,
+    as_json: bool,
+) -> None:
+    """Blank the idempotency keys and event ids of decisions of PROBLEM, which may be personal.
+
+    The state does not need them. An ask that is repeated under such a key gets a new decision.
+    """
+    if server is not None:
+        with connected(server, key) as client:
+            number = client.forget(problem, ticket=ticket, older_than=older_than)
+    else:
+        with opened_store(db) as store, advancing("forgetting") as pause:
+            from belated.service.admin.forget import forget as forget_in
+
+            number = forget_in(store, problem, ticket, older_than, time.time(), pause)
+    shown = {"name": problem, "forgotten": number}
+    click.echo(json.dumps(shown) if as_json else f"The keys of {number} decisions are forgotten.")
 
 
 @click.command()

@@ -197,6 +197,26 @@ def archive(name: str) -> Call[str]:
     return Call("POST", f"{path_of(name)}/archive", read_status)
 
 
+def delete_problem(name: str) -> Call[str]:
+    """Delete a problem that is archived, with all its rows, for good; returns its status.
+
+    Sent again after an answer that was lost, it raises UnknownProblemError.
+    """
+    return Call("DELETE", path_of(name), read_status)
+
+
+def forget(
+    name: str, *, ticket: Ticket | str | None = None, older_than: float | None = None
+) -> Call[int]:
+    """Blank the idempotency key of one decision, or of all older than so many seconds.
+
+    Returns how many decisions had one.
+    """
+    body = given({"ticket": None if ticket is None else id_of(ticket), "older_than": older_than})
+    path = f"{path_of(name)}/forget"
+    return Call("POST", path, lambda found: int(found["forgotten"]), body, seconds=FOLDING)
+
+
 def stats(name: str) -> Call[dict[str, Any]]:
     """A problem with all its statistics: losses and delays by arm, weights over time, events."""
     return Call("GET", f"{path_of(name)}/stats", dict)
@@ -238,9 +258,10 @@ def keys() -> Call[list[dict[str, Any]]]:
     return Call("GET", "/v1/keys", lambda body: list(body["keys"]))
 
 
-def revoke_key(id: str) -> Call[dict[str, Any]]:
-    """Revoke the API key with this id."""
-    return Call("DELETE", f"/v1/keys/{quote(id, safe='')}", dict)
+def revoke_key(id: str, *, forget: bool = False) -> Call[dict[str, Any]]:
+    """Revoke the API key with this id, and blank its label if that is to be forgotten."""
+    path = f"/v1/keys/{quote(id, safe='')}"
+    return Call("DELETE", f"{path}?forget=true" if forget else path, dict)
 
 
 def read_status(view: Mapping[str, Any]) -> str:

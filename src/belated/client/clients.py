@@ -68,6 +68,8 @@ class ServiceMethods:
     pause = ClientMethod(calls.pause)
     resume = ClientMethod(calls.resume)
     archive = ClientMethod(calls.archive)
+    delete_problem = ClientMethod(calls.delete_problem)
+    forget = ClientMethod(calls.forget)
     stats = ClientMethod(calls.stats)
     log = ClientMethod(calls.log)
     verify = ClientMethod(calls.verify)

@@ -13,4 +13,5 @@ the machine's vector width or mathematical library.
 - `log_gamma`: ln Gamma by the C library
 - `importance_weights`: the divisor of an importance-weighted loss
 - `random_stream`: the seeded random numbers from which arms are drawn
+- `single_draws`: the same numbers drawn one at a time, in plain Python
 """

@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
+import psycopg
 from sqlalchemy import event
 
-from belated.service.store import Note, Store
+from belated.service.store import Note, Store, transactions
+from belated.service.store.postgres import PostgresStore, driver_of
 from tests.service.material import decision, experts, expired, told
 
 FEW, MANY = 200, 3000
@@ -17,39 +20,60 @@ select coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0) from pg_stat_
 @contextmanager
 def counted(store: Store) -> Iterator[list[int]]:
     """Count what the database does: SQLite's steps, or the rows that PostgreSQL reads."""
-    work = [0]
-    lite = store.library.startswith("SQLite")
+    if isinstance(store, PostgresStore):
+        with counted_rows(store) as work:
+            yield work
+        return
+    steps = [0]
 
     def more() -> None:
-        work[0] += 1
+        steps[0] += 1
 
     def begin(connection: Any) -> None:
-        if lite:
-            connection.connection.driver_connection.set_progress_handler(more, 1)
-        else:  # what the server counts goes on from earlier transactions
-            work[0] -= rows_read(connection)
+        connection.connection.driver_connection.set_progress_handler(more, 1)
 
-    def commit(connection: Any) -> None:
-        if not lite:
-            work[0] += rows_read(connection)
-
-    hooks = [
-        (engine, name, hook)
-        for engine in {store._transactions.reader, store._transactions.writer}
-        for name, hook in (("begin", begin), ("commit", commit))
-    ]
-    for each in hooks:
-        event.listen(*each)
+    engines = {store._transactions.reader, store._transactions.writer}
+    for engine in engines:
+        event.listen(engine, "begin", begin)
     try:
-        yield work
+        yield steps
     finally:
-        for each in hooks:
-            event.remove(*each)
+        for engine in engines:
+            event.remove(engine, "begin", begin)
 
 
-def rows_read(connection: Any) -> int:
+@contextmanager
+def counted_rows(store: PostgresStore) -> Iterator[list[int]]:
+    """Count the rows that are read, all in transactions: the server counts within these."""
+    work, tried, writer = [0], transactions.tried, store._transactions.writer
+
+    def counting(opening: Any, work_of: Callable[[Any], Any]) -> Any:
+        def measured(opened: Any) -> Any:
+            driver = opened if isinstance(opened, psycopg.Connection) else driver_of(opened)
+            work[0] -= rows_read(driver)  # the server's count goes on from earlier transactions
+            try:
+                return work_of(opened)
+            finally:
+                work[0] += rows_read(driver)
+
+        return tried(opening, measured)
+
+    with (
+        patch.object(transactions, "tried", counting),
+        patch.object(store._transactions, "reader", writer),
+        patch.object(store, "_following", transactions.KeptConnection(writer)),
+        patch.object(store, "_appending", transactions.KeptConnection(writer)),
+    ):
+        yield work
+        store._following.close()
+        store._appending.close()
+
+
+def rows_read(driver: "psycopg.Connection[Any]") -> int:
     """How many rows this connection has read of the store's tables."""
-    return int(connection.exec_driver_sql(READ_ROWS).scalar_one())
+    row = driver.execute(READ_ROWS).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def grow(store: Store, start: int, end: int) -> None:
@@ -76,6 +100,7 @@ CALLS: dict[str, Callable[[Store, str], Any]] = {
     "ticket": lambda store, _: store.ticket("t000101"),
     "counts": lambda store, _: store.counts("ads"),
     "notes": lambda store, _: store.notes("ads"),
+    "news": lambda store, _: store.news(store.end(), limit=10),
     "tail": lambda store, _: store.tail(store.tail(limit=100)[1], limit=10),
     "ask": lambda store, new: store.append([decision(new, key=new)], []),
     "ask again": lambda store, new: store.append([decision(new, key="k7")], []),

@@ -2,13 +2,15 @@
 
 import random
 
+import numpy as np
 import pytest
 
 from belated.service.core.clock import PROBATION, ServiceClock
 from belated.service.core.errors import UnavailableError
-from belated.service.core.open_tickets import OpenTickets
 from belated.service.core.requests import RunOnThread
 from belated.service.store import Store, StoreUnavailable
+from belated.service.tickets.open_plays import OpenPlay, OpenPlays
+from belated.service.tickets.open_tickets import OpenTickets
 from tests.service.core.thread_client import ThreadClient, thread_client
 
 ARMS = ["red", "green"]
@@ -33,12 +35,27 @@ class Clocks:
 class Holding:
     """Something that tickets are open in."""
 
-    round = 0
+    def __init__(self, tickets: OpenTickets) -> None:
+        self.round, self._tickets = 0, tickets
+        self.open = OpenPlays((1, 1), True, lambda ticket: tickets.slot(ticket, self))
+
+    def hold(self, ticket: str, expires_at: float, expires_round: float) -> None:
+        """Open a ticket."""
+        row = np.zeros((1, 1))
+        play = OpenPlay(1, 0.0, 0, expires_at, expires_round, row, None)
+        self._tickets.add(self, self.open.add(ticket, play))
+
+    def close(self, ticket: str) -> None:
+        """Close a ticket."""
+        slot = self._tickets.slot(ticket, self)
+        self._tickets.remove(ticket)
+        self.open.free(slot)
 
 
 def test_due_tickets_are_found_like_in_a_list() -> None:
     """Many are opened, closed and due at random: those taken are those that a list would give."""
-    chance, tickets, holder = random.Random(3), OpenTickets(), Holding()
+    chance, tickets = random.Random(3), OpenTickets()
+    holder = Holding(tickets)
     listed: dict[str, tuple[float, float]] = {}
     now = 0.0
     for number in range(3000):
@@ -46,17 +63,17 @@ def test_due_tickets_are_found_like_in_a_list() -> None:
         until = now + chance.choice([1.0, 50.0, 1e6])
         until_round = holder.round + chance.choice([3, 40, float("inf")])
         holder.round += 1
-        tickets.add(ticket, holder, until, until_round)
+        holder.hold(ticket, until, until_round)
         listed[ticket] = until, until_round
         for told in chance.sample(sorted(listed), chance.randint(0, min(2, len(listed)))):
-            tickets.remove(told)
+            holder.close(told)
             del listed[told]
         now += chance.random()
         if chance.random() < 0.1:
             due = {t for t, (at, round_) in listed.items() if at <= now or round_ <= holder.round}
             assert set(tickets.take_due(now, 10_000)) == due
             for ticket in due:
-                tickets.remove(ticket)
+                holder.close(ticket)
                 del listed[ticket]
         assert len(tickets) == len(listed)
     assert len(tickets._by_time) <= 2 * len(listed) + 70  # closed ones do not pile up
@@ -64,9 +81,10 @@ def test_due_tickets_are_found_like_in_a_list() -> None:
 
 def test_few_expire_at_once_and_none_is_forgotten() -> None:
     """What exceeds the most is left for the next time, by time and by round."""
-    tickets, holder = OpenTickets(), Holding()
+    tickets = OpenTickets()
+    holder = Holding(tickets)
     for number in range(10):
-        tickets.add(f"t{number}", holder, 1.0 if number % 2 else float("inf"), 1)
+        holder.hold(f"t{number}", 1.0 if number % 2 else float("inf"), 1)
     holder.round = 5
     found: set[str] = set()
     for _ in range(4):
@@ -75,7 +93,7 @@ def test_few_expire_at_once_and_none_is_forgotten() -> None:
         assert not due & found
         found |= due
         for ticket in due:
-            tickets.remove(ticket)
+            holder.close(ticket)
     assert len(found) == 10
 
 

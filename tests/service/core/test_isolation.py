@@ -3,6 +3,7 @@
 from concurrent.futures import Future
 from typing import Any
 
+import numpy as np
 import pytest
 from sqlalchemy import text
 
@@ -13,6 +14,7 @@ from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Ask, Request, RunOnThread, Tell, TicketReport
 from belated.service.store import Store, open_store
+from belated.service.web.problem_metrics import numbers_of
 from tests.service.core.thread_client import ThreadClient, busy, thread_client
 
 ARMS = ["red", "green"]
@@ -107,6 +109,23 @@ DAMAGE = {
         "update journal set payload = '[]' where problem = 'bad' and kind = 'created'",
         "cannot be read",
     ),
+    "a probability that is none": (
+        "update journal set probability = 7.5 where problem = 'bad' and kind = 'decided'",
+        "probability is 7.5",
+    ),
+    "a loss that is none": (
+        "update journal set loss = -1.0 where problem = 'bad' and kind = 'told'",
+        "loss is -1.0",
+    ),
+    "a decision without a round": (
+        "update journal set round = null where problem = 'bad' and kind = 'decided'",
+        "cannot be read",
+    ),
+    "terms that are none": (
+        "insert into journal (turn, seq, kind, problem, at, payload) select max(turn), "
+        "max(seq) + 1000000, 'terms', 'bad', 1.0, '{\"expire_seconds\": \"soon\"}' from journal",
+        "cannot be folded",
+    ),
     "a specification that is no JSON": (
         "update problems set spec = 'no' where name = 'bad'",
         "specification cannot be read",
@@ -153,9 +172,8 @@ def test_a_problem_that_cannot_be_folded_harms_no_other(address: str, what: str)
             assert reason in caught_up(thread)["bad"]
             with pytest.raises(UnavailableError, match=reason):
                 thread.ask("bad")
-            if "weights" not in what:  # which is a row of this very ticket
-                with pytest.raises(UnavailableError, match=reason):
-                    thread.tell(lost, 0.5)
+            with pytest.raises(UnavailableError, match=reason):
+                thread.tell(lost, 0.5)
             play(thread, "fine", 3)
         found = {each.problem: each for each in verified_at_rest(store)}
         assert found["fine"].is_clean
@@ -233,3 +251,38 @@ def test_a_problem_whose_tickets_cannot_expire_is_given_up(
             thread.ask("bad")
         assert list(caught_up(thread)) == ["bad"]
         assert store.counts("fine").of("expired") == 1
+
+
+def test_a_problem_whose_weights_cannot_be_computed_is_given_up(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its asks get 503 with the reason, and all others, the list and the metrics go on."""
+    weights, faults = Replica.weights, iter([np.array([np.nan, 1.0]), ZeroDivisionError("no")])
+    broken: list[Any] = []
+
+    def failing(replica: Replica) -> Any:
+        if replica.problem.name not in broken:
+            return weights(replica)
+        fault = next(faults)
+        if isinstance(fault, Exception):
+            raise fault
+        return fault
+
+    with open_store(address) as store, thread_client(store) as thread:
+        for name in ("bad", "worse", "fine"):
+            thread.create(name, arms=ARMS)
+        caught_up(thread)
+        monkeypatch.setattr(Replica, "weights", failing)
+        broken.append("bad")
+        answers = sent_together(thread, [Ask("fine"), Ask("bad"), Ask("fine")])
+        assert isinstance(answers[1], UnavailableError)
+        assert "weights cannot be computed: their sum is nan" in str(answers[1])
+        assert [len(answers[place]) for place in (0, 2)] == [1, 1]
+        broken[:] = ["worse"]
+        names = ["fine", "worse"]
+        assert list(thread.do(RunOnThread(lambda store, all: numbers_of(all, names, 9)))) == [
+            "fine"
+        ]
+        assert sorted(caught_up(thread)) == ["bad", "worse"]
+        assert "state makes no sense: ZeroDivisionError" in caught_up(thread)["worse"]
+        assert store.counts("fine").of("decided") == 2

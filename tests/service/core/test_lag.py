@@ -102,9 +102,9 @@ def test_a_backlog_is_folded_in_slices(database: str, monkeypatch: pytest.Monkey
             behind = Replicas.loaded(store)
             with thread_client(store) as thread:
                 thread.do(Ask("ads", 100))
-            assert not behind.fold_some()
+            assert not behind.keep_up()
         rounds = []
-        while behind.fold_some():
+        while behind.keep_up():
             rounds.append(behind.by_name["ads"].round)
         assert rounds == [30, 60, 90]
         assert fingerprints_in(behind) == fingerprints_in(Replicas.loaded(store))

@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from belated.service.admin.change_arms import change_arms
-from belated.service.core.commit_thread import CommitThread, Job, Replies
+from belated.service.core.commit_thread import CommitThread, Replies
 from belated.service.core.problems import checked_spec
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import (
     Ask,
     CreateProblem,
+    Job,
     ReportResult,
     Request,
     RunOnThread,

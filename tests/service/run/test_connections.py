@@ -13,7 +13,8 @@ import pytest
 
 from belated.service.run import connections
 from belated.service.run.app import Settings
-from belated.service.run.server import AnnouncedServer, config_of
+from belated.service.run.fair_acceptor import WorkerPlace
+from belated.service.run.server import PlacedServer, config_of
 from tests.service.server import SECONDS, Server, serving
 from tests.service.web.test_keys import made_key
 
@@ -132,7 +133,7 @@ def test_half_open_connections_lock_nobody_out(tmp_path: Path, sent: bytes) -> N
 
 async def closed_when_overdue(database: str, *sent: bytes) -> list[bytes]:
     """What connections get that send this and then nothing more."""
-    server = AnnouncedServer(config_of(Settings(database, guarded=False)), lambda: None)
+    server = PlacedServer(config_of(Settings(database, guarded=False)), WorkerPlace(lambda: None))
     server.config.port = 0
     running = asyncio.create_task(server._serve())
     while not server.started:

@@ -116,19 +116,30 @@ def test_a_killed_database_loses_nothing(start: Start, own_server: OwnServer) ->
 
 
 def test_workers_of_one_service(start: Start, database: str) -> None:
-    """`--workers 2` replaces one that dies, and stops them all."""
+    """`--workers 2` replaces one that dies, starts again where its supervisor dies, ends whole."""
     begin(database)
-    server = start(database, "--no-auth", "--workers", "2")
-    crowd = Crowd(4)
-    crowd.addresses = [server.address]
-    wait_for(crowd, 20)
-    first = workers_of(server)
-    os.kill(first[0], signal.SIGKILL)
-    wait_for(crowd, 20)
+    options = ("--no-auth", "--workers", "2", "--port")
+    server, crowd, seconds = start(database, *options, "0"), Crowd(4), []
+    address = server.address
+    crowd.addresses = [address]
+    for kill in range(POSTGRES_KILLS):
+        wait_for(crowd, 20)
+        began = time.monotonic()
+        if kill % 2 == 0:
+            os.kill(workers_of(server)[0], signal.SIGKILL)
+        else:
+            server.kill()
+            server = start(database, *options, address.rpartition(":")[2])
+        seconds_to_answer(address)
+        seconds.append(time.monotonic() - began)
+        wait_for(crowd, 20)
+    last = workers_of(server)
     crowd.stop()
     assert server.stop() == 0
-    assert not any(alive(child) for child in first)
+    assert not any(alive(child) for child in last)
     check_acknowledged(database, crowd)
+    check_clean(database)
+    tell_of("Workers of one service and their supervisor", POSTGRES_KILLS, crowd, seconds)
 
 
 def test_workers_end_with_their_supervisor(start: Start, database: str) -> None:

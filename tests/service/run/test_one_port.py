@@ -1,13 +1,15 @@
 """Several workers are one service: what one was told holds for all, and numbers are sums."""
 
+import functools
 import json
 import operator
 import os
 import re
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import httpx
 import psycopg
@@ -16,6 +18,7 @@ import pytest
 from belated.service.admin.offline import create
 from belated.service.core.errors import StateConflictError
 from belated.service.core.requests import RunOnThread, SetStatus
+from belated.service.run import worker_pool
 from belated.service.run.worker_pool import supervise
 from belated.service.store import open_store
 from belated.service.web.metrics import SHARED
@@ -108,6 +111,42 @@ def test_it_is_announced_when_all_workers_are_ready() -> None:
     assert said == []
     supervise(operator.call, 2, announce)  # calls at once
     assert said == ["ready"]
+
+
+def serve_the_second_time(mark: Path, ready: Callable[[], None]) -> None:
+    """Die the first time, as if somebody had killed the worker while it started."""
+    try:
+        mark.touch(exist_ok=False)
+    except FileExistsError:
+        ready()
+    else:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def serve_and_stop(ready: Callable[[], None]) -> None:
+    """Serve, and then be stopped by somebody."""
+    ready()
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+@pytest.mark.usefixtures("signals")
+def test_a_worker_that_is_killed_while_it_starts_is_replaced(tmp_path: Path) -> None:
+    """The service starts all the same."""
+    said: list[str] = []
+
+    def announce() -> None:
+        said.append("ready")
+        signal.raise_signal(signal.SIGTERM)
+
+    supervise(functools.partial(serve_the_second_time, tmp_path / "mark"), 2, announce)
+    assert said == ["ready"]
+
+
+@pytest.mark.usefixtures("signals")
+def test_a_worker_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody has stopped it, and it does not hear that it should end."""
+    monkeypatch.setattr(worker_pool, "PATIENCE", 0.5)
+    supervise(serve_and_stop, 1, lambda: signal.raise_signal(signal.SIGTERM))
 
 
 @pytest.fixture

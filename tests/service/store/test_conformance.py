@@ -344,3 +344,16 @@ def test_keys_are_kept_and_revoked(store: Store) -> None:
         ApiKey("abc", "shop", ("ads:ask", "ads:tell"), 1.0, 4.0),
         ApiKey("def", "me", ("admin",), 2.0, None),
     ]
+
+
+def test_a_key_that_cannot_be_read_opens_nothing(store: Store) -> None:
+    """Nor does it keep others from being read."""
+    for name in ("good", "bad"):
+        store.keys.add(name, ["ask:ads"], name, 1.0)
+    for text in ("{", "5", "[5]"):
+        damage = f"update api_keys set scopes = '{text}' where hash = 'bad'"
+        store._transactions.write(lambda each, damage=damage: each.exec_driver_sql(damage))
+        assert {key.hash: key.scopes for key in store.keys.all()} == {
+            "good": ("ask:ads",),
+            "bad": (),
+        }

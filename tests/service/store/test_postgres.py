@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from sqlalchemy import event, make_url, text
 
+import belated.service.store.postgres as postgres_module
 from belated.service.store import (
     START,
     Decision,
@@ -148,17 +149,21 @@ def query(store: Store, statement: str) -> list[Any]:
     return store._transactions.read(lambda each: list(each.execute(text(statement)).all()))
 
 
-def test_an_outcome_follows_its_decision_whoever_wrote_it(database: str) -> None:
+def test_an_outcome_follows_its_decision_whoever_wrote_it(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A batch that began before a decision cannot place that decision's outcome before it."""
     with opened(database) as store, open_store(database) as other:
         store.append([decision("before")], [])
-        theirs = [decision("theirs")]
+        other.append([decision("known")], [])
+        theirs, place = [decision("theirs")], postgres_module.place_decisions
 
-        def interfere(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
-            if "insert into journal" in statement and theirs:
+        def interfere(*arguments: Any) -> Any:
+            if theirs:
                 other.append([theirs.pop()], [])
+            return place(*arguments)
 
-        event.listen(store._transactions.writer, "after_cursor_execute", interfere)
+        monkeypatch.setattr(postgres_module, "place_decisions", interfere)
         store.append([decision("ours")], [told("theirs")])
         store.append([], [told("theirs"), told("ours")])
         assert not theirs
@@ -298,17 +303,22 @@ def test_a_lost_connection_is_replaced(database: str) -> None:
         assert store.ticket("t1") is not None
 
 
-def test_a_connection_lost_at_commit_is_in_doubt(database: str) -> None:
+def test_a_connection_lost_at_commit_is_in_doubt(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nobody acknowledges a commit whose answer was lost, and telling again settles it."""
     with opened(database) as store:
+        insert = postgres_module.insert_new
 
-        def cut(connection: Any) -> None:
-            pid = connection.connection.driver_connection.info.backend_pid
+        def cut(driver: Any, *records: Any) -> None:
+            insert(driver, *records)
             with psycopg.connect(database, autocommit=True) as other:
+                pid = driver.info.backend_pid
                 other.execute("select pg_terminate_backend(%s, 60000)", (pid,))
+            monkeypatch.setattr(postgres_module, "insert_new", insert)
 
         store.append([decision("t1")], [])
-        event.listen(store._transactions.writer, "commit", cut, once=True)
+        monkeypatch.setattr(postgres_module, "insert_new", cut)
         with pytest.raises(StoreUnavailable, match="the store cannot be used now") as caught:
             store.append([], [told("t1", 0.1)])
         assert caught.value.in_doubt

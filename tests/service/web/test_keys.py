@@ -76,6 +76,7 @@ BODIES = {
     "/ask:batch": {"count": 2},
     "/tell": {"loss": 0.5},
     "/arms": {"add": ["c"]},
+    "/forget": {"older_than": 1},
     "/rank": {"actions": [{"id": "a"}, {"id": "b"}]},
     "/reward": {"value": 1},
 }

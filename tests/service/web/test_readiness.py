@@ -10,9 +10,11 @@ from pathlib import Path
 import httpx
 import psutil
 import psycopg
+import pytest
 
 from belated.service.admin.offline import create
 from belated.service.store import open_store
+from tests.service.material import decision
 from tests.service.server import SECONDS, serving
 
 UNLIMITED = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
@@ -61,6 +63,22 @@ def test_a_locked_file(tmp_path: Path) -> None:
         wait_until(http, 200)
 
 
+@pytest.mark.parametrize("kind", ["", "-wal", "-shm"])
+def test_a_deleted_file(tmp_path: Path, kind: str) -> None:
+    """What is written into a deleted file is lost with it, so nothing is acknowledged any more."""
+    database, kept = tmp_path / f"belated.db{kind}", tmp_path / "kept"
+    with serving(str(tmp_path / "belated.db")) as server, server.client() as http:
+        http.post("/v1/problems", json={"name": "ads", "arms": ["red", "green"]})
+        wait_until(http, 200)
+        database.rename(kept)
+        assert "was deleted or replaced" in http.post("/v1/problems/ads/ask").json()["detail"]
+        wait_until(http, 503, lambda reasons: f"{database.name} was deleted" in reasons)
+        kept.rename(database)
+        wait_until(http, 200)
+        assert http.post("/v1/problems/ads/ask").status_code == 200
+        assert http.post("/v1/verify").json()["clean"] is True
+
+
 def test_a_stalled_horizon(database: str) -> None:
     """A transaction that somebody leaves open holds up all reading: not ready after a while."""
     options = ("--no-auth", "--max-lag", "0.5")
@@ -89,3 +107,27 @@ def test_a_broken_problem_leaves_the_rest_ready(tmp_path: Path) -> None:
         assert wait_until(http, 200).json()["broken"] == ["odd"]
         assert http.post("/v1/problems/ads/ask").status_code == 200
         assert http.post("/v1/problems/odd/ask").status_code == 503
+
+
+def test_what_was_damaged_says_so_wherever_one_looks(tmp_path: Path) -> None:
+    """A row that cannot be read: its ticket, its log and its problem answer 503 with the reason."""
+    database = str(tmp_path / "belated.db")
+    with open_store(database) as store:
+        for name in ("bad", "fine"):
+            create(store, name, {"arms": ["red", "green"]}, time.time())
+        store.append([decision("0" * 26, problem="bad", weights={"red": 1.0})], [])
+    with closing(sqlite3.connect(database)) as other, other:
+        other.execute("update journal set weights = '{' where kind = 'decided'")
+    with serving(database) as server, server.client() as http:
+        wait_until(http, 200)
+        (broken,) = http.get("/v1/problems").json()["broken"]
+        assert broken["name"] == "bad"
+        assert "row 3 of the journal cannot be read" in broken["reason"]
+        for path in (f"/v1/tickets/{'0' * 26}", "/v1/problems/bad/log", "/v1/problems/bad"):
+            answer = http.get(path)
+            assert answer.status_code == 503
+            assert "row 3 of the journal cannot be read" in answer.json()["detail"]
+        assert 'belated_broken_problem{problem="bad"} 1.0' in http.get("/metrics").text
+        assert http.post("/v1/problems/fine/ask").status_code == 200
+        (bad,) = [each for each in http.post("/v1/verify").json()["problems"] if not each["clean"]]
+        assert bad["problem"] == "bad"

@@ -31,7 +31,7 @@ def change_arms(
         return history.arms
     note = Note(name, ARMS, change, now)
     replicas.expect(name)
-    write_change(store, note, history)
+    write_change(store, note, history, replica.problem.generation)
     if store.one_owner:
         replicas.fold(name, note)
     else:
@@ -48,12 +48,13 @@ def change_arms_offline(
     history = ArmHistory.of(problem.spec["arms"], notes)
     change = history.checked(problem.name, served(problem).learner, add, remove)
     if change is not None:
-        write_change(store, Note(problem.name, ARMS, change, now), history)
+        note = Note(problem.name, ARMS, change, now)
+        write_change(store, note, history, problem.generation)
 
 
-def write_change(store: Store, note: Note, known: ArmHistory) -> None:
+def write_change(store: Store, note: Note, known: ArmHistory, generation: int) -> None:
     """Write the note about a change, unless there are changes that were not known."""
-    if not store.record_in_turn(note, known.changes):
+    if not store.record_in_turn(note, known.changes, generation):
         raise UnavailableError(
             f"the arms of {note.problem!r} were changed by somebody else just now; look at them, "
             "and send it again"

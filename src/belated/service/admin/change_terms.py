@@ -25,7 +25,7 @@ def change_terms(
         return
     note = Note(name, TERMS, terms, now)
     replicas.expect(name)
-    store.append((), (), [note])
+    store.append((), (), [note], generations={name: replica.problem.generation})
     if store.one_owner:
         replicas.fold(name, note)
     else:

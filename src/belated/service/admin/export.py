@@ -8,6 +8,9 @@ the rows of the latest round.
 `loss` is in the units of the problem, `reward` is there if a reward was told, and `unit_loss` is
 the loss in [0, 1] from which the learner learned. The columns `late_...` have what was told after
 the play had expired, from which nothing was learned.
+
+Tickets that were folded into a checkpoint have no rows. The rounds are numbered from 1 all the
+same, so that the log can be replayed.
 """
 
 import csv
@@ -18,7 +21,7 @@ from typing import Any, NamedTuple
 from belated.checks import as_range
 from belated.service.core.arms import ARMS
 from belated.service.core.errors import UnavailableError
-from belated.service.core.replica import LATE
+from belated.service.core.retained import RETAINED, shown_retained
 from belated.service.core.told_values import late_value, value_of
 from belated.service.store import (
     START,
@@ -29,6 +32,7 @@ from belated.service.store import (
     Store,
     Unreadable,
 )
+from belated.service.store.records import LATE
 from belated.table_files import cell_of, write_parquet
 
 FORMATS = (".csv", ".parquet")
@@ -56,7 +60,16 @@ class ExportRow(NamedTuple):
 
 
 def rows_of(store: Store, problem: ProblemRecord) -> list[ExportRow]:
-    """The rows of a problem's log, in the order of its rounds."""
+    """The rows of a problem's log, in the order of its rounds; UnavailableError if one is bad."""
+    try:
+        return read_rows(store, problem)
+    except (KeyError, TypeError, ValueError) as error:
+        why = problem.fault or f"its journal makes no sense: {error!r}"
+        raise UnavailableError(f"the log of {problem.name!r} cannot be written: {why}") from error
+
+
+def read_rows(store: Store, problem: ProblemRecord) -> list[ExportRow]:
+    """The rows of a problem's log, if each event of its journal makes sense."""
     rows: dict[tuple[str, str], ExportRow] = {}
     round_, bounds = 0, as_range(problem.spec["loss_range"])
     for number, event in enumerate(journal_of(store, problem.name)):
@@ -68,6 +81,8 @@ def rows_of(store: Store, problem: ProblemRecord) -> list[ExportRow]:
                 waiting = (None, None, None, "pending", body.ticket, body.at, None, None)
                 rows[body.ticket, arm] = ExportRow(round_, arm, float(share or 0.0), *waiting)
         elif isinstance(body, Outcome):
+            if (body.ticket, body.arm) not in rows:  # its decision is in a checkpoint
+                continue
             rows[body.ticket, body.arm] = rows[body.ticket, body.arm]._replace(
                 **value_of(body, bounds)._asdict(),
                 arrival=round_,
@@ -80,7 +95,7 @@ def rows_of(store: Store, problem: ProblemRecord) -> list[ExportRow]:
             raise UnavailableError(f"the log of {problem.name!r} cannot be written: {body.reason}")
         elif body.kind == LATE:
             place = body.payload["ticket"], body.payload["arm"]
-            if rows[place].late_at is None:  # the first report stands
+            if place in rows and rows[place].late_at is None:  # the first report stands
                 late = late_value(body, bounds)
                 rows[place] = rows[place]._replace(
                     late_loss=late.loss, late_reward=late.reward, late_at=body.at
@@ -92,6 +107,12 @@ def rows_of(store: Store, problem: ProblemRecord) -> list[ExportRow]:
                 happened = (None, None, round_, None, became, "", body.at, body.at, number)
                 rows[f"event {number}", arm] = ExportRow(round_, arm, *happened)
     return list(rows.values())
+
+
+def retained_of(store: Store, problem: str) -> dict[str, Any] | None:
+    """How many tickets of a problem are in its checkpoint, and until when; None if none are."""
+    notes = [note for note in store.notes(problem) if note.kind == RETAINED]
+    return shown_retained(notes[-1].payload) if notes else None
 
 
 def journal_of(store: Store, problem: str) -> Iterator[Event]:

@@ -56,9 +56,12 @@ def named_key(store: Store, id: str) -> ApiKey:
     return found[0]
 
 
-def revoke_key(store: Store, id: str, at: float) -> ApiKey:
-    """Revoke a key; it stays in the list."""
-    store.keys.revoke(named_key(store, id).hash, at)
+def revoke_key(store: Store, id: str, at: float, forget: bool = False) -> ApiKey:
+    """Revoke a key; it stays in the list, without its label if that is to be forgotten."""
+    hash = named_key(store, id).hash
+    store.keys.revoke(hash, at)
+    if forget:
+        store.keys.blank_label(hash)
     return named_key(store, id)
 
 

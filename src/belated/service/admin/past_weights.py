@@ -24,10 +24,13 @@ class PastWeights:
         self._positions: list[Position] = []
         self._weights: list[NamedWeights] = []
 
-    def add(self, position: Position, replica: Replica) -> None:
-        """Add the weights after the event at a position; before the first event they are alike."""
+    def add(self, position: Position, replica: Replica, is_first: bool = True) -> None:
+        """Add the weights after the event at a position.
+
+        Before the first event of all they are alike.
+        """
         weights = replica.weights().copy()
-        self._positions.append(position if self._positions else START)
+        self._positions.append(position if self._positions or not is_first else START)
         self._weights.append((replica.problem.places, weights))
         most = max(FEWEST_STATES, MOST_NUMBERS // len(weights))
         if len(self._positions) > 2 * most:

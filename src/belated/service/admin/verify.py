@@ -5,8 +5,13 @@ the one that the fold predicts, with several workers that of the state which the
 another version of belated may have computed other digits. No ticket may be decided or answered
 twice. The tallies and open tickets in the store must be those of the journal. Each row must be as
 it was written, by its checksum.
+
+Where the journal was folded into checkpoints, all this begins with them. Each must be as it was
+written and agree with the sums in it, and the rows before it must be those of its open tickets.
 """
 
+import contextlib
+import functools
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -14,14 +19,28 @@ from typing import Any
 
 from belated.compiled.sources import source_hash
 from belated.service.admin.past_weights import NamedWeights, PastWeights
+from belated.service.core.errors import UnavailableError
 from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas
 from belated.service.core.snapshots import fingerprint
-from belated.service.store import START, Decision, Event, Outcome, Position, Store, Unreadable
+from belated.service.store import (
+    START,
+    BehindCheckpoint,
+    CheckpointSums,
+    Decision,
+    Event,
+    Note,
+    Outcome,
+    Position,
+    Store,
+    Unreadable,
+)
 from belated.service.store.checksums import checksum_of
 from belated.service.store.queries import place_of
+from belated.service.store.records import DECIDED, LATE, OUTCOME_KINDS
 
 MOST_COMPLAINTS = 10
+ALL = "*"  # in the place of a problem, for what concerns all
 TOO_FAR = 1e-10  # from what the fold predicts
 
 
@@ -30,11 +49,13 @@ class ProblemVerification:
     """The result for one problem; `gap` is the largest |q in the journal - q of the fold|.
 
     `judged` counts the decisions of this version of belated, and `off` is the gap of those.
-    `sealed` counts the events whose row has a checksum.
+    `sealed` counts the events whose row has a checksum. `retained` counts the events that are in
+    the checkpoint, and not in `events`.
     """
 
     problem: str
     events: int = 0
+    retained: int = 0
     rounds: int = 0
     pending: int = 0
     gap: float = 0.0
@@ -60,37 +81,93 @@ class ProblemVerification:
 
 
 class Refold:
-    """Folds the whole journal into new replicas, and checks every event on the way."""
+    """Folds the journal into new replicas from the checkpoints on, and checks every event."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self.replicas = store, Replicas(store)
+        self._store, self.replicas = store, Replicas.at_checkpoints(store)
+        self._reached = store.checkpoints.reached()
         self._ours_after = store.code.since(source_hash()) if store.one_owner else None
         self._past: dict[str, PastWeights] = {}
         self.results: dict[str, ProblemVerification] = {}
         self._decided: set[str] = set()
         self._answered: set[tuple[str, str]] = set()
         self.tallies: dict[str, Counter[tuple[str | None, str]]] = {}
+        for name, replica in self.replicas.by_name.items():
+            self._begin(name, replica)
+
+    def _begin(self, name: str, replica: Replica) -> None:
+        """Take over what the checkpoint of a problem says."""
+        checkpoint = self._store.checkpoints.of(name)
+        assert checkpoint is not None
+        self.result(name).retained = checkpoint.sums.events
+        self.tallies[name] = Counter({(arm, kind): n for arm, kind, n in checkpoint.sums.tallies})
+        if not self._store.one_owner:
+            self._past[name] = PastWeights()
+            self._past[name].add(checkpoint.position, replica, is_first=False)
+        check_sums(self.result(name), replica, checkpoint.sums)
 
     def to(self, end: Position) -> None:
         """Fold and check all events up to a position."""
-        position = START
+        self._check_kept()
+        for event in self.replicas.events_behind():
+            self._take(event)
+        position = self._reached.position
         while True:
             events, position = self._store.tail(position)
             for event in events:
                 if event.position > end:
                     return
-                try:
-                    self._check(event)
-                except (ValueError, TypeError, KeyError) as error:
-                    _, seq = place_of(event.position)
-                    self.result(event.problem).complain(f"row {seq} makes no sense: {error!r}")
-                self.replicas.take(event)
-                replica = self.replicas.by_name.get(event.problem)
-                if replica is not None and not self._store.one_owner:
-                    past = self._past.setdefault(event.problem, PastWeights())
-                    past.add(event.position, replica)
+                self._take(event)
             if not events:
                 return
+
+    def _take(self, event: Event) -> None:
+        try:
+            self._check(event)
+        except Exception as error:  # one row must not end the verification of all
+            _, seq = place_of(event.position)
+            self.result(event.problem).complain(f"row {seq} makes no sense: {error!r}")
+        self.replicas.take(event)
+        if not self._store.one_owner:
+            past = self._past.setdefault(event.problem, PastWeights())
+            self.replicas.sound(event.problem, functools.partial(past.add, event.position))
+
+    def _check_kept(self) -> None:
+        """Check the rows before the checkpoints: they are those of tickets that were open there."""
+        position, end, left = START, self._reached.position, 0
+        folded = {
+            name: each for name, each in self.replicas.by_name.items() if each.position == end
+        }
+        while events := self._store.kept_before(position, end) if folded else []:
+            position = events[-1].position
+            kept = [event for event in events if event.problem in folded]
+            left += sum(not self._is_kept(event, folded[event.problem]) for event in kept)
+        for name, replica in folded.items():
+            lost = sum(ticket not in self._decided for ticket in replica.open)
+            if lost:
+                self.result(name).complain(f"the rows of {lost} open tickets are lacking")
+        if left and self._reached.swept:
+            self.result(ALL).complain(f"{left} rows before the checkpoints should be deleted")
+
+    def _is_kept(self, event: Event, replica: Replica) -> bool:
+        """Whether a row before the checkpoints belongs there; what it says is taken over."""
+        body, result = event.body, self.result(event.problem)
+        self._check_seal(event, result)
+        if isinstance(body, Unreadable):
+            result.complain(body.reason)
+        elif isinstance(body, Note):
+            return body.kind != LATE
+        elif isinstance(body, Decision):
+            self._decided.add(body.ticket)
+            return body.ticket in replica.open
+        else:
+            self._answered.add((body.ticket, body.arm))
+            return body.ticket in replica.open
+        return True
+
+    def is_undisturbed(self) -> bool:
+        """Whether no checkpoints were written meanwhile."""
+        return self._store.checkpoints.reached()[:2] == self._reached[:2]
 
     def _judge(
         self, position: Position, decision: Decision, replica: Replica, result: ProblemVerification
@@ -112,14 +189,18 @@ class Refold:
         """What is found about a problem."""
         return self.results.setdefault(problem, ProblemVerification(problem))
 
-    def _check(self, event: Event) -> None:
-        result = self.result(event.problem)
-        result.events += 1
+    def _check_seal(self, event: Event, result: ProblemVerification) -> None:
+        """Check that a row is as it was written."""
         if event.checksum is not None and not isinstance(event.body, Unreadable):
             result.sealed += 1
             if checksum_of(event.body) != event.checksum:
                 _, seq = place_of(event.position)
                 result.complain(f"row {seq} of the journal is not as it was written")
+
+    def _check(self, event: Event) -> None:
+        result = self.result(event.problem)
+        result.events += 1
+        self._check_seal(event, result)
         body, replica = event.body, self.replicas.by_name.get(event.problem)
         if isinstance(body, Decision):
             if body.ticket in self._decided:
@@ -137,6 +218,18 @@ class Refold:
             return
         kind = "decided" if isinstance(body, Decision) else body.kind
         self.tallies.setdefault(event.problem, Counter())[body.arm, kind] += 1
+
+
+def check_sums(result: ProblemVerification, replica: Replica, sums: CheckpointSums) -> None:
+    """Compare what a checkpoint counts with the state in it."""
+    counted = Counter[str]()
+    for _, kind, number in sums.tallies:
+        counted[kind] += number
+    stats = replica.stats
+    outcomes = (int(stats.told.number.sum()), int(stats.expired.sum()), int(stats.cancelled.sum()))
+    found = (replica.round, *outcomes)
+    if found != tuple(counted[kind] for kind in (DECIDED, *OUTCOME_KINDS)):
+        result.complain("the sums of the checkpoint are not those of its state")
 
 
 def gap(fold: NamedWeights, decision: Decision) -> float:
@@ -157,10 +250,11 @@ def verified(
 
     If nobody writes meanwhile (`at_rest`), tallies and open tickets are compared as well.
     """
-    refold = Refold(store)
-    refold.to(end)
+    if end < store.checkpoints.reached().position:
+        raise UnavailableError("checkpoints were written just now; verify again")
+    refold = refolded(store, end)
     for name, replica in refold.replicas.by_name.items():
-        result = refold.results[name]
+        result = refold.result(name)
         result.rounds, result.pending = replica.round, len(replica.open)
         result.state = fingerprint(replica)
         if live.get(name) != result.state:
@@ -171,10 +265,22 @@ def verified(
             check_tables(store, result, refold.tallies.get(name, Counter()))
     for name, reason in refold.replicas.broken.items():
         refold.result(name).complain(f"it cannot be served: {reason}")
-    for problem in store.problems():
+    problems = {problem.name: problem for problem in store.problems()}
+    for problem in problems.values():
         if problem.fault:
             refold.result(problem.name).complain(problem.fault)
-    return list(refold.results.values())
+    known = {ALL, *problems, *live}
+    return [result for name, result in refold.results.items() if name in known]
+
+
+def refolded(store: Store, end: Position) -> Refold:
+    """The journal folded again up to a position; anew, if checkpoints are written meanwhile."""
+    while True:
+        with contextlib.suppress(BehindCheckpoint):
+            refold = Refold(store)
+            refold.to(end)
+            if refold.is_undisturbed():
+                return refold
 
 
 def check_tables(

@@ -23,10 +23,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from belated.numerics.random_stream import draw
+from belated.arrays import Floats
+from belated.numerics.single_draws import Draws
 from belated.service.core.arms import weights_among, written_weights
 from belated.service.core.errors import (
     FaultError,
@@ -44,6 +42,7 @@ from belated.service.core.reports import (
     CANCELLED,
     EXPIRED,
     PENDING,
+    TOLD,
     cancelled_again,
     judged,
     outcome_of,
@@ -61,7 +60,6 @@ from belated.service.core.requests import (
 )
 from belated.service.core.snapshots import shared_version
 from belated.service.core.status import ACTIVE, STATUS_AFTER, is_status_change
-from belated.service.core.ticket_ids import new_ticket_id
 from belated.service.core.ticket_lookup import KnownTicket, TicketLookup
 from belated.service.store import (
     Appended,
@@ -73,11 +71,13 @@ from belated.service.store import (
     TicketRecord,
 )
 from belated.service.store.records import request_key
+from belated.service.tickets.ticket_ids import new_ticket_id
 
 log = logging.getLogger(__name__)
 
 Finish = Callable[[Appended], Any]  # makes the answer of a request from what was committed
 NOTHING = Appended([], [])
+ROUNDING = 1e-6  # by which a sum of weights may differ from 1
 MOST_WEIGHTS = 100_000  # of all decisions of a request together
 
 
@@ -96,12 +96,12 @@ class CommitBatch:
         self,
         store: Store,
         replicas: Replicas,
-        stream: NDArray[np.uint64],
+        draws: Draws,
         now: float,
         expiry_time: float,
         late: LateReports,
     ) -> None:
-        self._store, self._replicas, self._stream, self._now = store, replicas, stream, now
+        self._store, self._replicas, self._draws, self._now = store, replicas, draws, now
         self._expiry_time, self._late = expiry_time, late
         self._overdue: Collection[str] = ()
         self.is_lagging = False  # whether the replicas do not know of all tickets that are due
@@ -111,6 +111,9 @@ class CommitBatch:
         self.decisions: list[Decision] = []
         self.outcomes: list[Outcome] = []
         self.notes: list[Note] = []
+        self._generations: dict[str, int] = {}  # of the problems that these are about
+        self._problems: list[str] = []  # of the outcomes
+        self.in_doubt: set[str] = set()  # problems of which the store knew more than the replicas
         self._decision_places: dict[str, int] = {}  # by ticket
         self._outcome_places: dict[tuple[str, str], int] = {}  # by ticket and arm
         # the decisions under each (problem, idempotency key): read, or made in this batch
@@ -146,14 +149,27 @@ class CommitBatch:
         appended = NOTHING
         if self.decisions or self.outcomes or self.notes:
             appended = self._store.append(
-                self.decisions, self.outcomes, self.notes, self._overtaken_notes
+                self.decisions,
+                self.outcomes,
+                self.notes,
+                self._overtaken_notes,
+                self._generations,
             )
         self._late.remember([*self._late_notes, *self._overtaken])
         if self._folds_before_commit:
-            check_all_written(appended)
-        elif self._to_read_again:
-            self._read_again = self._store.tickets(self._to_read_again)
+            self.in_doubt = self._not_written(appended)
+        else:
+            self._replicas.remember(each.decision for each in appended.decisions if each.new)
+            if self._to_read_again:
+                self._read_again = self._store.tickets(self._to_read_again)
         return [finished(each, appended) for each in prepared]
+
+    def _not_written(self, appended: Appended) -> set[str]:
+        """The problems of records that were folded before the commit, and then not written."""
+        decisions = zip(self.decisions, appended.decisions, strict=True)
+        outcomes = zip(self._problems, appended.outcomes, strict=True)
+        found = {decision.problem for decision, result in decisions if not result.new}
+        return found | {problem for problem, result in outcomes if not result.counted}
 
     @property
     def records(self) -> int:
@@ -164,7 +180,7 @@ class CommitBatch:
         keys = {
             (request.problem, key)
             for request in requests
-            if isinstance(request, Ask)
+            if isinstance(request, Ask) and request.key is not None
             for key in keys_of(request)
             if key is not None
         }
@@ -215,11 +231,11 @@ class CommitBatch:
 
     def _decide(self, replica: Replica, key: str | None, ask: Ask) -> Decision:
         """Make a decision: predict, and draw an arm if only one is played."""
-        problem, weights = replica.problem, replica.weights()
+        problem, weights = replica.problem, sound_weights(replica)
         if ask.among is not None:
             weights = weights_among(problem, weights, ask.among)
         round_ = replica.last_round_decided = max(replica.round, replica.last_round_decided) + 1
-        arm = draw(self._stream, weights) if problem.is_bandit else None
+        arm = self._draws.arm(weights.tolist()) if problem.is_bandit else None
         expires_at, expires_round = deadlines(problem, round_, self._now)
         decision = Decision(
             ticket=new_ticket_id(self._now),
@@ -236,6 +252,7 @@ class CommitBatch:
             expires_round=expires_round,
             branch=replica.driver.branch(),
         )
+        self._generations[problem.name] = problem.generation
         self._decision_places[decision.ticket] = len(self.decisions)
         self.decisions.append(decision)
         if key is not None:
@@ -264,6 +281,7 @@ class CommitBatch:
             pair = new.ticket, new.arm
             if earlier.kind == EXPIRED and pair not in self._late:
                 self._late_notes.setdefault(pair, late_note(new, known.problem.name))
+                self._generations[known.problem.name] = known.problem.generation
             result = self._told_before(new, earlier, state_of(known.record), known)
             return lambda appended: result
         place = self._outcome_places.get((new.ticket, new.arm))
@@ -273,6 +291,8 @@ class CommitBatch:
 
         def finish(appended: Appended) -> ReportResult:
             stands, counted = appended.outcomes[place]
+            if counted and known.played is not None and self.outcomes[place] is new:
+                return ReportResult(new.ticket, True, TOLD)  # it waited for nothing else
             state = self._state_after(new.ticket, known)
             if counted and self.outcomes[place] is new:
                 return ReportResult(new.ticket, True, state)
@@ -318,7 +338,9 @@ class CommitBatch:
         return finish
 
     def _set_status(self, request: SetStatus) -> Finish:
-        status = self._replicas.named(request.problem).status_in_force
+        replica = self._replicas.named(request.problem)
+        self._generations[request.problem] = replica.problem.generation
+        status = replica.status_in_force
         for note in self.notes:  # earlier changes in this batch
             status = STATUS_AFTER[note.kind] if note.problem == request.problem else status
         if is_status_change(request.problem, status, request.kind):
@@ -329,8 +351,10 @@ class CommitBatch:
 
     def _record_outcome(self, outcome: Outcome, known: KnownTicket) -> int:
         """Add an outcome to the batch; returns its place."""
+        self._generations[known.problem.name] = known.problem.generation
         place = self._outcome_places[outcome.ticket, outcome.arm] = len(self.outcomes)
         self.outcomes.append(outcome)
+        self._problems.append(known.problem.name)
         if self._folds_before_commit:
             self._replicas.fold(known.problem.name, outcome)
         elif known.played is None or outcome.kind == CANCELLED:
@@ -349,7 +373,8 @@ class CommitBatch:
             try:
                 self._expire(replica, ticket)
             except Exception as error:  # which no request is to blame for
-                raise ProblemFault(replica.problem.name, in_words(error)) from error
+                reason = f"its tickets cannot expire: {in_words(error)}"
+                raise ProblemFault(replica.problem.name, reason) from error
 
     def _expire_from_store(self) -> None:
         """Expire also what the replicas do not know of, since they lag behind the journal."""
@@ -407,8 +432,9 @@ class CommitBatch:
 
 def keys_of(ask: Ask) -> list[str | None]:
     """A key for each decision of an ask, if it has one."""
-    places = range(ask.number)
-    return [None if ask.key is None else request_key(ask.key, place) for place in places]
+    if ask.key is None:
+        return [None] * ask.number
+    return [request_key(ask.key, place) for place in range(ask.number)]
 
 
 def check_size(ask: Ask, replica: Replica) -> None:
@@ -419,6 +445,20 @@ def check_size(ask: Ask, replica: Replica) -> None:
             f"count is {ask.number}, and each decision of {ask.problem!r} has {arms} weights; it "
             f"must be from 1 to {MOST_WEIGHTS // arms}"
         )
+
+
+def sound_weights(replica: Replica) -> Floats:
+    """The weights of the coming round; a ProblemFault if the learner cannot compute them."""
+    try:
+        weights = replica.weights()
+        total = float(weights.sum())
+    except Exception as error:
+        reason = f"its weights cannot be computed: {in_words(error)}"
+        raise ProblemFault(replica.problem.name, reason) from error
+    if not abs(total - 1.0) < ROUNDING:
+        reason = f"its weights cannot be computed: their sum is {total!r}"
+        raise ProblemFault(replica.problem.name, reason)
+    return weights
 
 
 def key_used_before(ask: Ask) -> InvalidRequestError:
@@ -437,10 +477,3 @@ def finished(prepared: Finish | RequestError, appended: Appended) -> Any:
     except Exception:  # others of the batch, which is committed, must get their answers
         log.exception("a committed request could not be answered")
         return FaultError("the request was carried out, but its answer failed; the log says why")
-
-
-def check_all_written(appended: Appended) -> None:
-    """Make sure that a replica folded before the commit exactly the records that were written."""
-    wrong = [each for each in appended.decisions if not each.new]
-    if wrong or not all(each.counted for each in appended.outcomes):
-        raise RuntimeError("the store knew more than the replicas; they are folded again")

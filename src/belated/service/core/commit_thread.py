@@ -5,18 +5,18 @@ a commit. Nothing is answered before it is committed.
 """
 
 import logging
-import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from belated.compiled.sources import source_hash
-from belated.numerics.random_stream import seeded
+from belated.numerics.single_draws import Draws
 from belated.service.core.batch import CommitBatch, ProblemFault
 from belated.service.core.clock import Clock, ServiceClock
 from belated.service.core.errors import (
     FaultError,
+    NotFoundError,
     RequestError,
     StateConflictError,
     UnavailableError,
@@ -26,32 +26,30 @@ from belated.service.core.replicas import Replicas
 from belated.service.core.requests import (
     Ask,
     CreateProblem,
+    Job,
+    JobQueue,
     Request,
     RunOnThread,
     SetStatus,
-    records_in,
+    Token,
 )
 from belated.service.core.snapshot_rounds import SnapshotRounds
-from belated.service.store import Lag, Note, ProblemRecord, Store, StoreUnavailable
-from belated.service.store.records import CREATED
+from belated.service.store import Lag, ProblemGone, ProblemRecord, Store, StoreUnavailable
+from belated.service.store.records import created_note
 
 log = logging.getLogger(__name__)
 
 MOST_RECORDS = 500  # in one commit, unless a single request has more
 MOST_WAITING = 20_000  # requests
 TICK = 0.05  # seconds without requests after which the journal is read and tickets expire
+FRESH = 0.02  # seconds after which the journal is read also if no request needs its news
 LOOK, LAGS = 5.0, 10.0  # seconds between two looks at the lag, and seconds of a lag that matters
 WAIT = 0.25  # share of the last batch's duration to wait for its callers to ask again
 
-Token = Any
+NEEDS_NEWS = (Ask, SetStatus)  # must know what other workers have just committed
+ALONE = (CreateProblem, RunOnThread)  # cannot share a commit
+
 Replies = Sequence[tuple[Token, Any]]
-
-
-class Job(NamedTuple):
-    """A request, and the token with which its answer is delivered."""
-
-    request: Request
-    token: Token
 
 
 class CommittedBatch(NamedTuple):
@@ -80,10 +78,11 @@ class CommitThread:
     ) -> None:
         self._store, self._deliver, self._observe = store, deliver, observe
         self._clock = ServiceClock(clock, monotonic)
-        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self._stream = seeded(seed)
+        self._queue = JobQueue()
+        self._draws = Draws(seed)
         self._late = LateReports()
         self._is_behind = False  # whether there are events to fold at once
+        self._read_at = -FRESH  # when the journal was last read
         self._lag, self._look_again = Lag(), 0.0
         self._last_size, self._patience = 0, 0.0  # of the last batch: requests, seconds to wait
         loaded = Replicas.loaded(store)
@@ -96,16 +95,15 @@ class CommitThread:
 
     def submit(self, jobs: Iterable[Job]) -> None:
         """Queue requests; UnavailableError if too many wait already."""
-        if self._jobs.qsize() >= MOST_WAITING:
+        if len(self._queue) >= MOST_WAITING:
             raise UnavailableError("too many requests are waiting; try again later")
         if not self._thread.is_alive():
             raise UnavailableError("the service is stopping")
-        for job in jobs:
-            self._jobs.put(job)
+        self._queue.add(jobs)
 
     def stop(self) -> None:
         """Carry out all queued requests, take a snapshot, and end."""
-        self._jobs.put(None)
+        self._queue.end()
         self._thread.join()
 
     @property
@@ -132,26 +130,15 @@ class CommitThread:
         Callers that were answered together soon ask again. The first of them must not get a commit
         of its own, for which all others would have to wait; so it waits a little for the others.
         """
-        jobs: list[Job] = []
-        records = 0
-        try:
-            job = self._jobs.get_nowait() if self._is_behind else self._jobs.get(timeout=TICK)
-            until = time.perf_counter() + self._patience
-            while job is not None:
-                jobs.append(job)
-                records += records_in(job.request)
-                if records >= MOST_RECORDS:
-                    return jobs, True
-                left = until - time.perf_counter() if len(jobs) < self._last_size else 0.0
-                job = self._jobs.get(timeout=left) if left > 0.0 else self._jobs.get_nowait()
-        except queue.Empty:
-            return jobs, True
-        return jobs, False
+        seconds = 0.0 if self._is_behind else TICK
+        if self._queue.wait(1, seconds) and self._last_size > 1:
+            self._queue.wait(self._last_size, self._patience)
+        return self._queue.taken(MOST_RECORDS)
 
     def _carried_out(self, jobs: list[Job]) -> list[tuple[Token, Any]]:
         """The answers to all jobs; what cannot share a commit is carried out after the batch."""
-        alone = [job for job in jobs if isinstance(job.request, CreateProblem | RunOnThread)]
-        batch = [job for job in jobs if not isinstance(job.request, CreateProblem | RunOnThread)]
+        alone = [job for job in jobs if isinstance(job.request, ALONE)]
+        batch = [job for job in jobs if not isinstance(job.request, ALONE)] if alone else jobs
         results = self._contained([job.request for job in batch])
         replies = [(job.token, result) for job, result in zip(batch, results, strict=True)]
         for job in alone:
@@ -159,6 +146,9 @@ class CommitThread:
                 replies.append((job.token, self._done_alone(job.request)))
             except RequestError as error:
                 replies.append((job.token, error))
+            except ProblemGone as gone:  # another worker has deleted it
+                self._replicas.drop(gone.problem)
+                replies.append((job.token, NotFoundError(str(gone))))
             except Exception as error:
                 replies.append((job.token, self._failed(error)))
         return replies
@@ -172,9 +162,12 @@ class CommitThread:
         """
         try:
             return self._committed(requests)
+        except ProblemGone as gone:  # another worker has deleted it
+            self._replicas.drop(gone.problem)
+            return self._contained(requests)
         except ProblemFault as fault:
             self._failed(fault)
-            self._replicas.give_up(fault.problem, f"its tickets cannot expire: {fault.reason}")
+            self._replicas.give_up(fault.problem, fault.reason)
             return self._contained(requests)
         except Exception as error:
             answer = self._failed(error)
@@ -206,21 +199,29 @@ class CommitThread:
     def _committed(self, requests: list[Request]) -> list[Any]:
         """The answers to requests that share one commit."""
         replicas, started = self._sound_replicas(), time.perf_counter()
-        if any(isinstance(each, Ask | SetStatus) for each in requests):
-            replicas.read_ahead()
+        if not self._store.one_owner and any(isinstance(each, NEEDS_NEWS) for each in requests):
+            self._read_journal(replicas)
         now, expiry_time = self._clock.now(), self._clock.for_expiry()
-        batch = CommitBatch(self._store, replicas, self._stream, now, expiry_time, self._late)
+        batch = CommitBatch(self._store, replicas, self._draws, now, expiry_time, self._late)
         batch.is_lagging = self._lag.seconds > LAGS
         answers = batch.commit(requests)
         replicas.committed()
+        for name in batch.in_doubt:  # somebody else has written into its journal
+            replicas.expect(name)
         seconds = time.perf_counter() - started
         self._observe(CommittedBatch(batch.records, seconds, batch.repeated))
         return answers
 
+    def _read_journal(self, replicas: Replicas) -> None:
+        """Fold some of what other workers, and this one, have committed."""
+        self._is_behind, self._read_at = False, time.monotonic()
+        self._is_behind = replicas.keep_up()
+
     def _done_alone(self, request: Request) -> Any:
         replicas = self._sound_replicas()
         if isinstance(request, RunOnThread):
-            replicas.read_ahead()
+            if not self._store.one_owner:
+                self._read_journal(replicas)
             answer = request.work(self._store, replicas)
             replicas.committed()
             return answer
@@ -241,7 +242,7 @@ class CommitThread:
             replicas.read_ahead()
             return
         if replicas.add(problem) is not None:
-            replicas.fold(problem.name, Note(problem.name, CREATED, problem.spec, problem.at))
+            replicas.fold(problem.name, created_note(problem))
             replicas.committed()
 
     def _watch_lag(self, replicas: Replicas) -> None:
@@ -263,10 +264,10 @@ class CommitThread:
     def _keep_up(self, ending: bool) -> None:
         """Read what other workers wrote, and take snapshots if they are due or this is the end."""
         try:
-            self._is_behind = False
             replicas = self._sound_replicas()
             if not self._store.one_owner:
-                self._is_behind = replicas.fold_some()
+                if ending or time.monotonic() - self._read_at > FRESH:
+                    self._read_journal(replicas)
                 self._watch_lag(replicas)
             if ending:
                 self._snapshots.finish(replicas)

@@ -47,6 +47,12 @@ class TicketExpiredError(RequestError):
     status, kind, title = 410, "expired", "The ticket has expired"
 
 
+class TicketRetainedError(RequestError):
+    """The ticket is so old that only its part in a checkpoint is kept."""
+
+    status, kind, title = 410, "retained", "The ticket is no longer kept"
+
+
 class TooLargeError(RequestError):
     """The body of the request is too large."""
 

@@ -6,8 +6,8 @@ that a report is recorded can rely on it.
 
 from collections.abc import Iterable
 
-from belated.service.core.replica import LATE
 from belated.service.store import Note, Outcome
+from belated.service.store.records import LATE
 
 MOST_REMEMBERED = 10_000  # tickets and arms; an older one that is reported again is noted again
 

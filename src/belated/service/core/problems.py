@@ -46,6 +46,7 @@ class ServedProblem:
     default_loss: float | None
     spec: Mapping[str, Any]
     at: float
+    generation: int = 1
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -74,9 +75,12 @@ def served(problem: ProblemRecord) -> ServedProblem:
     lacking = [field for field in FIELDS[1:] if field not in spec]
     if lacking or problem.fault:
         raise ValueError(problem.fault or f"its specification lacks {', '.join(lacking)}")
+    if not all(isinstance(arm, str) for arm in spec["arms"]):
+        raise ValueError(f"its arms are {spec['arms']!r}; they must be names")
     bounds = as_range(spec["loss_range"])
-    default = spec["default_loss"]
     kind, options = learner_named(spec["learner"]), dict(spec["options"])
+    expiry = checked_expiry(spec, kind, bounds)
+    default = expiry["default_loss"]
     if CHOSEN_LATER in option_names(kind):
         options.setdefault(CHOSEN_LATER, "max_missing")
     options = {name: options[name] for name in options if name not in gone_options(spec)}
@@ -88,11 +92,12 @@ def served(problem: ProblemRecord) -> ServedProblem:
         arms=tuple(spec["arms"]),
         learner=kind(len(spec["arms"]), **options),
         loss_range=bounds,
-        expire_after=spec["expire_after"],
-        expire_seconds=spec["expire_seconds"],
+        expire_after=expiry["expire_after"],
+        expire_seconds=expiry["expire_seconds"],
         default_loss=loss,
         spec=spec,
         at=problem.at,
+        generation=problem.generation,
     )
 
 
@@ -105,12 +110,17 @@ def gone_options(spec: Mapping[str, Any]) -> list[str]:
 
 def with_arms(problem: ServedProblem, arms: Sequence[str]) -> ServedProblem:
     """A copy of a problem with other arms."""
-    return served(ProblemRecord(problem.name, {**problem.spec, "arms": list(arms)}, problem.at))
+    return with_spec(problem, {**problem.spec, "arms": list(arms)})
 
 
 def with_terms(problem: ServedProblem, terms: Mapping[str, Any]) -> ServedProblem:
     """A copy of a problem whose tickets expire otherwise."""
-    return served(ProblemRecord(problem.name, {**problem.spec, **terms}, problem.at))
+    return with_spec(problem, {**problem.spec, **terms})
+
+
+def with_spec(problem: ServedProblem, spec: Mapping[str, Any]) -> ServedProblem:
+    """A copy of a problem with another specification."""
+    return served(ProblemRecord(problem.name, spec, problem.at, None, problem.generation))
 
 
 def checked_spec(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,8 +7,8 @@ loss must be divided by the probability that was in force when its arm was drawn
 """
 
 import logging
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,54 +20,20 @@ from belated.compiled.dispatch import NO_ARM
 from belated.learners.contract import Learner
 from belated.learners.driver import Driver
 from belated.service.core.arms import ARMS, ArmHistory, describe_change
-from belated.service.core.open_tickets import OpenTickets
 from belated.service.core.problems import ServedProblem, with_arms, with_terms
+from belated.service.core.retained import RETAINED, describe_retained
 from belated.service.core.stats import ProblemStats
 from belated.service.core.status import ACTIVE, STATUS_AFTER
 from belated.service.core.terms import TERMS, describe_terms
 from belated.service.core.told_values import NOTHING_TOLD, late_value, value_of
 from belated.service.store import START, Decision, Note, Outcome, Position
+from belated.service.store.records import LATE
+from belated.service.tickets.open_plays import OpenPlay, OpenPlays
+from belated.service.tickets.open_tickets import OpenTickets
 
 log = logging.getLogger(__name__)
 
-LATE = "late"  # the kind of note about a report that came after its ticket had expired
 GONE = -2  # the place of a bandit's arm that was removed
-
-
-class OpenPlay(NamedTuple):
-    """A play that waits for outcomes: `rows` has what was in force for each loss it waits for.
-
-    `arm` is the place of a bandit's arm, and its one row is kept as bytes, which take a third of
-    the memory of an array. Experts have NO_ARM, and `waits` says which of them have no outcome yet.
-    `gone` names arms that were removed while the play waited for them: their outcomes are written
-    into the journal, but the learner learns nothing from them.
-    """
-
-    round: int
-    at: float
-    arm: int
-    expires_at: float
-    expires_round: float
-    rows: Floats | bytes
-    waits: NDArray[np.bool_] | None
-    gone: tuple[str, ...] = ()
-
-    def row_of(self, arm: int) -> Floats:
-        """The row with what was in force for an arm."""
-        if isinstance(self.rows, bytes):
-            return np.frombuffer(self.rows)
-        row: Floats = self.rows[arm]
-        return row
-
-    def expert_rows(self) -> Floats:
-        """What was in force for each expert; only plays of experts have this."""
-        assert not isinstance(self.rows, bytes)
-        return self.rows
-
-    def arms_waiting(self) -> NDArray[np.bool_]:
-        """Which experts have no outcome yet, by place; only plays of experts have this."""
-        assert self.waits is not None
-        return self.waits
 
 
 class Replica:
@@ -76,15 +42,17 @@ class Replica:
     def __init__(self, problem: ServedProblem) -> None:
         self.problem = problem
         self._tickets = OpenTickets()  # those of all replicas, once it has joined them
+        self.open = self._room_for_plays()
         self.driver = Driver(problem.learner, room=ROUNDS_AT_ONCE)
         self.round = 0
         self.status = ACTIVE
         self.status_ahead: str | None = None  # committed by another worker, and not yet folded
         self.late_reports = 0
-        self.open: dict[str, OpenPlay] = {}
+        self.retained: Mapping[str, Any] | None = None  # of the latest note about retention
         self.arm_history = ArmHistory.first(problem.arms)
         self.stats = ProblemStats(self.arm_history)
         self.position: Position = START
+        self.begun_at: Position = START  # the checkpoint that was loaded, if one was
         self.events_since = 0  # events folded after that position
         self._said_concern = False
         self.last_round_decided = 0  # by this process; its decisions may not be folded yet
@@ -138,6 +106,9 @@ class Replica:
             self.problem = with_terms(self.problem, note.payload)
             self.driver.declare_silence(self.problem.default_loss)
             arm = describe_terms(note.payload)
+        elif note.kind == RETAINED:
+            self.retained = note.payload
+            arm = describe_retained(note.payload)
         value = NOTHING_TOLD
         if note.kind == LATE:
             self.late_reports += 1
@@ -159,15 +130,15 @@ class Replica:
         if arm == GONE:
             rows = np.zeros((1, self.learner.row_width))
         else:
+            check_share("probability", decision.probability if arm != NO_ARM else 1.0)
             rows = self.driver.play(arm, probability=decision.probability, branch=decision.branch)
-        in_force = rows if arm == NO_ARM else rows.tobytes()
         play = OpenPlay(
             self.round,
             decision.at,
             arm,
             np.inf if decision.expires_at is None else decision.expires_at,
             np.inf if decision.expires_round is None else decision.expires_round,
-            in_force,
+            rows,
             waits,
             gone,
         )
@@ -189,14 +160,38 @@ class Replica:
 
     def hold(self, ticket: str, play: OpenPlay) -> None:
         """Take in an open play."""
-        self.open[ticket] = play
-        self._tickets.add(ticket, self, play.expires_at, play.expires_round)
+        self._tickets.add(self, self.open.add(ticket, play))
+
+    def restore_plays(
+        self, arrays: Mapping[str, NDArray[Any]], gone: Mapping[str, list[str]]
+    ) -> None:
+        """Take in the open plays of a snapshot; there must be none yet."""
+        self.open.restore(arrays, gone)
+        self.join(self._tickets)
+
+    def watch(self, ticket: str) -> None:
+        """Look at the deadlines of an open ticket again, which was found to be due."""
+        self._tickets.watch(self, self._tickets.slot(ticket, self))
+
+    def _room_for_plays(self) -> OpenPlays:
+        bandit, learner = self.problem.is_bandit, self.problem.learner
+        shape = (1 if bandit else len(self.problem.arms), learner.row_width)
+        return OpenPlays(shape, bandit, lambda ticket: self._tickets.slot(ticket, self))
+
+    def _move_plays(self, plays: Iterable[tuple[str, OpenPlay]]) -> None:
+        """Keep the open plays, as they are now, in new slots."""
+        moved = list(plays)
+        self._tickets.forget(self, self.open)
+        self.open = self._room_for_plays()
+        for ticket, play in moved:
+            self.hold(ticket, play)
 
     def join(self, tickets: OpenTickets) -> None:
         """Keep the open plays in the list of all replicas from now on."""
+        slots = self.open.slots()
         self._tickets = tickets
-        for ticket, play in self.open.items():
-            tickets.add(ticket, self, play.expires_at, play.expires_round)
+        for slot in slots:
+            tickets.add(self, slot)
 
     def let_go(self) -> None:
         """Forget the open plays in the list of all replicas: this one is not used any more."""
@@ -231,6 +226,7 @@ class Replica:
         if outcome.kind == "cancelled":
             self.driver.withdraw(row, arm)
         else:
+            check_share("loss", outcome.loss)
             assert outcome.loss is not None
             missing = learned_missing(self.learner, outcome.missing, row)
             self.driver.tell(row, arm, outcome.loss, missing)
@@ -241,23 +237,29 @@ class Replica:
             gone, waits = play.gone, play.arms_waiting()
             if outcome.arm in gone:
                 gone = tuple(name for name in gone if name != outcome.arm)
-                self.open[outcome.ticket] = play._replace(gone=gone)
             else:
                 waits[self.problem.places[outcome.arm]] = False
             if gone or waits.any():
+                self.open[outcome.ticket] = play._replace(gone=gone, waits=waits)
                 return
-        del self.open[outcome.ticket]
+        slot = self._tickets.slot(outcome.ticket, self)
         self._tickets.remove(outcome.ticket)
+        self.open.free(slot)
+        if self.open.is_roomy:
+            self._move_plays(self.open.items())
 
     def _change_arms(self, after: ArmHistory) -> None:
         """Continue with other arms; from open plays of removed arms nothing more is learned."""
         stay = set(after.arms)
         kept = [place for place, arm in enumerate(self.problem.arms) if arm in stay]
         moved, added = {old: new for new, old in enumerate(kept)}, len(after.arms) - len(kept)
-        for ticket, play in self.open.items():
-            self.open[ticket] = self._with_other_arms(play, moved, added)
+        plays = [
+            (ticket, self._with_other_arms(play, moved, added))
+            for ticket, play in self.open.items()
+        ]
         self.driver.change_arms(kept, added)
         self.arm_history, self.problem = after, with_arms(self.problem, after.arms)
+        self._move_plays(plays)
         self.stats.change_arms(after)
 
     def _with_other_arms(self, play: OpenPlay, moved: dict[int, int], added: int) -> OpenPlay:
@@ -268,7 +270,7 @@ class Replica:
             left = [int(place) for place in np.flatnonzero(waited) if place not in moved]
             rows = np.zeros((len(kept) + added, self.learner.row_width))
             waits = np.zeros(len(rows), dtype=np.bool_)
-            rows[: len(kept)], waits[: len(kept)] = play.expert_rows()[kept], waited[kept]
+            rows[: len(kept)], waits[: len(kept)] = play.rows[kept], waited[kept]
             other = play._replace(rows=rows, waits=waits)
         elif play.arm == GONE or play.arm in moved:
             return play._replace(arm=moved.get(play.arm, GONE))
@@ -298,3 +300,9 @@ class Replica:
         if play.arm != NO_ARM:
             return [self.played(ticket) or ""]
         return [*(arms[place] for place in np.flatnonzero(play.arms_waiting())), *play.gone]
+
+
+def check_share(what: str, number: float | None) -> None:
+    """Refuse a number of the journal that this service cannot have written."""
+    if number is None or not 0.0 <= number <= 1.0:
+        raise ValueError(f"its {what} is {number!r}; it must be from 0 to 1")

@@ -3,18 +3,21 @@
 One reader goes through the whole journal and hands each event to the replica of its problem.
 """
 
+import contextlib
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from belated.service.core.errors import NotFoundError, UnavailableError
-from belated.service.core.open_tickets import OpenTickets
 from belated.service.core.problems import gone_options, served
 from belated.service.core.replica import Replica
+from belated.service.core.retained import must_begin_again
 from belated.service.core.snapshots import code_version, unpacked
 from belated.service.core.status import STATUS_AFTER
 from belated.service.store import (
     PAGE,
     START,
+    BehindCheckpoint,
     Decision,
     Event,
     Lag,
@@ -26,11 +29,15 @@ from belated.service.store import (
     Unreadable,
 )
 from belated.service.store.queries import place_of
-from belated.service.store.records import CREATED
+from belated.service.store.records import CREATED, DELETED, GENERATION, created_by
 from belated.service.store.snapshots import Complete
+from belated.service.tickets.open_tickets import OpenTickets
 
 log = logging.getLogger(__name__)
 
+Result = TypeVar("Result")
+
+MOST_REMEMBERED = 10_000  # decisions of this worker that are not folded yet
 SLICE = 200  # events of other workers that are folded before requests are answered again
 
 
@@ -51,16 +58,30 @@ class Replicas:
         self.unsaved = 0
         self._uncommitted: set[str] = set()  # may know of more than is written, or of less
         self._ahead: list[Replica] = []  # whose `status_ahead` is set
+        self._own: dict[str, Decision] = {}  # made by this worker and neither folded nor told
 
     @classmethod
     def loaded(cls, store: Store) -> "Replicas":
-        """Load all replicas: from the latest snapshots, and from the events after them."""
+        """Load all replicas: from the latest snapshots or checkpoints, and the events after them.
+
+        If checkpoints are written meanwhile, events may be lacking, and all is loaded again.
+        """
+        while True:
+            reached = store.checkpoints.reached().position
+            with contextlib.suppress(BehindCheckpoint):
+                found = cls._loaded(store, reached)
+                if store.checkpoints.reached().position == reached:
+                    return found
+
+    @classmethod
+    def _loaded(cls, store: Store, reached: Position) -> "Replicas":
         found, complete = cls(store), store.snapshots.complete()
         problems = store.problems()
         for problem in problems:
             say_gone_options(problem)
-            found._restore(problem, complete)
+            found._restore(problem, complete, reached)
         latest = complete.position if complete.code_version == code_version() else START
+        latest = max(latest, reached)
         behind = {
             name: replica for name, replica in found.by_name.items() if replica.position < latest
         }
@@ -72,23 +93,66 @@ class Replicas:
                 found._fold_alone(problem, behind.get(problem.name))
         return found
 
+    @classmethod
+    def at_checkpoints(cls, store: Store) -> "Replicas":
+        """All replicas as they were at the newest checkpoints, once `events_behind` are folded."""
+        found = cls(store)
+        found.position = store.checkpoints.reached().position
+        for problem in store.problems():
+            found._restore_checkpoint(problem)
+        return found
+
+    def events_behind(self) -> Iterator[Event]:
+        """The events before the checkpoints of problems that could not be folded into these."""
+        for problem in self._store.problems() if self.position != START else ():
+            replica = self.by_name.get(problem.name)
+            position = START if replica is None else replica.position
+            while problem.name not in self.broken and position < self.position:
+                events, position = self._store.tail(position, problem=problem.name)
+                if not events:
+                    break
+                yield from (event for event in events if event.position <= self.position)
+
     def lag(self, now: float) -> Lag:
         """How far the replicas are behind the journal, and which transaction holds them back."""
         return self._store.lag(self.position, now)
 
-    def fold_some(self) -> bool:
-        """Fold some new events of the journal; returns whether there may be more."""
-        events, _ = self._store.tail(self.position, SLICE)
+    def keep_up(self) -> bool:
+        """Fold some new events of the journal; returns whether there may be more.
+
+        The journal is folded only as far as no event can be inserted any more. But a caller who was
+        told that a problem is created or paused expects every worker to know it at once. So the
+        committed notes that cannot be folded yet are read, too.
+        """
+        try:
+            events, notes = self._store.news(self.position, SLICE)
+        except BehindCheckpoint:
+            self._load_again()
+            self.read_ahead()
+            return True
         for event in events:
             self.take(event)
             self.position = event.position
+        self._take_ahead(notes)
         return len(events) == SLICE
+
+    def _next_events(self, limit: int) -> list[Event]:
+        """The next events of the journal; if some are lacking, all replicas are loaded again."""
+        try:
+            return self._store.tail(self.position, limit)[0]
+        except BehindCheckpoint:
+            self._load_again()
+            return []
+
+    def _load_again(self) -> None:
+        log.warning("the journal was shortened beyond what was read; all is loaded again")
+        vars(self).update(vars(Replicas.loaded(self._store)))
 
     def catch_up(self) -> int:
         """Fold all new events of the journal; returns their number."""
         count = 0
         while True:
-            events, _ = self._store.tail(self.position)
+            events = self._next_events(PAGE)
             for event in events:
                 self.take(event)
                 self.position = event.position
@@ -97,19 +161,20 @@ class Replicas:
                 return count
 
     def read_ahead(self) -> None:
-        """Read the committed notes of other workers that cannot be folded yet.
+        """Read the committed notes of other workers that cannot be folded yet (see `keep_up`)."""
+        if not self._store.one_owner:
+            self._take_ahead(self._store.notes_after(self.position))
 
-        The journal is folded only as far as no event can be inserted any more. But a caller who was
-        told that a problem is created or paused expects every worker to know it at once.
-        """
-        if self._store.one_owner:
-            return
+    def _take_ahead(self, notes: Iterable[Note]) -> None:
+        """Heed notes of other workers before they are folded; the latest of a problem counts."""
         for replica in self._ahead:
             replica.status_ahead = None
         self._ahead.clear()
-        for note in self._store.notes_after(self.position):
+        for note in notes:
             if note.kind == CREATED and not self._knows(note.problem):
-                self.add(ProblemRecord(note.problem, note.payload, note.at))
+                self.add(created_by(note))
+            elif note.kind == DELETED:
+                self._take_deletion(note)
             elif note.kind in STATUS_AFTER and note.problem in self.by_name:
                 replica = self.by_name[note.problem]
                 replica.status_ahead = STATUS_AFTER[note.kind]
@@ -144,12 +209,30 @@ class Replicas:
         self.broken[name] = reason
         log.error("problem %r cannot be served: %s", name, reason)
 
+    def drop(self, name: str) -> None:
+        """Forget a problem, which was deleted."""
+        replica = self.by_name.pop(name, None)
+        if replica is not None:
+            replica.let_go()
+        self.broken.pop(name, None)
+        self.changed.pop(name, None)
+        self._uncommitted.discard(name)
+
+    def _take_deletion(self, note: Note) -> None:
+        """Forget the problem that a note says was deleted, unless it is another of this name."""
+        replica = self.by_name.get(note.problem)
+        if replica is None or replica.problem.generation == note.payload.get(GENERATION):
+            self.drop(note.problem)
+
     def take(self, event: Event) -> None:
         """Fold the next event of the journal into its replica.
 
         A problem with an event that cannot be folded is given up, and all others go on.
         """
         name, body = event.problem, event.body
+        if isinstance(body, Note) and body.kind == DELETED:
+            self._take_deletion(body)
+            return
         if name in self.broken:
             return
         if isinstance(body, Unreadable):
@@ -157,7 +240,9 @@ class Replicas:
             return
         replica = self.by_name.get(name)
         if isinstance(body, Note) and body.kind == CREATED and replica is None:
-            replica = self.add(ProblemRecord(name, body.payload, body.at))
+            replica = self.add(created_by(body))
+        if replica is not None and replica.position == START and not is_first_of(replica, body):
+            return  # of a problem that had this name before
         if replica is not None and event.position > replica.position:
             try:
                 replica.fold(body)
@@ -167,6 +252,21 @@ class Replicas:
                 return
             replica.move_to(event.position)
             self._count(name)
+            if isinstance(body, Decision):
+                self._own.pop(body.ticket, None)
+            if isinstance(body, Note) and must_begin_again(body, replica.begun_at, code_version()):
+                self._begin_again(name, event.position)
+
+    def _begin_again(self, name: str, position: Position) -> None:
+        """Fold a problem again from its checkpoint, which another version of the code has written.
+
+        This version folds other bits from there than those it had, and so does whoever verifies it.
+        """
+        problem, stale = self._store.problem(name), self.by_name.pop(name)
+        stale.let_go()
+        if problem is not None:
+            self._restore_checkpoint(problem)
+            self._fold_alone(problem, self.by_name.get(name), position)
 
     def fold(self, name: str, body: Decision | Outcome | Note) -> None:
         """Fold an event that is about to be committed, where there is one owner."""
@@ -188,33 +288,58 @@ class Replicas:
         self._uncommitted.clear()
 
     def roll_back(self) -> None:
-        """Fold again the replicas of a failed commit, which may have been written all the same."""
-        complete = self._store.snapshots.complete() if self._uncommitted else Complete()
+        """Fold again the replicas of a failed commit, which may have been written all the same.
+
+        Those into whose journal somebody else has written are folded again, too.
+        """
+        if not (self._uncommitted or self._store.saw_foreign_rows):
+            return
+        self._uncommitted |= self._store.problems_with_foreign_rows()
+        complete, end = self._store.snapshots.complete(), self._store.known_end()
+        reached = self._store.checkpoints.reached().position
         for name in sorted(self._uncommitted):
             stale, problem = self.by_name.pop(name, None), self._store.problem(name)
             if stale is not None:
                 stale.let_go()
             if problem is not None and name not in self.broken:
-                self._restore(problem, complete)
-                self._fold_alone(problem, self.by_name.get(name), self._store.end())
+                self._restore(problem, complete, reached)
+                self._fold_alone(problem, self.by_name.get(name), end)
             self._uncommitted.discard(name)
 
-    def _restore(self, problem: ProblemRecord, complete: Complete) -> None:
-        """Load a replica from its latest snapshot, if the same code has written that."""
+    def _restore(self, problem: ProblemRecord, complete: Complete, reached: Position) -> None:
+        """Load a replica from its latest snapshot, if the same code has written that.
+
+        Otherwise it is loaded from its checkpoint, if it has one.
+        """
         if problem.fault:
             self.give_up(problem.name, problem.fault)
             return
         snapshot = self._store.snapshots.reaching(problem.name, complete)
-        if snapshot is None or snapshot.code_version != code_version():
-            return
+        usable = snapshot is not None and snapshot.position >= reached
+        if snapshot is not None and usable and snapshot.code_version == code_version():
+            try:
+                self._use(unpacked(served(problem), snapshot.blob), snapshot.position)
+                return
+            except Exception as error:
+                log.warning("%s; the journal is folded again", in_words(error))
+        self._restore_checkpoint(problem)
+
+    def _restore_checkpoint(self, problem: ProblemRecord) -> None:
+        """Load a replica from its checkpoint, if it has one; without that it cannot be served."""
         try:
-            replica = unpacked(served(problem), snapshot.blob)
+            checkpoint = self._store.checkpoints.of(problem.name)
+            if checkpoint is not None:
+                replica = unpacked(served(problem), checkpoint.blob, checkpoint.format)
+                replica.begun_at = checkpoint.position
+                self._use(replica, checkpoint.position)
         except Exception as error:
-            log.warning("%s; the journal is folded again", in_words(error))
-            return
+            self.give_up(problem.name, in_words(error))
+
+    def _use(self, replica: Replica, position: Position) -> None:
+        """Serve a replica that has all events up to a position."""
         replica.join(self.tickets)
-        replica.move_to(snapshot.position)
-        self.by_name[problem.name] = replica
+        replica.move_to(position)
+        self.by_name[replica.problem.name] = replica
 
     def _fold_alone(
         self, problem: ProblemRecord, replica: Replica | None, end: Position | None = None
@@ -235,6 +360,20 @@ class Replicas:
             if not events:
                 return
 
+    def remember(self, decisions: Iterable[Decision]) -> None:
+        """Remember decisions of this worker that are committed and not folded yet.
+
+        Many are told at once, and need not be looked for in the store then.
+        """
+        for decision in decisions:
+            self._own[decision.ticket] = decision
+        while len(self._own) > MOST_REMEMBERED:
+            del self._own[next(iter(self._own))]
+
+    def own_decision(self, ticket: str) -> Decision | None:
+        """A remembered decision, which is forgotten now: once it is told, the store knows more."""
+        return self._own.pop(ticket, None)
+
     def holding(self, ticket: str) -> Replica | None:
         """The replica in which a ticket is open; None if it is open in none."""
         holder = self.tickets.holder(ticket)
@@ -246,8 +385,18 @@ class Replicas:
         for ticket in due:
             replica = self.holding(ticket)
             if replica is not None:
-                play = replica.open[ticket]
-                self.tickets.add(ticket, replica, play.expires_at, play.expires_round)
+                replica.watch(ticket)
+
+    def sound(self, name: str, work: Callable[[Replica], Result]) -> Result | None:
+        """What a replica is worked into; None if there is none, or if it is given up for that."""
+        replica = self.by_name.get(name)
+        if replica is None:
+            return None
+        try:
+            return work(replica)
+        except Exception as error:  # which must not keep others from being shown
+            self.give_up(name, f"its state makes no sense: {in_words(error)}")
+            return None
 
     def named(self, name: str) -> Replica:
         """The replica of a problem; an error that says why if there is none."""
@@ -275,6 +424,13 @@ def say_gone_options(problem: ProblemRecord) -> None:
             problem.spec["learner"],
             " and no ".join(gone),
         )
+
+
+def is_first_of(replica: Replica, body: Decision | Outcome | Note) -> bool:
+    """Whether an event is the first of a problem: the note that it was created."""
+    if not isinstance(body, Note) or body.kind != CREATED:
+        return False
+    return created_by(body).generation == replica.problem.generation
 
 
 def in_words(error: Exception) -> str:

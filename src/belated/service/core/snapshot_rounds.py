@@ -70,7 +70,7 @@ class SnapshotRounds:
 
     def _position(self, replicas: Replicas) -> Position:
         """The position that all replicas are at."""
-        return self._store.end() if self._store.one_owner else replicas.position
+        return self._store.known_end() if self._store.one_owner else replicas.position
 
     def _begin(self, replicas: Replicas, position: Position) -> None:
         replicas.unsaved = 0

@@ -1,8 +1,10 @@
-"""Snapshots: a replica as bytes (arrays and a little JSON), and its fingerprint.
+"""A replica as bytes (arrays and a little JSON), for snapshots and checkpoints; its fingerprint.
 
-A snapshot restores a replica exactly. It is used only by the version of the code that has written
-it, since another version might fold a state that differs in its last bits. The store guards each
-snapshot with a checksum.
+Both restore a replica exactly, and the store guards both with a checksum. A snapshot is used only
+by the version of the code that has written it, since another version might fold a state that
+differs in its last bits. A checkpoint is used by every later version: when the bytes change, FORMAT
+rises, and `unpacked` goes on to read those of earlier formats. So it is when the state of a learner
+gets other arrays.
 """
 
 import hashlib
@@ -14,18 +16,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.arrays import Floats
-from belated.compiled.dispatch import NO_ARM
 from belated.compiled.sources import source_hash
 from belated.learners.states import leaves, with_leaves
 from belated.service.core.arms import ArmHistory
 from belated.service.core.problems import ServedProblem, with_arms, with_terms
-from belated.service.core.replica import OpenPlay, Replica
+from belated.service.core.replica import Replica
 from belated.service.core.stats import ProblemStats
 from belated.service.core.terms import terms_of
 from belated.service.store import Decision, Position
 
-FORMAT = 5
+FORMAT = 6
+FIRST_OF_CHECKPOINTS = 6  # the first format that checkpoints were written in
 META = "meta"
 LENGTH = 8  # bytes at the beginning, which say how long the list of the arrays is
 
@@ -79,12 +80,17 @@ def fingerprint(replica: Replica) -> str:
     return digest.hexdigest()
 
 
-def unpacked(problem: ServedProblem, blob: bytes) -> Replica:
+def unpacked(problem: ServedProblem, blob: bytes, format: int = FORMAT) -> Replica:
     """The replica that was packed; ValueError if the bytes do not fit the problem."""
+    if not FIRST_OF_CHECKPOINTS <= format <= FORMAT:
+        raise ValueError(
+            f"the state of {problem.name!r} has format {format}; this belated reads "
+            f"{FIRST_OF_CHECKPOINTS} to {FORMAT}"
+        )
     try:
         return restored(problem, arrays_in(blob))
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise ValueError(f"a snapshot of {problem.name!r} does not fit: {error!r}") from None
+        raise ValueError(f"the saved state of {problem.name!r} does not fit: {error!r}") from None
 
 
 def arrays_in(blob: bytes) -> dict[str, NDArray[Any]]:
@@ -100,12 +106,14 @@ def arrays_in(blob: bytes) -> dict[str, NDArray[Any]]:
 def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
     """All parts of a replica as named arrays."""
     meta = {
+        "generation": replica.problem.generation,
         "round": replica.round,
         "status": replica.status,
         "late": replica.late_reports,
+        "retained": replica.retained,
         "arm_history": replica.arm_history,
         "terms": terms_of(replica.problem.spec),
-        "gone": {ticket: play.gone for ticket, play in replica.open.items() if play.gone},
+        "gone": replica.open.gone(),
         "every": replica.stats.history.every,
         "recent": list(replica.stats.recent),
     }
@@ -114,52 +122,26 @@ def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
     }
     found |= {f"state.{name}": part for name, part in leaves(replica.state).items()}
     found |= {f"stats.{name}": part for name, part in replica.stats.arrays().items()}
-    plays = replica.open.values()
-    rows = 1 if replica.problem.is_bandit else len(replica.problem.arms)
-    width = replica.learner.row_width
-    found["open.ticket"] = np.array(list(replica.open), dtype=np.str_)
-    found["open.round"] = np.array([play.round for play in plays], dtype=np.int64)
-    found["open.arm"] = np.array([play.arm for play in plays], dtype=np.int64)
-    for name in ("at", "expires_at", "expires_round"):
-        values = [getattr(play, name) for play in plays]
-        found[f"open.{name}"] = np.array(values, dtype=np.float64)
-    in_force: Floats
-    if replica.problem.is_bandit:
-        in_force = np.frombuffer(b"".join(bytes(play.rows) for play in plays))
-    else:
-        in_force = np.array([play.rows for play in plays])
-    found["open.rows"] = in_force.reshape(-1, rows, width)
-    if not replica.problem.is_bandit:
-        waits = np.array([play.waits for play in plays], dtype=np.bool_)
-        found["open.waits"] = waits.reshape(-1, rows)
+    found |= {f"open.{name}": part for name, part in replica.open.arrays().items()}
     return found
 
 
 def restored(problem: ServedProblem, arrays: dict[str, NDArray[Any]]) -> Replica:
     """The replica that consists of these arrays."""
     meta = json.loads(arrays[META].tobytes())
+    if meta["generation"] != problem.generation:
+        raise ValueError("it is of a problem that had this name before")
     arms, ever, changes = meta["arm_history"]
     replica = Replica(with_terms(with_arms(problem, arms), meta["terms"]))
     replica.arm_history = ArmHistory(tuple(arms), tuple(ever), changes)
     replica.stats = ProblemStats(replica.arm_history)
     replica.round, replica.status = meta["round"], meta["status"]
-    replica.late_reports = meta["late"]
+    replica.late_reports, replica.retained = meta["late"], meta["retained"]
     state = {name: arrays[f"state.{name}"].copy() for name in leaves(replica.state)}
     # The driver makes no room now: that would change the fingerprint.
     replica.driver.go_on_from(with_leaves(replica.state, state), replica.round)
     seen = {name: arrays[f"stats.{name}"] for name in replica.stats.arrays()}
     replica.stats.restore(seen, meta["every"], meta["recent"])
-    for place, ticket in enumerate(arrays["open.ticket"]):
-        arm, in_force = int(arrays["open.arm"][place]), arrays["open.rows"][place]
-        play = OpenPlay(
-            int(arrays["open.round"][place]),
-            float(arrays["open.at"][place]),
-            arm,
-            float(arrays["open.expires_at"][place]),
-            float(arrays["open.expires_round"][place]),
-            in_force.copy() if arm == NO_ARM else in_force.tobytes(),
-            arrays["open.waits"][place].copy() if arm == NO_ARM else None,
-            tuple(meta["gone"].get(str(ticket), ())),
-        )
-        replica.hold(str(ticket), play)
+    plays = {name[5:]: part for name, part in arrays.items() if name.startswith("open.")}
+    replica.restore_plays(plays, meta["gone"])
     return replica

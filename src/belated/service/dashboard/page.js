@@ -7,6 +7,7 @@ import { clock, number } from "./formatting.js";
 const EVERY = 3000,
   PATIENCE = 5,
   KEY = "belated-key"; // ms between two looks; times as long as one took
+const NONE = "There are no problems yet. “belated problems create” makes one.";
 const at = id => document.getElementById(id);
 const isGuarded = document.body.dataset.guarded === "yes";
 const now = { panels: null, name: null, paused: false, timer: 0, seen: null, turn: 0 };
@@ -55,28 +56,27 @@ function askForKey(why) {
   say("Waiting for a key");
 }
 
-function list(problems, chosen) {
-  at("problems").hidden = problems.length === 0;
-  const shown = problems.map(({ name, status, pending }) => [
-    name,
-    status,
-    pending,
-    name === chosen,
-  ]);
+/** What the list says of a problem, in a few words. */
+function standing({ status, pending }) {
+  const waiting = `${number(pending)} waiting`;
+  return status === "active" ? waiting : `${status}, ${waiting}`;
+}
+
+function list(problems, broken, chosen) {
+  const all = [
+    ...problems.map(each => [each.name, standing(each)]),
+    ...broken.map(({ name }) => [name, "cannot be served"]),
+  ];
+  at("problems").hidden = all.length === 0;
+  const shown = all.map(([name, words]) => [name, words, name === chosen]);
   const held = document.activeElement?.closest?.("#problems a")?.getAttribute("href");
   fill(at("problems").querySelector("ul"), shown, () =>
-    shown.map(([name, status, pending, isChosen]) => {
+    shown.map(([name, words, isChosen]) => {
       const link = html(
         "a",
         { href: `#/${encodeURIComponent(name)}` },
         html("span", {}, name),
-        html(
-          "small",
-          {},
-          status === "active"
-            ? `${number(pending)} waiting`
-            : `${status}, ${number(pending)} waiting`,
-        ),
+        html("small", {}, words),
       );
       if (isChosen) link.setAttribute("aria-current", "page");
       return html("li", {}, link);
@@ -91,16 +91,19 @@ function list(problems, chosen) {
 
 /** One look at the service. */
 async function look(turn) {
-  const { problems } = await get("/v1/problems");
-  const name = wanted() ?? problems[0]?.name ?? null;
-  const stats = name === null ? null : await get(`/v1/problems/${encodeURIComponent(name)}/stats`);
+  const { problems, broken } = await get("/v1/problems");
+  const name = wanted() ?? problems[0]?.name ?? broken[0]?.name ?? null;
+  const fault = broken.find(each => each.name === name);
+  const path = `/v1/problems/${encodeURIComponent(name)}/stats`;
+  const stats = name === null || fault ? null : await get(path);
   if (turn !== now.turn) return;
   at("key").hidden = true;
   at("pause").hidden = false;
   at("forget").hidden = !isGuarded;
-  list(problems, name);
+  list(problems, broken, name);
   at("problem").hidden = stats === null;
-  message(stats === null ? "There are no problems yet. “belated problems create” makes one." : "");
+  if (fault) message(`${name} cannot be served: ${fault.reason}. All others go on.`);
+  else message(stats === null ? NONE : "");
   if (stats !== null) {
     if (now.name !== name) now.panels = new Panels(at("problem"));
     now.panels.show(stats);

@@ -110,6 +110,10 @@ export class Panels {
       ["Repeated", number(stats.repeated_reports), "told again since the start; counted once"],
       ["Cancelled", number(sum("cancelled")), "decisions that were not used"],
     ];
+    if (stats.retained) {
+      const folded = "closed tickets of which only a checkpoint is kept";
+      tiles.push(["Retained", number(stats.retained.tickets), folded]);
+    }
     fill(this.parts.tiles, tiles, () =>
       tiles.map(([name, value, note]) =>
         html(

@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from belated import __version__
+from belated.service.run.housekeeping import Housekeeping
 from belated.service.store import Durability, Store, open_store
 from belated.service.web import dashboard, decisions, keys, monitoring, problems
 from belated.service.web.auth import Authenticator
@@ -41,7 +42,8 @@ class Settings:
     """How the service runs.
 
     `rate` is the number of requests a second for one key, 0: no limit. It is not ready if what
-    others have written is not read after `most_lag` seconds.
+    others have written is not read after `most_lag` seconds. What is older than `retain` seconds is
+    folded into checkpoints, and its rows are archived in a folder or dropped.
     """
 
     database: str
@@ -50,6 +52,8 @@ class Settings:
     most_bytes: int = 1_000_000
     rate: float = 5_000.0
     most_lag: float = 60.0
+    retain: float | None = None
+    archive: str | None = None
     seed: int | None = None
     tracing: bool = False
 
@@ -73,10 +77,13 @@ def create_app(
             await bridge.open(settings.seed)
             app.state.readiness = Readiness(bridge, settings.most_lag)
             renewal = asyncio.create_task(bridge.keep_keys_fresh())
+            housekeeping = Housekeeping(bridge, settings.retain, settings.archive)
+            app.state.housekeeping = housekeeping
             try:
                 yield
             finally:
                 renewal.cancel()
+                await housekeeping.stop()
                 await bridge.close()
 
     app = FastAPI(

@@ -12,6 +12,7 @@ that send nothing for ever. `LimitedProtocol` adds them:
 
 import http
 import json
+import math
 import sys
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -71,6 +72,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._in_head = True
         self._refusal: Refusal | None = None
         self.since: float | None = None
+        self.idle_since = math.inf  # the end of the last request, where no timer runs instead
 
     # -- what the event loop calls
 
@@ -104,6 +106,7 @@ class LimitedProtocol(HttpToolsProtocol):
         """A request begins."""
         super().on_message_begin()
         self._received, self._in_head, self.since = 0, True, self.loop.time()
+        self.idle_since = math.inf
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a header; those that come after a body are ignored."""
@@ -140,6 +143,8 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.since is not None and now - self.since > REQUEST_SECONDS:
             late = http.HTTPStatus.REQUEST_TIMEOUT
             self._refuse(Refusal(late, f"no request was complete after {REQUEST_SECONDS:g} s"))
+        elif not self.is_busy and now - self.idle_since > self.timeout_keep_alive:
+            self.transport.close()
 
     def _make_room(self) -> None:
         """Close the connection that has waited longest for a request, or else this one."""

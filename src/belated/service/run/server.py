@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import socket
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,9 @@ import uvicorn
 from belated.compiled.entries import QUIET
 from belated.service.run.app import Settings, create_app
 from belated.service.run.connections import LimitedProtocol, close_overdue, limits_for
+from belated.service.run.direct_connections import DirectProtocol
+from belated.service.run.direct_requests import DirectRequests
+from belated.service.run.fair_acceptor import FairAcceptor, WorkerPlace
 from belated.service.run.json_log import log_as_json
 from belated.service.run.span_export import exporting_provider
 from belated.service.run.worker_pool import supervise
@@ -42,7 +46,7 @@ def serve(
     work = functools.partial(run, settings, log_level, listening)
     ready = functools.partial(announce, address, library)
     if workers == 1:
-        work(ready)
+        work(WorkerPlace(ready))
     else:
         log_as_json(log_level)
         supervise(work, workers, ready)
@@ -52,9 +56,9 @@ def run(
     settings: Settings,
     log_level: str,
     listening: socket.socket,
-    announce: Callable[[], None],
+    place: WorkerPlace,
 ) -> None:
-    """Serve on a socket in this process, and call `announce` when it answers."""
+    """Serve on a socket in this process, and call the place when it answers."""
     gc.disable()
     os.environ[QUIET] = "1"  # what is compiled is said in the log
     for number in (
@@ -63,7 +67,7 @@ def run(
     ):  # the server raises them again when it has finished
         signal.signal(number, lambda *_: None)
     log_as_json(log_level)
-    server = AnnouncedServer(config_of(settings), announce)
+    server = PlacedServer(config_of(settings), place)
     server.run([listening])
     if not server.started:
         raise ValueError("the service could not start; its log says why")
@@ -72,9 +76,14 @@ def run(
 def config_of(settings: Settings) -> uvicorn.Config:
     """How the server runs the app."""
     provider = exporting_provider() if settings.tracing else None
+    app = create_app(settings, tracer_provider=provider)
     protocol: Any = functools.partial(LimitedProtocol, limits=limits_for(settings.most_bytes))
+    if provider is None:  # spans are made on the ordinary way
+        protocol = functools.partial(
+            DirectProtocol, limits=limits_for(settings.most_bytes), direct=DirectRequests(app)
+        )
     return uvicorn.Config(
-        create_app(settings, tracer_provider=provider),
+        app,
         http=protocol,
         ws="none",
         log_config=None,
@@ -86,26 +95,50 @@ def config_of(settings: Settings) -> uvicorn.Config:
     )
 
 
-class AnnouncedServer(uvicorn.Server):
-    """A server that calls `announce` when it is ready, and closes overdue connections."""
+class PlacedServer(uvicorn.Server):
+    """A server that has a place, says when it is ready, and closes overdue connections.
 
-    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+    Beside other workers it takes only its part of the connections.
+    """
+
+    def __init__(self, config: uvicorn.Config, place: WorkerPlace) -> None:
         super().__init__(config)
-        self._announce = announce
+        self._place = place
+        self._acceptors: list[FairAcceptor] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and announce it."""
-        await super().startup(sockets)
+        """Start, and say so."""
+        shared = sockets if self._place.connections and sys.platform != "win32" else None
+        await super().startup(sockets if shared is None else [])
         gc.freeze()  # these objects stay, so garbage collections need not visit them
         gc.enable()
         if self.started:
-            self._announce()
+            known = self.server_state.connections
+            for each in shared or ():
+                self._acceptors.append(FairAcceptor(each, self._place, self._protocol, known))
+            self._place()
+
+    def _protocol(self) -> asyncio.Protocol:
+        """The protocol of a new connection."""
+        make: Any = self.config.http_protocol_class
+        found: asyncio.Protocol = make(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return found
 
     async def on_tick(self, counter: int) -> bool:
         """Called ten times a second; True ends the server."""
+        for each in self._acceptors:
+            each.count()
         if counter % TICKS == 0:
             close_overdue(self.server_state.connections, asyncio.get_running_loop().time())
         return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept no more, and finish what is under way."""
+        for each in self._acceptors:
+            each.close()
+        await super().shutdown(sockets)
 
 
 def checked(settings: Settings, host: str, workers: int) -> str:

@@ -1,13 +1,15 @@
 """The store of the decision service: an append-only journal, in SQLite or PostgreSQL.
 
 The journal is the truth. The state of a learner is the fold of its problem's events in the one
-canonical order that `Store.tail` gives; snapshots are a cache of that fold and may be lost.
+canonical order that `Store.tail` gives; snapshots are a cache of that fold and may be lost. Where
+the journal was shortened, the fold goes on from checkpoints, which are as much a truth.
 
 Start here: `open_store` opens the store at an address, and `Store.append` is the one place where
 decisions and outcomes become rows of the journal.
 
 - `store`: `Store`, the interface, with all that does not depend on the database
 - `sqlite`, `sqlite_file`, `file_lock`: a store in one file, which one process owns
+- `foreign_rows`, `own_files`: notice what somebody else does to such a file
 - `postgres`: a store in a PostgreSQL database, which any number of processes share
 - `records`: what is written and read, as tuples (`Decision`, `Outcome`, `Note`, `Event`, ...)
 - `checks`: refuses bad records before a transaction begins
@@ -17,8 +19,11 @@ decisions and outcomes become rows of the journal.
 - `schema`, `migrations`: the tables, and the numbered steps that make them
 - `transactions`: runs work in a transaction, and translates the errors of the database
 - `keys`, `snapshots`, `code_version`: API keys, snapshots, and which version of the code decides
+- `checkpoints`, `sweeping`: states that take the place of the journal before them, and the deletion
+  of what they make superfluous
+- `forgetting`: blanks the keys of decisions
 - `probe`: a commit that changes nothing, to find out whether the store can commit
-- `errors`: `StoreUnavailable` and `StoreInUse`
+- `errors`: `StoreUnavailable`, `StoreInUse` and `ProblemGone`
 """
 
 from pathlib import Path
@@ -27,11 +32,15 @@ from typing import get_args
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
-from belated.service.store.errors import StoreInUse, StoreUnavailable
+from belated.service.store.checkpoints import BehindCheckpoint
+from belated.service.store.errors import ProblemGone, StoreInUse, StoreUnavailable
 from belated.service.store.records import (
     START,
     ApiKey,
     Appended,
+    Checkpoint,
+    CheckpointSums,
+    DamagedTicket,
     Decision,
     DecisionResult,
     Event,
@@ -41,6 +50,7 @@ from belated.service.store.records import (
     OutcomeResult,
     Position,
     ProblemRecord,
+    Retention,
     Snapshot,
     Tallies,
     TicketRecord,
@@ -55,6 +65,10 @@ __all__ = [
     "START",
     "ApiKey",
     "Appended",
+    "BehindCheckpoint",
+    "Checkpoint",
+    "CheckpointSums",
+    "DamagedTicket",
     "Decision",
     "DecisionResult",
     "Durability",
@@ -64,7 +78,9 @@ __all__ = [
     "Outcome",
     "OutcomeResult",
     "Position",
+    "ProblemGone",
     "ProblemRecord",
+    "Retention",
     "Snapshot",
     "Store",
     "StoreInUse",

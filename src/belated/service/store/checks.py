@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from belated.service.store.records import (
     CREATED,
     DECIDED,
+    DELETED,
     OUTCOME_KINDS,
     Decision,
     Note,
     Outcome,
 )
 
-RESERVED = (DECIDED, CREATED, *OUTCOME_KINDS)
+RESERVED = (DECIDED, CREATED, DELETED, *OUTCOME_KINDS)
 
 
 def is_storable(text: str) -> bool:

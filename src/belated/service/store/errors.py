@@ -16,5 +16,13 @@ class StoreUnavailable(BelatedError):
         self.in_doubt = in_doubt
 
 
+class ProblemGone(ValueError):
+    """A problem does not exist, or not any more; nothing was written."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"there is no problem {problem!r}")
+        self.problem = problem
+
+
 class StoreInUse(BelatedError):
     """Another process owns the SQLite file."""

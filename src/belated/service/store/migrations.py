@@ -68,6 +68,14 @@ STEPS: Sequence[Step] = (
         "create index journal_note_place on journal ({place}) where ticket is null",
         "{open_until}",
     ),
+    (  # states from which the fold goes on, so that the journal before them need not be kept
+        "create table checkpoints (problem text primary key, position text not null,"
+        " format bigint not null, code_version text not null, sums text not null,"
+        " checksum text not null, blob {blob} not null)",
+        # a name that was freed may be used again, by another generation
+        "alter table problems add column generation bigint not null default 1",
+        "alter table problems add column deleted_at double precision",
+    ),
     (  # in which way the learner played the round of a decision
         "alter table journal add column branch bigint",
     ),

@@ -10,7 +10,8 @@ is lower, `turn_base` is raised, so that new events still come after all earlier
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
@@ -24,16 +25,29 @@ from sqlalchemy import (
     literal_column,
     tuple_,
 )
-from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.exc import DBAPIError, ProgrammingError
 from sqlalchemy.types import BigInteger
 
+from belated.service.store.checkpoints import check_not_behind
+from belated.service.store.checks import check_decisions, check_outcomes
 from belated.service.store.checksums import checksum_of
+from belated.service.store.errors import StoreUnavailable
 from belated.service.store.migrations import migrate
-from belated.service.store.queries import place_of
-from belated.service.store.records import Decision, Lag, Note, Outcome, Position
+from belated.service.store.queries import RETENTION, event_of, place_of
+from belated.service.store.records import (
+    Appended,
+    Decision,
+    DecisionResult,
+    Event,
+    Lag,
+    Note,
+    Outcome,
+    OutcomeResult,
+    Position,
+)
 from belated.service.store.schema import JOURNAL
-from belated.service.store.store import Store
-from belated.service.store.transactions import Transactions, reason
+from belated.service.store.store import MoreNotes, Store, no_notes, unknown_among
+from belated.service.store.transactions import KeptConnection, Transactions, reason, sentence
 
 OLDEST_VERSION = 15
 LOCK = 0x62_65_6C_44  # advisory lock, held while the schema is migrated
@@ -90,7 +104,7 @@ def given(record: type[Decision] | type[Outcome], types: Mapping[str, str]) -> s
     ]
     return (
         f"select nextval('journal_seq') as seq, {', '.join(fields)}"
-        " from json_array_elements(%s::json) as item"
+        " from jsonb_array_elements(%s::jsonb) as item"
     )
 
 
@@ -160,6 +174,19 @@ values ({TURN}, nextval('journal_seq'), %s, %s, %s, %s, %s)"""
 
 MOST_COUNTED = 100_000  # rows; whoever is so far behind need not know how far exactly
 
+# What is settled, and the notes among the rest, which are few: each part is found by its own index.
+EVERY = ", ".join(column.name for column in JOURNAL.c)
+NEWS = f"""
+with horizon as materialized (select {HORIZON} as turn),
+  reached as materialized (select (select value from facts where name = '{RETENTION}') as fact)
+(select {EVERY}, (select fact from reached), true from journal
+  where (turn, seq) > (%(turn)s, %(seq)s)
+  and turn < (select turn from horizon) order by turn, seq limit %(limit)s)
+union all
+(select {EVERY}, (select fact from reached), false from journal
+  where (turn, seq) > (%(turn)s, %(seq)s) and ticket is null
+  order by turn, seq)"""
+
 BEHIND = """
 select count(*), min(at)
 from (select at from journal where (turn, seq) > (%s, %s) order by turn, seq limit %s) as behind"""
@@ -175,6 +202,20 @@ select name from (
     age(transaction) from pg_prepared_xacts) as holding
 order by age desc limit 1"""
 
+# A lock of the session, which ends with its connection, whatever becomes of the process.
+TRY_RETAINING = f"select pg_try_advisory_lock({LOCK}, 1)"
+END_RETAINING = f"select pg_advisory_unlock({LOCK}, 1)"
+
+# Whoever writes about problems holds this lock together with others, and who deletes a problem
+# holds it alone. Not the lock of a row: that would give the transaction a number too early.
+DELETIONS = f"""
+select pg_advisory_xact_lock_shared({LOCK}, 2);
+select value from facts where name = 'deletions'"""
+HOLD_OFF = f"select pg_advisory_xact_lock({LOCK}, 2)"
+COUNT_DELETION = """
+insert into facts (name, value) values ('deletions', '1')
+on conflict (name) do update set value = (facts.value::bigint + 1)::text"""
+
 WAIT_FOR_TURN = f"select pg_advisory_xact_lock(hashtextextended(%s, {LOCK}))"
 
 
@@ -186,7 +227,11 @@ class PostgresStore(Store):
 
     def __init__(self, url: URL, durability: str = "full") -> None:
         engine = engine_to(url, durability)
-        super().__init__(Transactions(engine, engine))
+        # A statement that only reads is a transaction by itself; two round trips are saved.
+        reading = engine_to(url, durability, isolation_level="AUTOCOMMIT")
+        super().__init__(Transactions(engine, reading))
+        # What is appended begins its transaction itself, in one round trip with its first look.
+        self._appending, self._following = KeptConnection(reading), KeptConnection(reading)
         try:
             self._version: str = self._transactions.write(prepare)
         except BaseException as error:
@@ -195,6 +240,13 @@ class PostgresStore(Store):
                 raise ValueError(f"the database cannot hold a store: {reason(error)}") from error
             raise
         event.listen(engine, "connect", rebase)
+        event.listen(reading, "connect", rebase)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._appending.close()
+        self._following.close()
+        super().close()
 
     @property
     def library(self) -> str:
@@ -204,9 +256,29 @@ class PostgresStore(Store):
     def _after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
         return [tuple_(JOURNAL.c.turn, JOURNAL.c.seq) > tuple_(turn, seq)]
 
+    def _until(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
+        return [tuple_(JOURNAL.c.turn, JOURNAL.c.seq) <= tuple_(turn, seq)]
+
     def _settled_after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
         horizon = literal_column(f"({HORIZON})", BigInteger)
         return [*self._after(turn, seq), JOURNAL.c.turn < horizon]
+
+    def news(self, position: Position, limit: int) -> tuple[list[Event], list[Note]]:
+        """See `Store.news`; here it is one statement."""
+        turn, seq = place_of(position)
+        given = {"turn": turn, "seq": seq, "limit": limit}
+
+        def read(driver: psycopg.Connection[Any]) -> list[Any]:
+            return driver.execute(NEWS, given, prepare=True).fetchall()
+
+        rows = self._following.run(read)
+        if rows:
+            check_not_behind(position, rows[0][-2])
+        settled = [event_of(row[:-2], row[0]) for row in rows if row[-1]]
+        end = settled[-1].position if settled else position
+        others = [event_of(row[:-2], row[0]) for row in rows if not row[-1]]
+        ahead = [each.body for each in others if each.position > end]
+        return settled, [each for each in ahead if isinstance(each, Note)]
 
     def lag(self, position: Position, now: float) -> Lag:
         """How far a reader at a position is behind, and which transaction holds it back."""
@@ -221,20 +293,33 @@ class PostgresStore(Store):
 
         return self._transactions.read(read)
 
+    def append(
+        self,
+        decisions: Sequence[Decision],
+        outcomes: Sequence[Outcome],
+        notes: Sequence[Note] = (),
+        more_notes: MoreNotes = no_notes,
+        generations: Mapping[str, int] | None = None,
+    ) -> Appended:
+        """Append records; see `Store.append`. Most appends are new records of known problems."""
+        after = self._known_after  # read before `_known`, which is replaced before it
+        known = dict.fromkeys({each.problem for each in decisions}) | dict(generations or {})
+        counted = [OutcomeResult(each, True) for each in outcomes]
+        if not notes and not unknown_among(known, self._known) and not more_notes(counted):
+            check_decisions(decisions)
+            check_outcomes(outcomes)
+            with suppress(NotAllNew):
+                self._appending.run(lambda driver: insert_new(driver, after, decisions, outcomes))
+                return Appended([DecisionResult(each, True) for each in decisions], counted)
+        return super().append(decisions, outcomes, notes, more_notes, generations)
+
     def _insert(
         self,
         connection: Connection,
         decisions: Sequence[Decision],
         outcomes: Sequence[Outcome],
     ) -> tuple[Collection[int], Collection[int]]:
-        # Outcomes first: the transaction has no number yet, so its number will be larger than that
-        # of every decision it can see. Outcomes of its own decisions are inserted at the end.
-        given = dict(enumerate(outcomes))
-        counted = count_outcomes(connection, given)
-        placed = place_decisions(connection, decisions)
-        own = {decision.ticket for decision in decisions}
-        left = {n: each for n, each in given.items() if each.ticket in own and n not in counted}
-        return placed, counted | count_outcomes(connection, left)
+        return insert_records(driver_of(connection), decisions, outcomes)
 
     def _insert_notes(self, connection: Connection, notes: Sequence[Note]) -> None:
         for note in notes:
@@ -242,44 +327,138 @@ class PostgresStore(Store):
             row = (note.kind, note.problem, note.at, payload, checksum_of(note))
             connection.exec_driver_sql(INSERT_NOTE, row)
 
+    def _deletions(self, connection: Connection) -> str:
+        return deletions_in(driver_of(connection), DELETIONS)
+
+    def _hold_off(self, connection: Connection) -> None:
+        connection.exec_driver_sql(HOLD_OFF)
+        connection.exec_driver_sql(COUNT_DELETION)
+
+    @contextmanager
+    def retaining(self) -> Iterator[bool]:
+        """While this lasts no other process retains, nor another thread of this one."""
+        engine = self._transactions.writer.execution_options(isolation_level="AUTOCOMMIT")
+        try:
+            with engine.connect() as connection:
+                alone = connection.exec_driver_sql(TRY_RETAINING).scalar_one()
+                try:
+                    yield alone
+                finally:
+                    if alone:
+                        connection.exec_driver_sql(END_RETAINING)
+        except DBAPIError as error:
+            raise StoreUnavailable(sentence(error)) from error
+
     def _wait_for_turn(self, connection: Connection, problem: str) -> None:
         # A waiting transaction has no number yet, so it gets one after those it has waited for.
         connection.exec_driver_sql(WAIT_FOR_TURN, (problem,))
 
 
+def driver_of(connection: Connection) -> psycopg.Connection[Any]:
+    """The connection of the driver itself, the fastest way to run a statement."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, psycopg.Connection)
+    return driver
+
+
+def deletions_in(driver: psycopg.Connection[Any], statements: str) -> str:
+    """How many problems were deleted so far, as the last of these statements reads it.
+
+    That sees what the lock before it has waited for.
+    """
+    cursor = driver.execute(statements, prepare=False)
+    while cursor.nextset():
+        pass
+    found = cursor.fetchone()
+    return found[0] if found else ""
+
+
 def as_json(records: Iterable[Decision | Outcome]) -> str:
     """Records with their checksums, as `given` reads them."""
-    return json.dumps([(*record, checksum_of(record)) for record in records])
+    return json.dumps([(*in_text(record), checksum_of(record)) for record in records])
 
 
-def place_decisions(connection: Connection, decisions: Sequence[Decision]) -> set[int]:
+def in_text(record: Decision | Outcome) -> Decision | Outcome:
+    """A record whose weights, if it has any, are a text: their order must be kept."""
+    if isinstance(record, Outcome) or record.weights is None:
+        return record
+    return record._replace(weights=json.dumps(record.weights))  # type: ignore[arg-type]
+
+
+def insert_records(
+    driver: psycopg.Connection[Any], decisions: Sequence[Decision], outcomes: Sequence[Outcome]
+) -> tuple[Collection[int], Collection[int]]:
+    """Insert the new records; returns the indices of the decisions and outcomes written.
+
+    Outcomes come first: the transaction has no number yet, so its number will be larger than that
+    of every decision it can see. Outcomes of its own decisions are inserted at the end.
+    """
+    given = dict(enumerate(outcomes))
+    counted = count_outcomes(driver, given)
+    placed = place_decisions(driver, decisions)
+    if len(counted) == len(outcomes):
+        return placed, counted
+    own = {decision.ticket for decision in decisions}
+    left = {n: each for n, each in given.items() if each.ticket in own and n not in counted}
+    return placed, counted | count_outcomes(driver, left)
+
+
+class NotAllNew(Exception):
+    """Some records were known already, so what stands must be read in the same transaction.
+
+    Or a problem was deleted, so those that are known must be read again.
+    """
+
+
+def insert_new(
+    driver: psycopg.Connection[Any],
+    deletions: str,
+    decisions: Sequence[Decision],
+    outcomes: Sequence[Outcome],
+) -> None:
+    """Begin a transaction and insert records that are all new.
+
+    NotAllNew if one is not, or if there are other deletions than these.
+    """
+    if deletions_in(driver, f"begin; {DELETIONS}") != deletions:
+        raise NotAllNew
+    placed, counted = insert_records(driver, decisions, outcomes)
+    if len(placed) < len(decisions) or len(counted) < len(outcomes):
+        raise NotAllNew
+
+
+def place_decisions(driver: psycopg.Connection[Any], decisions: Sequence[Decision]) -> set[int]:
     """Insert the decisions with new keys; returns their indices."""
     if not decisions:
         return set()
-    rows = connection.exec_driver_sql(INSERT_DECISIONS, (as_json(decisions),))
-    placed = set(rows.scalars())
+    rows = driver.execute(INSERT_DECISIONS, (as_json(decisions),), prepare=True)
+    placed = {ticket for (ticket,) in rows.fetchall()}
+    if len(placed) == len(decisions):
+        return set(range(len(decisions)))
     first = {each.ticket: index for index, each in reversed(list(enumerate(decisions)))}
     return {first[ticket] for ticket in placed}
 
 
-def count_outcomes(connection: Connection, outcomes: Mapping[int, Outcome]) -> set[int]:
+def count_outcomes(driver: psycopg.Connection[Any], outcomes: Mapping[int, Outcome]) -> set[int]:
     """Insert the outcomes that are the first of an open ticket's arm; returns their indices."""
     if not outcomes:
         return set()
-    rows = connection.exec_driver_sql(INSERT_OUTCOMES, (as_json(outcomes.values()),)).all()
+    given = as_json(outcomes.values())
+    rows = driver.execute(INSERT_OUTCOMES, (given,), prepare=True).fetchall()
     closed = {ticket for ticket, arm in rows if arm is None}
     if experts := [ticket for ticket, _ in rows if ticket not in closed]:
-        connection.exec_driver_sql(ANSWER_EXPERTS, (experts, experts))
-        connection.exec_driver_sql(CLOSE_ANSWERED, (experts,))
+        driver.execute(ANSWER_EXPERTS, (experts, experts), prepare=True)
+        driver.execute(CLOSE_ANSWERED, (experts,), prepare=True)
     first = {(each.ticket, each.arm): n for n, each in reversed(list(outcomes.items()))}
     return {first[ticket, arm] for ticket, arm in rows if arm is not None}
 
 
-def engine_to(url: URL, durability: str) -> Engine:
+def engine_to(url: URL, durability: str, **options: Any) -> Engine:
     """An engine whose connections give up on a silent server, and hold no locks when they hang."""
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
         pool_size=4,
+        **options,
         hide_parameters=True,
         connect_args={"connect_timeout": 5, "tcp_user_timeout": 15_000},
     )

@@ -1,14 +1,27 @@
 """The reading queries: rows as records, each function within the caller's transaction."""
 
 import json
+import math
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, case, func, literal_column, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Double,
+    Text,
+    case,
+    func,
+    literal_column,
+    select,
+)
 
+from belated.service.store.checks import is_storable
 from belated.service.store.records import (
     DECIDED,
     START,
+    DamagedTicket,
     Decision,
     Event,
     Note,
@@ -19,13 +32,15 @@ from belated.service.store.records import (
     TicketRecord,
     Unreadable,
 )
-from belated.service.store.schema import JOURNAL, OPEN_TICKETS, PROBLEMS, TALLIES
+from belated.service.store.schema import FACTS, JOURNAL, OPEN_TICKETS, PROBLEMS, TALLIES
 
 COLUMNS = JOURNAL.c
 # Literals, not parameters: only then can the planner use the partial indexes of the journal.
 IS_DECISION = COLUMNS.kind == literal_column(f"'{DECIDED}'")
 IS_NO_DECISION = COLUMNS.kind != literal_column(f"'{DECIDED}'")
 DIGITS = 16
+RETENTION = "retention"  # the fact that says how far the journal was folded into checkpoints
+REACHED = select(FACTS.c.value).where(FACTS.c.name == RETENTION).scalar_subquery()
 
 
 def position_of(turn: int, seq: int) -> Position:
@@ -46,9 +61,9 @@ def place_of(position: Position) -> tuple[int, int]:
         raise ValueError(f"{position!r} is no position of the journal") from None
 
 
-def event_of(row: Sequence[Any]) -> Event:
+def event_of(row: Sequence[Any], turn: int) -> Event:
     """A row of the journal as an event."""
-    turn, seq, _, problem = row[:4]
+    seq, problem = row[1], row[3] if is_text(row[3]) else repr(row[3])
     body: Decision | Outcome | Note | Unreadable
     try:
         body = body_of(row)
@@ -59,19 +74,51 @@ def event_of(row: Sequence[Any]) -> Event:
 
 def body_of(row: Sequence[Any]) -> Decision | Outcome | Note:
     """What a row of the journal says; ValueError or TypeError if it cannot be read."""
+    check_values(row)
     (
         _, _, kind, problem, at, ticket, arm, round_, probability, weights, version, key,
         digest, expires_at, expires_round, loss, missing, raw, payload, branch, _,
     ) = row  # fmt: skip
     if kind == DECIDED:
+        if ticket is None or round_ is None or version is None:
+            raise ValueError("a decision has a ticket, a round and a version")
         shares = None if weights is None else object_in(weights)
         return Decision(
             ticket, problem, round_, arm, probability, shares, version, at, key, digest,
             expires_at, expires_round, branch,
         )  # fmt: skip
     if ticket is not None:
+        if arm is None:
+            raise ValueError("an outcome has an arm")
         return Outcome(ticket, arm, kind, loss, at, missing, raw)
     return Note(problem, kind, object_in(payload), at)
+
+
+def check_values(row: Sequence[Any]) -> None:
+    """Refuse values that their columns should not hold; SQLite would hold any in any column."""
+    for place, (name, fits) in enumerate(FORMS):
+        value = row[place]
+        if value is not None and not fits(value):
+            raise ValueError(f"its {name} is {value!r}")
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is text that can be stored and shown."""
+    return isinstance(value, str) and is_storable(value)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number."""
+    return isinstance(value, float | int) and math.isfinite(value)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number."""
+    return isinstance(value, int)
+
+
+BY_TYPE = {Text: is_text, Double: is_number, BigInteger: is_whole}
+FORMS = [(column.name, BY_TYPE[type(column.type)]) for column in JOURNAL.columns]
 
 
 def object_in(text: str) -> dict[str, Any]:
@@ -90,7 +137,27 @@ def events(
 ) -> list[Event]:
     """The events that meet the conditions, in the given order."""
     found = select(JOURNAL).where(*conditions).order_by(*order).limit(limit)
-    return [event_of(row) for row in connection.execute(found).all()]
+    return events_in(connection, connection.execute(found).all())
+
+
+def events_in(connection: Connection, rows: Iterable[Sequence[Any]]) -> list[Event]:
+    """Rows of the journal, and whatever else is in them, as events."""
+    width = len(JOURNAL.columns)
+    if connection.dialect.name == "sqlite":  # there the number alone is the order
+        return [event_of(row[:width], 0) for row in rows]
+    return [event_of(row[:width], row[0]) for row in rows]
+
+
+def events_to_follow(
+    connection: Connection,
+    conditions: Iterable[ColumnElement[bool]],
+    order: Iterable[ColumnElement[Any]],
+    limit: int,
+) -> tuple[list[Event], str | None]:
+    """Events, and the fact that says whether some before them are deleted, as of one moment."""
+    found = select(JOURNAL, REACHED).where(*conditions).order_by(*order).limit(limit)
+    rows = connection.execute(found).all()
+    return events_in(connection, rows), rows[0][-1] if rows else None
 
 
 def decisions_by_key(
@@ -138,6 +205,17 @@ def tickets(connection: Connection, ids: Collection[str]) -> dict[str, TicketRec
     return {record.decision.ticket: record for record in records}
 
 
+def damaged_tickets(connection: Connection, ids: Collection[str]) -> dict[str, DamagedTicket]:
+    """Those of these tickets whose decision cannot be read."""
+    found = select(JOURNAL).where(IS_DECISION, COLUMNS.ticket.in_(ids))
+    rows = [(row.ticket, event_of(row, 0)) for row in connection.execute(found)]
+    return {
+        ticket: DamagedTicket(event.problem, event.body.reason)
+        for ticket, event in rows
+        if isinstance(event.body, Unreadable)
+    }
+
+
 def overdue(connection: Connection, now: float, limit: int) -> list[TicketRecord]:
     """The open tickets whose time has come, the longest overdue first."""
     until = OPEN_TICKETS.c.expires_at
@@ -149,17 +227,33 @@ def overdue(connection: Connection, now: float, limit: int) -> list[TicketRecord
 def problems(connection: Connection, name: str | None = None) -> list[ProblemRecord]:
     """All problems in the order of their creation, or only the one of this name."""
     found = select(PROBLEMS).order_by(PROBLEMS.c.at, PROBLEMS.c.name)
+    found = found.where(PROBLEMS.c.deleted_at.is_(None))
     if name is not None:
         found = found.where(PROBLEMS.c.name == name)
     return [problem_of(*row) for row in connection.execute(found)]
 
 
-def problem_of(name: str, spec: str, at: float) -> ProblemRecord:
+def problem_of(name: str, spec: str, at: float, generation: int, _: object) -> ProblemRecord:
     """A row of the table of problems as a record."""
     try:
-        return ProblemRecord(name, object_in(spec), at)
+        return ProblemRecord(name, object_in(spec), at, None, generation)
     except (ValueError, TypeError) as error:
-        return ProblemRecord(name, {}, at, f"its specification cannot be read: {error}")
+        reason = f"its specification cannot be read: {error}"
+        return ProblemRecord(name, {}, at, reason, generation)
+
+
+def being_deleted(connection: Connection) -> list[str]:
+    """The problems that are deleted, but whose rows are not yet."""
+    found = select(PROBLEMS.c.name).where(PROBLEMS.c.deleted_at.is_not(None))
+    return sorted(connection.scalars(found))
+
+
+def generations(connection: Connection, names: Collection[str]) -> dict[str, int]:
+    """The generations of those of these problems that exist."""
+    found = select(PROBLEMS.c.name, PROBLEMS.c.generation).where(
+        PROBLEMS.c.name.in_(names), PROBLEMS.c.deleted_at.is_(None)
+    )
+    return {row.name: row.generation for row in connection.execute(found)}
 
 
 def count_notes(connection: Connection, problem: str, kind: str) -> int:

@@ -1,6 +1,6 @@
 """The records of the store: decisions, outcomes, notes about problems, and what is read of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 Position = str
@@ -12,6 +12,8 @@ START: Position = ""
 OutcomeKind = Literal["told", "expired", "cancelled"]
 OUTCOME_KINDS: tuple[OutcomeKind, ...] = ("told", "expired", "cancelled")
 DECIDED, CREATED = "decided", "created"
+DELETED = "deleted"  # the kind of note about a problem that was deleted; the last of it to stay
+LATE = "late"  # the kind of note about a report that came after its ticket had expired
 
 
 class Decision(NamedTuple):
@@ -123,16 +125,40 @@ class TicketRecord(NamedTuple):
     outcomes: tuple[Outcome, ...]
 
 
+class DamagedTicket(NamedTuple):
+    """A ticket whose decision cannot be read: its problem, and the reason."""
+
+    problem: str
+    reason: str
+
+
 class ProblemRecord(NamedTuple):
     """A problem as it was created; later changes are in its notes.
 
-    `fault` says why its specification cannot be read; it is then empty.
+    `fault` says why its specification cannot be read; it is then empty. `generation` counts the
+    problems that have had this name: 1 for the first.
     """
 
     name: str
     spec: Mapping[str, Any]
     at: float
     fault: str | None = None
+    generation: int = 1
+
+
+GENERATION = "generation"  # in the payload of notes about problems that are created or deleted
+
+
+def created_note(problem: ProblemRecord) -> Note:
+    """The note with which the journal of a problem begins."""
+    again = {} if problem.generation == 1 else {GENERATION: problem.generation}
+    return Note(problem.name, CREATED, {**problem.spec, **again}, problem.at)
+
+
+def created_by(note: Note) -> ProblemRecord:
+    """The problem that a note says was created."""
+    spec = {name: value for name, value in note.payload.items() if name != GENERATION}
+    return ProblemRecord(note.problem, spec, note.at, None, note.payload.get(GENERATION, 1))
 
 
 class Tallies(NamedTuple):
@@ -164,6 +190,41 @@ class Snapshot(NamedTuple):
     position: Position
     code_version: str
     blob: bytes
+
+
+class Checkpoint(NamedTuple):
+    """The fold of a problem's journal up to a position, which takes the place of that journal.
+
+    Unlike a snapshot it cannot be made again, so every later version must read its `format`.
+    `sums` counts what was folded: all events, and decisions and outcomes by arm and kind.
+    """
+
+    problem: str
+    position: Position
+    format: int
+    code_version: str
+    sums: "CheckpointSums"
+    blob: bytes
+
+
+class CheckpointSums(NamedTuple):
+    """What was folded into a checkpoint: its events, and how many of each (arm, kind)."""
+
+    events: int = 0
+    tallies: Sequence[tuple[str | None, str, int]] = ()
+
+
+class Retention(NamedTuple):
+    """How far the journal was folded into checkpoints.
+
+    Up to `position`, where all events are from `until` or before, rows of closed tickets are
+    superfluous; once they are deleted, `swept` is true. The checkpoints were written at `at`.
+    """
+
+    position: Position = START
+    until: float = 0.0
+    at: float = 0.0
+    swept: bool = True
 
 
 class ApiKey(NamedTuple):

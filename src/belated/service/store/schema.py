@@ -24,6 +24,8 @@ PROBLEMS = Table(
     Column("name", Text, primary_key=True),
     Column("spec", Text),
     Column("at", Double),
+    Column("generation", BigInteger),
+    Column("deleted_at", Double),
 )
 
 JOURNAL = Table(
@@ -80,6 +82,18 @@ SNAPSHOTS = Table(
     Column("problem", Text, primary_key=True),
     Column("position", Text, primary_key=True),
     Column("code_version", Text),
+    Column("checksum", Text),
+    Column("blob", LargeBinary),
+)
+
+CHECKPOINTS = Table(
+    "checkpoints",
+    METADATA,
+    Column("problem", Text, primary_key=True),
+    Column("position", Text),
+    Column("format", BigInteger),
+    Column("code_version", Text),
+    Column("sums", Text),
     Column("checksum", Text),
     Column("blob", LargeBinary),
 )

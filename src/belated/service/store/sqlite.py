@@ -2,7 +2,9 @@
 
 import json
 import sqlite3
-from collections.abc import Collection, Sequence
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +13,20 @@ from sqlalchemy import ColumnElement, Connection
 from belated.service.store.checksums import checksum_of
 from belated.service.store.errors import StoreUnavailable
 from belated.service.store.file_lock import FileLock
-from belated.service.store.records import Decision, Note, Outcome, first_key
+from belated.service.store.foreign_rows import OwnedTransactions
+from belated.service.store.queries import position_of
+from belated.service.store.records import Decision, Note, Outcome, Position, first_key
 from belated.service.store.schema import JOURNAL
 from belated.service.store.sqlite_file import (
     Durability,
     NotAStore,
+    driver_of,
     mention_old_library,
     prepare,
     reading_engine,
     writing_engine,
 )
 from belated.service.store.store import Store
-from belated.service.store.transactions import Transactions
 
 INSERT_DECISION = """
 insert into journal (seq, kind, problem, at, ticket, arm, round, probability, weights,
@@ -77,11 +81,14 @@ class SqliteStore(Store):
     def __init__(self, path: Path | None, durability: Durability = "full") -> None:
         path = path and path.resolve()  # a symbolic link must not lead to a second lock
         self._lock = None if path is None else FileLock(path)
+        self._retaining = threading.Lock()
         writer = writing_engine(path, durability)
         # A database in memory has one connection, which readers and the writer share in turn.
-        super().__init__(Transactions(writer, writer if path is None else reading_engine(path)))
+        reader = writer if path is None else reading_engine(path)
+        self._owned = OwnedTransactions(writer, reader)
+        super().__init__(self._owned)
         try:
-            self._prepare("memory" if path is None else path.name)
+            self._prepare(path)
         except BaseException:
             self.close()
             raise
@@ -99,9 +106,11 @@ class SqliteStore(Store):
             self._lock.release()
             self._lock = None
 
-    def _prepare(self, name: str) -> None:
+    def _prepare(self, path: Path | None) -> None:
+        name = "memory" if path is None else path.name
         try:
             self._transactions.write(prepare)
+            self._owned.watch(path)
         except NotAStore as error:
             raise ValueError(f"{name} {error}") from None
         except StoreUnavailable as error:
@@ -112,10 +121,26 @@ class SqliteStore(Store):
                 raise ValueError(f"{name} is not a database") from None
             raise
 
+    @property
+    def saw_foreign_rows(self) -> bool:
+        """Whether a write has found rows of somebody else."""
+        return self._owned.saw_foreign_rows
+
+    def problems_with_foreign_rows(self) -> set[str]:
+        """The problems into which somebody else has written since the last call."""
+        return self._owned.problems_with_foreign_rows()
+
+    def known_end(self) -> Position:
+        """The position of the last row that this process has written, or was told of."""
+        return position_of(0, self._owned.end)
+
     def _after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
         return [JOURNAL.c.seq > seq]
 
     _settled_after = _after
+
+    def _until(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
+        return [JOURNAL.c.seq <= seq]
 
     def _insert(
         self,
@@ -138,15 +163,21 @@ class SqliteStore(Store):
         ]
         driver_of(connection).executemany(INSERT_NOTE, rows)
 
-    def _wait_for_turn(self, connection: Connection, problem: str) -> None:
+    def _hold_off(self, connection: Connection) -> None:
         """Return at once: this store has only one writer."""
 
+    @contextmanager
+    def retaining(self) -> Iterator[bool]:
+        """While this lasts no other thread retains; other processes cannot open the file."""
+        alone = self._retaining.acquire(blocking=False)
+        try:
+            yield alone
+        finally:
+            if alone:
+                self._retaining.release()
 
-def driver_of(connection: Connection) -> sqlite3.Connection:
-    """The connection of the driver itself, the fastest way to run a statement."""
-    driver = connection.connection.driver_connection
-    assert isinstance(driver, sqlite3.Connection)
-    return driver
+    def _wait_for_turn(self, connection: Connection, problem: str) -> None:
+        """Return at once: this store has only one writer."""
 
 
 def place_decisions(

@@ -3,13 +3,21 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
-from sqlalchemy import ColumnElement, Connection, insert
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 import belated.service.store.queries as queries
 from belated.service.store.append_results import decision_results, outcome_results
+from belated.service.store.checkpoints import (
+    Checkpoints,
+    check_not_behind,
+    reached,
+    save,
+    set_reached,
+)
 from belated.service.store.checks import (
     check_decisions,
     check_notes,
@@ -18,13 +26,18 @@ from belated.service.store.checks import (
     is_storable,
 )
 from belated.service.store.code_version import DecidingCode
+from belated.service.store.errors import ProblemGone
+from belated.service.store.forgetting import blank_keys
 from belated.service.store.keys import ApiKeys
 from belated.service.store.migrations import schema_version
 from belated.service.store.probe import Probe
 from belated.service.store.records import (
-    CREATED,
+    DELETED,
+    GENERATION,
     START,
     Appended,
+    Checkpoint,
+    DamagedTicket,
     Decision,
     Event,
     Lag,
@@ -33,14 +46,40 @@ from belated.service.store.records import (
     OutcomeResult,
     Position,
     ProblemRecord,
+    Retention,
     Tallies,
     TicketRecord,
+    created_note,
 )
-from belated.service.store.schema import JOURNAL, PROBLEMS
+from belated.service.store.schema import CHECKPOINTS, JOURNAL, PROBLEMS, SNAPSHOTS
 from belated.service.store.snapshots import Snapshots
+from belated.service.store.sweeping import (
+    delete_open_tickets,
+    forget_name,
+    is_of,
+    is_superfluous,
+    next_rows,
+)
 from belated.service.store.transactions import Transactions
 
 PAGE = 1000
+RETENTION = queries.RETENTION
+
+MoreNotes = Callable[[Sequence[OutcomeResult]], Sequence[Note]]
+
+
+def no_notes(results: Sequence[OutcomeResult]) -> Sequence[Note]:
+    """No notes, whatever became of the outcomes."""
+    return ()
+
+
+def unknown_among(named: Mapping[str, int | None], known: Mapping[str, int]) -> list[str]:
+    """Those problems that are not known, or not of the generation that is given."""
+    return [
+        name
+        for name, generation in named.items()
+        if name not in known or generation not in (None, known[name])
+    ]
 
 
 class Store(ABC):
@@ -54,10 +93,12 @@ class Store(ABC):
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
-        self._known: set[str] = set()
+        self._known: dict[str, int] = {}  # generations of problems
+        self._known_after = ""  # so many deletions
         self.code = DecidingCode(transactions)
         self.keys = ApiKeys(transactions)
         self.probe = Probe(transactions)
+        self.checkpoints = Checkpoints(transactions)
         self.snapshots = Snapshots(transactions)
 
     def __enter__(self) -> Self:
@@ -91,30 +132,35 @@ class Store(ABC):
         """Create a problem; ValueError if there is one of this name."""
         check_text("a problem", name)
         row = {"name": name, "spec": json.dumps(spec), "at": at}
-        created = Note(name, CREATED, spec, at)
 
-        def create(connection: Connection) -> None:
+        def create(connection: Connection) -> ProblemRecord:
             if queries.problems(connection, name):
                 raise ValueError(f"there is a problem {name!r} already; names are unique")
-            connection.execute(insert(PROBLEMS), row)
-            self._insert_notes(connection, [created])
+            if name in queries.being_deleted(connection):
+                raise ValueError(f"problem {name!r} is being deleted; its name is free soon")
+            generation = 1 + queries.count_notes(connection, name, DELETED)
+            connection.execute(insert(PROBLEMS), {**row, "generation": generation})
+            made = ProblemRecord(name, spec, at, None, generation)
+            self._insert_notes(connection, [created_note(made)])
+            return made
 
-        self._transactions.write(create)
-        return ProblemRecord(name, spec, at)
+        return self._transactions.write(create)
 
     def record(self, problem: str, kind: str, payload: Mapping[str, Any], at: float) -> None:
         """Write a note about a problem."""
         self.append((), (), [Note(problem, kind, payload, at)])
 
-    def record_in_turn(self, note: Note, before: int) -> bool:
+    def record_in_turn(self, note: Note, before: int, generation: int | None = None) -> bool:
         """Write a note if its problem has `before` notes of its kind; returns whether it did.
 
         Writers of such notes wait for one another, so each note follows the ones it has counted.
+        ProblemGone if the problem is not of this generation.
         """
         check_notes([note])
 
         def write(connection: Connection) -> bool:
             self._wait_for_turn(connection, note.problem)
+            self._check_known(connection, {note.problem: generation})
             if queries.count_notes(connection, note.problem, note.kind) != before:
                 return False
             self._insert_notes(connection, [note])
@@ -127,7 +173,8 @@ class Store(ABC):
         decisions: Sequence[Decision],
         outcomes: Sequence[Outcome],
         notes: Sequence[Note] = (),
-        more_notes: Callable[[Sequence[OutcomeResult]], Sequence[Note]] = lambda results: (),
+        more_notes: MoreNotes = no_notes,
+        generations: Mapping[str, int] | None = None,
     ) -> Appended:
         """Append records to the journal in one transaction, which is durable when this returns.
 
@@ -135,31 +182,179 @@ class Store(ABC):
         are the others of its request, if that has asked for more than the earlier one.
         An outcome of a ticket's arm that has an outcome is not written; the earlier one stands. In
         the journal an outcome follows its decision; otherwise the store chooses the order.
-        `more_notes` makes notes of what became of the outcomes, in the same transaction. An error
-        means that nothing was written: ValueError if a record is not valid or a ticket is used
-        twice, StoreUnavailable (see there) if the store cannot write now.
+        `more_notes` makes notes of what became of the outcomes, in the same transaction.
+        `generations` has those of the problems that the writer knows. An error means that nothing
+        was written: ProblemGone if one of these is deleted, ValueError if a record is not valid or
+        a ticket is used twice, StoreUnavailable (see there) if the store cannot write now.
         """
         check_decisions(decisions)
         check_outcomes(outcomes)
         check_notes(notes)
         named = {each.problem for each in decisions} | {each.problem for each in notes}
+        known = dict.fromkeys(named) | dict(generations or {})
 
         def write(connection: Connection) -> Appended:
-            self._check_known(connection, named - self._known)
+            self._check_known(connection, known)
             placed, counted = self._insert(connection, decisions, outcomes)
             results = outcome_results(connection, outcomes, counted)
             if all_notes := [*notes, *more_notes(results)]:
                 self._insert_notes(connection, all_notes)
             return Appended(decision_results(connection, decisions, placed), results)
 
-        appended = self._transactions.write(write)
-        self._known |= named
-        return appended
+        return self._transactions.write(write)
 
-    def _check_known(self, connection: Connection, names: Collection[str]) -> None:
-        for name in names:
-            if not queries.problems(connection, name):
-                raise ValueError(f"there is no problem {name!r}")
+    def _check_known(self, connection: Connection, known: Mapping[str, int | None]) -> None:
+        """Refuse to write about problems that do not exist, or are of another generation.
+
+        None of the others is deleted before this transaction has ended.
+        """
+        deletions = self._deletions(connection)
+        if deletions != self._known_after:
+            self._known, self._known_after = {}, deletions
+        lacking = known.keys() - self._known.keys()
+        self._known |= queries.generations(connection, lacking) if lacking else {}
+        for name in unknown_among(known, self._known):
+            raise ProblemGone(name)
+
+    def _deletions(self, connection: Connection) -> str:
+        """How many problems others have deleted so far; they delete none until this has ended."""
+        return ""
+
+    @abstractmethod
+    def _hold_off(self, connection: Connection) -> None:
+        """Wait for all transactions that write about problems; let others see a deletion first."""
+
+    # Retention
+
+    def retain(
+        self,
+        checkpoints: Sequence[Checkpoint],
+        retention: Retention,
+        before: Position,
+        notes: Sequence[Note],
+        generations: Mapping[str, int],
+    ) -> bool:
+        """Let checkpoints take the place of the journal before them; whether that was done.
+
+        It is not done if there are others than those up to `before`, from which these were made;
+        ProblemGone if a problem is deleted. What has become superfluous is deleted by `sweep`.
+        """
+
+        def write(connection: Connection) -> bool:
+            self._wait_for_turn(connection, RETENTION)
+            if reached(connection).position != before:
+                return False
+            self._check_known(connection, generations)
+            save(connection, checkpoints)
+            set_reached(connection, retention._replace(swept=False))
+            self._insert_notes(connection, notes)
+            return True
+
+        return self._transactions.write(write)
+
+    def sweep(self, position: Position, limit: int) -> tuple[int, Position | None]:
+        """Delete what checkpoints have made superfluous among the next rows after a position.
+
+        Returns how many rows, and the position to go on from; None: all is done.
+        """
+        after = self._after(*queries.place_of(position))
+
+        def write(connection: Connection) -> tuple[int, Position | None]:
+            retention = reached(connection)
+            if retention.swept:
+                return 0, None
+            before = [*after, *self._until(*queries.place_of(retention.position))]
+            last = next_rows(connection, before, self._order, limit)
+            if last is None:
+                set_reached(connection, retention._replace(swept=True))
+                return 0, None
+            rows = [*after, *self._until(*queries.place_of(last))]
+            doomed = delete(JOURNAL).where(*rows, is_superfluous(retention.position))
+            return connection.execute(doomed).rowcount, last
+
+        return self._transactions.write(write)
+
+    # Forgetting
+
+    def forget_key(self, problem: str, ticket: str) -> int:
+        """Blank the key of a decision; how many had one."""
+        row = (JOURNAL.c.problem == problem, JOURNAL.c.ticket == ticket)
+        return self._transactions.write(lambda connection: blank_keys(connection, *row))
+
+    def forget_keys(
+        self, problem: str, until: float, position: Position, limit: int
+    ) -> tuple[int, Position | None]:
+        """Blank the keys of a problem's decisions up to a time among the next rows.
+
+        Returns how many had one, and the position to go on from; None: all is done.
+        """
+        after = self._after(*queries.place_of(position))
+        meant = (JOURNAL.c.problem == problem, JOURNAL.c.at <= until)
+
+        def write(connection: Connection) -> tuple[int, Position | None]:
+            last = next_rows(connection, after, self._order, limit)
+            if last is None:
+                return 0, None
+            rows = [*after, *self._until(*queries.place_of(last))]
+            return blank_keys(connection, *rows, *meant), last
+
+        return self._transactions.write(write)
+
+    # Deletion
+
+    def delete_problem(self, name: str, generation: int, at: float) -> bool:
+        """Delete a problem; whether there was one. Its name is free when its rows are deleted, too.
+
+        Nothing can be written about it any more, whoever still thinks that it exists.
+        """
+        known = (PROBLEMS.c.name == name, PROBLEMS.c.generation == generation)
+        standing = select(PROBLEMS.c.name).where(*known, PROBLEMS.c.deleted_at.is_(None))
+        note = Note(name, DELETED, {GENERATION: generation}, at)
+
+        def write(connection: Connection) -> bool:
+            self._hold_off(connection)
+            if connection.scalar(standing) is None:
+                return False
+            connection.execute(update(PROBLEMS).where(*known).values(deleted_at=at))
+            for table in (SNAPSHOTS, CHECKPOINTS):
+                connection.execute(delete(table).where(table.c.problem == name))
+            self._insert_notes(connection, [note])
+            return True
+
+        done = self._transactions.write(write)
+        self._known.pop(name, None)
+        return done
+
+    def being_deleted(self) -> list[str]:
+        """The problems that are deleted, but whose rows are not yet."""
+        return self._transactions.read(queries.being_deleted)
+
+    def sweep_deleted(
+        self, problem: str, position: Position, limit: int
+    ) -> tuple[int, Position | None]:
+        """Delete the rows of a problem that is deleted among the next rows after a position.
+
+        Returns how many rows, and the position to go on from; None: all is done.
+        """
+        after = self._after(*queries.place_of(position))
+
+        def write(connection: Connection) -> tuple[int, Position | None]:
+            if problem not in queries.being_deleted(connection):
+                return 0, None
+            last = next_rows(connection, after, self._order, limit)
+            if last is None:
+                forget_name(connection, problem)
+                return 0, None
+            rows = [*after, *self._until(*queries.place_of(last))]
+            delete_open_tickets(connection, problem, rows)
+            doomed = delete(JOURNAL).where(*rows, is_of(problem))
+            return connection.execute(doomed).rowcount, last
+
+        return self._transactions.write(write)
+
+    @abstractmethod
+    def retaining(self) -> AbstractContextManager[bool]:
+        """While this lasts nobody else retains; False: somebody else does."""
 
     @abstractmethod
     def _insert(
@@ -214,16 +409,35 @@ class Store(ABC):
         """The next events after a position in the canonical order, and the position after them.
 
         All readers see the same events in the same order, whatever is written meanwhile; events
-        that are not settled yet come later. `problem` selects the events of one problem.
+        that are not settled yet come later. `problem` selects the events of one problem; without it
+        BehindCheckpoint is raised at a position before the checkpoints, since events are lacking.
         """
         turn, seq = queries.place_of(position)
         conditions = [*self._settled_after(turn, seq)]
         if problem is not None:
             conditions.append(JOURNAL.c.problem == problem)
-        found = self._transactions.read(
+        found, fact = self._transactions.read(
+            lambda connection: queries.events_to_follow(connection, conditions, self._order, limit)
+        )
+        if problem is None:
+            check_not_behind(position, fact)
+        return found, found[-1].position if found else position
+
+    def kept_before(self, position: Position, end: Position, limit: int = PAGE) -> list[Event]:
+        """The next events after a position that are still in the journal, up to another one."""
+        after, until = queries.place_of(position), queries.place_of(end)
+        conditions = [*self._after(*after), *self._until(*until)]
+        return self._transactions.read(
             lambda connection: queries.events(connection, conditions, self._order, limit)
         )
-        return found, found[-1].position if found else position
+
+    def news(self, position: Position, limit: int) -> tuple[list[Event], list[Note]]:
+        """The next events after a position as `tail` gives them, and all notes after these.
+
+        BehindCheckpoint is raised as by `tail`.
+        """
+        events, reached = self.tail(position, limit)
+        return events, self.notes_after(reached)
 
     def lag(self, position: Position, now: float) -> Lag:
         """How far a reader at a position is behind; with one owner nobody else writes."""
@@ -242,6 +456,11 @@ class Store(ABC):
         texts = [id for id in ids if is_storable(id)]
         return self._transactions.read(lambda connection: queries.tickets(connection, texts))
 
+    def damaged_tickets(self, ids: Collection[str]) -> dict[str, DamagedTicket]:
+        """Those of these tickets that exist, and whose decision cannot be read."""
+        texts = [id for id in ids if is_storable(id)]
+        return self._transactions.read(lambda each: queries.damaged_tickets(each, texts))
+
     def decided_under(
         self, keys: Collection[tuple[str, str]]
     ) -> dict[tuple[str, str | None], Decision]:
@@ -258,6 +477,19 @@ class Store(ABC):
             lambda connection: queries.events(connection, self._settled_after(0, 0), latest, 1)
         )
         return found[0].position if found else START
+
+    @property
+    def saw_foreign_rows(self) -> bool:
+        """Whether a write has found rows of somebody else, where there is one owner."""
+        return False
+
+    def problems_with_foreign_rows(self) -> set[str]:
+        """The problems into which somebody else has written, where there is one owner."""
+        return set()
+
+    def known_end(self) -> Position:
+        """The position of the last event, without those of somebody else, if there is one owner."""
+        return self.end()
 
     def counts(self, problem: str) -> Tallies:
         """The numbers of decisions and outcomes by arm and kind, read from the kept tallies."""
@@ -283,6 +515,10 @@ class Store(ABC):
     @abstractmethod
     def _after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
         """The conditions on events after a place."""
+
+    @abstractmethod
+    def _until(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
+        """The conditions on events up to a place."""
 
     @abstractmethod
     def _settled_after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:

@@ -4,9 +4,10 @@ Reads and writes may come from any thread. A write waits for the write before it
 because one thread commits them in batches.
 """
 
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TypeVar
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
@@ -15,6 +16,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from belated.service.store.errors import StoreUnavailable
 
 Result = TypeVar("Result")
+Opened = TypeVar("Opened")
 
 ATTEMPTS = 3
 DEADLOCK = "40P01"
@@ -28,7 +30,7 @@ class Transactions:
 
     def read(self, work: Callable[[Connection], Result]) -> Result:
         """Run work that only reads."""
-        return self._tried(self.reader, work)
+        return tried(lambda: transaction(self.reader), work)
 
     def write(self, work: Callable[[Connection], Result]) -> Result:
         """Run work in one transaction, which is durable when this returns.
@@ -36,31 +38,89 @@ class Transactions:
         If it fails, nothing is written: StoreUnavailable, or ValueError for values that the store
         cannot hold. Work that fails before its commit may be run again.
         """
-        return self._tried(self.writer, work)
+        return tried(lambda: transaction(self.writer), work)
 
     def dispose(self) -> None:
         """Close all connections."""
         self.reader.dispose()
         self.writer.dispose()
 
-    def _tried(self, engine: Engine, work: Callable[[Connection], Result]) -> Result:
-        for attempt in range(1, ATTEMPTS + 1):
+
+def tried(
+    opening: Callable[[], AbstractContextManager[Opened]], work: Callable[[Opened], Result]
+) -> Result:
+    """Run work in a transaction; one that failed before its commit may be tried again."""
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            with opening() as opened:
+                return work(opened)
+        except Unfinished as unfinished:
+            if attempt == ATTEMPTS or not unfinished.worth_another:
+                raise StoreUnavailable(str(unfinished)) from unfinished.__cause__
+    raise AssertionError("unreachable")
+
+
+class KeptConnection:
+    """A connection of the driver itself that is kept from one transaction to the next.
+
+    The statements of every batch of requests run on such connections. To borrow one from the pool
+    each time, through all layers, would cost as much as the statements.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self._lock = engine, threading.Lock()
+        self._borrowed: Any = None
+
+    def run(self, work: Callable[[Any], Result]) -> Result:
+        """Run work with the driver's connection, in one transaction unless it commits by itself.
+
+        It fails as `Transactions.write` does.
+        """
+        return tried(self._transaction, work)
+
+    def close(self) -> None:
+        """Give the connection back."""
+        with self._lock:
+            if self._borrowed is not None:
+                self._borrowed.close()
+                self._borrowed = None
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Any]:
+        with self._lock:
+            committing = False
             try:
-                with transaction(engine) as connection:
-                    return work(connection)
-            except Unfinished as unfinished:
-                if attempt == ATTEMPTS or not unfinished.worth_another:
-                    raise StoreUnavailable(str(unfinished)) from unfinished.__cause__
-        raise AssertionError("unreachable")
+                if self._borrowed is None:
+                    self._borrowed = self._engine.raw_connection()
+                yield self._borrowed.driver_connection
+                committing = True
+                self._borrowed.driver_connection.commit()
+            except (DBAPIError, self._engine.dialect.loaded_dbapi.Error) as error:
+                raise translated(error, committing, lost=self._give_up()) from error
+            except BaseException:
+                self._give_up()
+                raise
+
+    def _give_up(self) -> bool:
+        """Give the connection back, which undoes its transaction; returns whether it was lost."""
+        borrowed, self._borrowed = self._borrowed, None
+        if borrowed is None:
+            return False
+        lost = bool(getattr(borrowed.driver_connection, "closed", False))
+        with suppress(Exception):
+            if lost:
+                borrowed.invalidate()
+            borrowed.close()  # which rolls back
+        return lost
 
 
 class Unfinished(Exception):
     """A transaction failed before its commit, so nothing of it was written."""
 
-    def __init__(self, error: Exception) -> None:
+    def __init__(self, error: Exception, lost: bool = False) -> None:
         super().__init__(sentence(error))
-        lost = getattr(error, "connection_invalidated", False)
-        deadlock = getattr(getattr(error, "orig", None), "sqlstate", None) == DEADLOCK
+        lost = lost or getattr(error, "connection_invalidated", False)
+        deadlock = getattr(getattr(error, "orig", error), "sqlstate", None) == DEADLOCK
         self.worth_another = lost or deadlock
 
 
@@ -80,14 +140,16 @@ def transaction(engine: Engine) -> Iterator[Connection]:
         raise StoreUnavailable("the store has no free connection") from error
 
 
-def translated(error: Exception, committing: bool) -> Exception:
+def translated(error: Exception, committing: bool, lost: bool = False) -> Exception:
     """The error of the store for an error of the database; programming errors stay as they are."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
     if kinds & {"IntegrityError", "DataError"}:
         return ValueError(f"the store cannot hold this: {reason(error)}")
     if "ProgrammingError" in kinds:
         return error
-    return StoreUnavailable(sentence(error), in_doubt=True) if committing else Unfinished(error)
+    return (
+        StoreUnavailable(sentence(error), in_doubt=True) if committing else Unfinished(error, lost)
+    )
 
 
 def sentence(error: Exception) -> str:

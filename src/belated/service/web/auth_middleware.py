@@ -2,9 +2,12 @@
 another kind than JSON, before their bodies are read.
 """
 
+from collections.abc import Mapping
+
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from belated.service.core.errors import RequestError
+from belated.service.web.auth import Principal
 from belated.service.web.bridge import Bridge
 from belated.service.web.error_responses import error_response
 from belated.service.web.forgery import check_host, check_media_type, check_own_page
@@ -39,16 +42,25 @@ def is_open(path: str) -> bool:
 def admit(scope: Scope) -> None:
     """Find the caller of a request; an error if the request is not admitted."""
     bridge: Bridge = scope["app"].state.bridge
-    headers: dict[bytes, bytes] = scope["by_name"]
+    host = scope["client"][0] if scope.get("client") else "unknown"
+    found = admitted(bridge, scope["path"], scope["by_name"], host)
+    if found is not None:
+        scope["principal"] = found
+
+
+def admitted(
+    bridge: Bridge, path: str, headers: Mapping[bytes, bytes], host: str
+) -> Principal | None:
+    """The caller with these headers, None for a path that is open to all; an error if refused."""
     if not bridge.guarded:
         check_host(headers)
-    if is_open(scope["path"]):
-        return
+    if is_open(path):
+        return None
     if not bridge.guarded:
         check_own_page(headers)
     given = headers.get(b"authorization", b"")
     if not given and SUBSCRIPTION in headers:
         given = b"Bearer " + headers[SUBSCRIPTION]
-    host = scope["client"][0] if scope.get("client") else "unknown"
-    scope["principal"] = bridge.authenticator.admit(given.decode("latin-1"), host)
+    found = bridge.authenticator.admit(given.decode("latin-1"), host)
     check_media_type(headers)
+    return found

@@ -6,19 +6,23 @@ the answers of one batch come back together.
 
 import asyncio
 import contextlib
+import functools
 import logging
 import time
+from collections.abc import Callable
 from typing import Any
 
-from belated.service.core.commit_thread import CommitThread, Job, Replies
+from belated.service.core.commit_thread import CommitThread, Replies
 from belated.service.core.errors import UnavailableError
-from belated.service.core.requests import Request, RunOnThread
+from belated.service.core.requests import Job, Request, RunOnThread
 from belated.service.store import Store, StoreUnavailable
 from belated.service.web.auth import Authenticator
 from belated.service.web.backlog import Backlog
 from belated.service.web.metrics import Metrics
 
 log = logging.getLogger(__name__)
+
+Then = Callable[[Any], None]  # is called with an answer or an error; it must not fail
 
 RENEWAL = 2.0  # seconds after which keys are read again
 
@@ -57,16 +61,20 @@ class Bridge:
 
     async def do(self, request: Request) -> Any:
         """Have the commit thread carry out a request; returns its answer or raises its error."""
+        answer: asyncio.Future[Any] = self._loop.create_future()
+        self.send(request, functools.partial(settle, answer))
+        return await answer
+
+    def send(self, request: Request, then: Then) -> None:
+        """Have the commit thread carry out a request; `then` gets its answer, or its error."""
         if self._thread is None:
             raise UnavailableError("the service is starting")
         if not isinstance(request, RunOnThread):  # these are few, and look after the rest
             self._backlog.check()
         self._backlog.add()
-        answer: asyncio.Future[Any] = self._loop.create_future()
         if not self._gathered:
             self._loop.call_soon(self._hand_over)
-        self._gathered.append(Job(request, answer))
-        return await answer
+        self._gathered.append(Job(request, then))
 
     def _hand_over(self) -> None:
         """Submit all requests of this turn of the loop together.
@@ -98,7 +106,8 @@ class Bridge:
 
     def _settle(self, replies: Replies) -> None:
         self._backlog.answered(len(replies))
-        settle(replies)
+        for then, answer in replies:
+            then(answer)
 
     async def renew_keys(self) -> None:
         """Read the keys again: another process may have made or revoked some."""
@@ -113,14 +122,15 @@ class Bridge:
                 await self.renew_keys()
             except UnavailableError as error:
                 log.warning("the keys could not be read again: %s", error)
+            except Exception:  # it must go on, or no key could be revoked any more
+                log.exception("the keys could not be read again")
 
 
-def settle(replies: Replies) -> None:
-    """Set the answers of the futures that wait for them."""
-    for future, answer in replies:
-        if future.done():
-            continue
-        if isinstance(answer, Exception):
-            future.set_exception(answer)
-        else:
-            future.set_result(answer)
+def settle(future: asyncio.Future[Any], answer: Any) -> None:
+    """Set the answer of a future, unless nobody waits for it any more."""
+    if future.done():
+        return
+    if isinstance(answer, Exception):
+        future.set_exception(answer)
+    else:
+        future.set_result(answer)

@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -9,6 +10,7 @@ from fastapi import APIRouter, Request
 from belated.service.core.errors import InvalidRequestError, RequestError
 from belated.service.core.requests import Ask, Cancel, ReportResult, Tell, TicketReport
 from belated.service.core.texts import IDEMPOTENCY_KEY, TICKET
+from belated.service.core.ticket_lookup import unknown_ticket
 from belated.service.store import Decision
 from belated.service.web.dependencies import (
     Caller,
@@ -19,7 +21,7 @@ from belated.service.web.dependencies import (
     known_ticket,
     no_ticket,
 )
-from belated.service.web.error_responses import BY_NAME, CHANGING, TELLING, details
+from belated.service.web.error_responses import BY_NAME, CHANGING, OF_TICKET, TELLING, details
 from belated.service.web.json_response import FastJSONResponse
 from belated.service.web.models import (
     AskBatchBody,
@@ -60,8 +62,8 @@ KEY = {
 async def ask(request: Request) -> Any:
     """One decision."""
     await no_body(request)
-    name, key = known_name(request.path_params["name"]), key_of(request)
-    made = await decided(request, Ask(name, 1, key, digest_of("ask")))
+    name = known_name(request.path_params["name"])
+    made = await decided(request, single_ask(name, request.scope["by_name"]))
     return FastJSONResponse(shown(made[0]))
 
 
@@ -73,7 +75,7 @@ async def ask(request: Request) -> Any:
 )
 async def ask_many(request: Request) -> Any:
     """Several decisions at once."""
-    name, key = known_name(request.path_params["name"]), key_of(request)
+    name, key = known_name(request.path_params["name"]), key_in(request.scope["by_name"])
     number = (await read(request, AskBatchBody)).count
     made = await decided(request, Ask(name, number, key, digest_of(f"ask:batch {number}")))
     return FastJSONResponse({"decisions": [shown(each) for each in made]})
@@ -88,8 +90,7 @@ async def ask_many(request: Request) -> Any:
 async def tell(request: Request) -> Any:
     """Report the loss or reward of a decision; the same report again changes nothing."""
     ticket = known_ticket(request.path_params["ticket"])
-    body = await read(request, ReportBody)
-    report = TicketReport(ticket, body.loss, body.reward, body.missing, body.arm)
+    report = report_on(ticket, await read(request, ReportBody))
     (result,) = await told(request, [report])
     if isinstance(result, RequestError):
         raise result
@@ -105,8 +106,7 @@ async def tell(request: Request) -> Any:
 async def tell_many(request: Request) -> Any:
     """Several reports at once; each is answered by itself."""
     reports = [
-        TicketReport(each.ticket, each.loss, each.reward, each.missing, each.arm)
-        for each in (await read(request, ReportBatchBody)).reports
+        report_on(each.ticket, each) for each in (await read(request, ReportBatchBody)).reports
     ]
     results = await told(request, reports)
     return FastJSONResponse(
@@ -133,17 +133,17 @@ async def cancel(request: Request) -> Any:
     ticket, who = known_ticket(request.path_params["ticket"]), await caller_of(request)
     bridge = await bridge_of(request)
     result: ReportResult = await bridge.do(Cancel(ticket, functools.partial(who.may, "tell")))
-    bridge.metrics.outcomes.labels("cancelled" if result.counted else "duplicate").inc()
+    bridge.metrics.reported("cancelled" if result.counted else "duplicate")
     return FastJSONResponse(result._asdict())
 
 
-@router.get("/tickets/{ticket}", response_model=TicketBody, responses=BY_NAME)
+@router.get("/tickets/{ticket}", response_model=TicketBody, responses=OF_TICKET)
 async def show_ticket(ticket: str, bridge: TheBridge, who: Caller) -> Any:
     """The decision of a ticket, its outcomes, and what was told after it had expired."""
     name = known_ticket(ticket)
-    view = await bridge.read(lambda store: ticket_view(store, name))
-    if view is None or not who.may_see(view["problem"]):
-        raise no_ticket(ticket)
+    view = await bridge.read(lambda store: ticket_view(store, name, who.may_see))
+    if view is None:
+        raise unknown_ticket(ticket, await bridge.read(lambda store: store.checkpoints.reached()))
     return FastJSONResponse(view)
 
 
@@ -176,18 +176,30 @@ async def told(request: Request, reports: list[TicketReport]) -> list[ReportResu
     if "tracing" in request.scope:
         request.scope["tracing"].told(each.ticket for each in possible)
     for result in taken:
-        became = "counted"
-        if isinstance(result, RequestError):
-            became = result.kind
-        elif not result.counted:
-            became = "duplicate"
-        bridge.metrics.outcomes.labels(became).inc()
+        bridge.metrics.reported(became(result))
     return taken
 
 
-def key_of(request: Request) -> str | None:
+def became(result: ReportResult | RequestError) -> str:
+    """What became of a report, in one word for the metrics."""
+    if isinstance(result, RequestError):
+        return result.kind
+    return "counted" if result.counted else "duplicate"
+
+
+def single_ask(name: str, headers: Mapping[bytes, bytes]) -> Ask:
+    """The ask for one decision that a request with these headers makes."""
+    return Ask(name, 1, key_in(headers), digest_of("ask"))
+
+
+def report_on(ticket: str, body: ReportBody) -> TicketReport:
+    """The report that a body makes on a ticket."""
+    return TicketReport(ticket, body.loss, body.reward, body.missing, body.arm)
+
+
+def key_in(headers: Mapping[bytes, bytes]) -> str | None:
     """The idempotency key of a request; InvalidRequestError if it is not valid."""
-    given: bytes | None = request.scope["by_name"].get(b"idempotency-key")
+    given = headers.get(b"idempotency-key")
     if given is None:
         return None
     try:

@@ -18,6 +18,7 @@ from belated.service.core.errors import (
     RequestError,
     StateConflictError,
     TicketExpiredError,
+    TicketRetainedError,
     TooLargeError,
     UnauthorizedError,
     UnavailableError,
@@ -41,6 +42,7 @@ SENTENCES: dict[type[RequestError], str] = {
     NotFoundError: "there is no problem 'ads'",
     StateConflictError: "problem 'ads' is paused; it hands out no decisions",
     TicketExpiredError: "ticket '06fq3k1zv8n9c5d2h7b4m0t6wx' has expired and counts as told",
+    TicketRetainedError: "ticket '06fq3k1zv8n9c5d2h7b4m0t6wx' is from 2026-01-31, and of tickets…",
     TooLargeError: "the body is larger than 1000000 bytes",
     MediaTypeError: "Content-Type is 'text/plain'; a body must be sent as application/json",
     InvalidRequestError: "loss is 1.5; it must be in [0, 1]",
@@ -92,6 +94,7 @@ def example_of(kind: type[RequestError]) -> dict[str, Any]:
 
 BY_NAME = documented(NotFoundError, InvalidRequestError)
 CHANGING = documented(NotFoundError, StateConflictError, InvalidRequestError)
+OF_TICKET = documented(NotFoundError, TicketRetainedError, InvalidRequestError)
 TELLING = documented(NotFoundError, StateConflictError, TicketExpiredError, InvalidRequestError)
 
 
@@ -122,14 +125,19 @@ def handle_errors(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def unexpected(request: Request, error: Exception) -> JSONResponse:
-        body = {
-            "type": "urn:belated:fault",
-            "title": "A fault of the service",
-            "status": 500,
-            "detail": "the service failed; its log has the details under this request id",
-            "request_id": id_of(request),
-        }
-        return JSONResponse(body, 500, media_type=PROBLEM)
+        return fault_response(id_of(request))
+
+
+def fault_response(request_id: str | None) -> JSONResponse:
+    """The answer to a request on which the service has failed; nothing of the fault is told."""
+    body = {
+        "type": "urn:belated:fault",
+        "title": "A fault of the service",
+        "status": 500,
+        "detail": "the service failed; its log has the details under this request id",
+        "request_id": request_id,
+    }
+    return JSONResponse(body, 500, media_type=PROBLEM)
 
 
 def id_of(request: Request) -> str | None:

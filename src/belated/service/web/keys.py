@@ -6,7 +6,7 @@ There are none in a service without keys: a key would outlive that mode.
 import time
 from typing import Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 
 from belated.service.admin.keys import checked_scopes, key_details, make_key, revoke_key
 from belated.service.core.errors import ForbiddenError, InvalidRequestError, NotFoundError
@@ -48,11 +48,16 @@ async def list_keys(bridge: TheBridge, who: Caller) -> Any:
 
 
 @router.delete("/{id}", response_model=KeyBody, responses=BY_NAME)
-async def revoke(id: str, bridge: TheBridge, who: Caller) -> Any:
+async def revoke(
+    id: str,
+    bridge: TheBridge,
+    who: Caller,
+    forget: bool = Query(False, description="Blank its label, too."),
+) -> Any:
     """Revoke a key."""
     who.needs_all()
     try:
-        key = await bridge.read(lambda store: revoke_key(store, id, time.time()))
+        key = await bridge.read(lambda store: revoke_key(store, id, time.time(), forget))
     except ValueError as error:
         raise NotFoundError(str(error)) from None
     await bridge.renew_keys()

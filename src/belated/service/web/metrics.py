@@ -56,6 +56,7 @@ class Metrics:
         )
         queue.watch(self.interpreted.set)
         self._of_route: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
+        self._became: dict[str, Counter] = {}
 
     def answered(self, route: str, status: int, seconds: float) -> None:
         """Count a request that was answered; its two metrics are looked up once, which is slow."""
@@ -65,6 +66,13 @@ class Metrics:
             self._of_route[route, status] = found
         found[0].inc()
         found[1].observe(seconds)
+
+    def reported(self, became: str) -> None:
+        """Count a report by what became of it; its metric is looked up once."""
+        found = self._became.get(became)
+        if found is None:
+            found = self._became[became] = self.outcomes.labels(became)
+        found.inc()
 
     def observe_batch(self, batch: CommittedBatch) -> None:
         """Count a batch that the commit thread has committed."""

@@ -108,10 +108,20 @@ class ProblemBody(BaseModel):
     concern: str | None = Field(None, description="What you should change about it, if anything.")
 
 
+class BrokenProblemBody(BaseModel):
+    """A problem that cannot be served, and why."""
+
+    model_config = example(name="old", reason="row 12 of the journal cannot be folded: KeyError")
+
+    name: str
+    reason: str
+
+
 class ProblemListBody(BaseModel):
-    """All problems that the key allows to see."""
+    """All problems that the key allows to see; `broken` has those that cannot be served."""
 
     problems: list[ProblemBody]
+    broken: list[BrokenProblemBody]
 
 
 class StatusBody(BaseModel):
@@ -121,6 +131,15 @@ class StatusBody(BaseModel):
 
     name: str
     status: Status
+
+
+class DeletedBody(BaseModel):
+    """A problem that was deleted."""
+
+    model_config = example(name="ads", status="deleted")
+
+    name: str
+    status: Literal["deleted"]
 
 
 class ChangeArmsBody(RequestBody):
@@ -146,6 +165,28 @@ class TermsBody(RequestBody):
     expire_after: Count | None = None
     expire_seconds: Number | None = None
     default_loss: Number | None = None
+
+
+class ForgetBody(RequestBody):
+    """The decisions whose keys are to be blanked: one, or all older than so many seconds."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"older_than": 2592000}, {"ticket": "06fq3k1zv8n9c5d2h7b4m0t6wx"}]
+        }
+    )
+
+    ticket: str | None = Field(default=None, max_length=200)
+    older_than: Number | None = Field(default=None, ge=0, le=1e10)
+
+
+class ForgottenBody(BaseModel):
+    """How many decisions had a key that was blanked."""
+
+    model_config = example(name="ads", forgotten=17)
+
+    name: str
+    forgotten: int
 
 
 class ArmsBody(BaseModel):

@@ -25,6 +25,7 @@ STATS: dict[str, Any] = {
     "decisions_of_last_minute": [0] * 58 + [1, 1],
     "told_as": "loss",
     "late_reports": 0,
+    "retained": None,
     "repeated_reports": 0,
     "by_arm": [
         {"arm": arm, "removed": False, "decided": 1, "told": told, "expired": 0, "cancelled": 0,
@@ -87,6 +88,7 @@ class ProblemVerificationBody(BaseModel):
 
     problem: str
     events: int
+    retained: int = Field(description="Events in the checkpoint, which are not in `events`.")
     rounds: int
     pending: int
     gap: float = Field(description="Largest difference between a probability and the fold's.")
@@ -104,6 +106,7 @@ class VerificationBody(BaseModel):
             {
                 "problem": "ads",
                 "events": 538,
+                "retained": 0,
                 "rounds": 270,
                 "pending": 4,
                 "gap": 0.0,
@@ -206,6 +209,13 @@ class OpenTicketsBody(BaseModel):
     oldest_seconds: dict[str, float]
 
 
+class RetainedBody(BaseModel):
+    """How many tickets are folded into a checkpoint, their rows being given up, and until when."""
+
+    tickets: int
+    until: float
+
+
 class ProblemStatsBody(ProblemBody):
     """A problem with all its statistics."""
 
@@ -216,6 +226,7 @@ class ProblemStatsBody(ProblemBody):
     decisions_of_last_minute: list[int]
     told_as: Literal["loss", "reward"] = Field(description="How most outcomes were told.")
     late_reports: int
+    retained: RetainedBody | None
     repeated_reports: int
     by_arm: list[ArmStatsBody]
     weights_over_time: WeightHistoryBody
@@ -232,10 +243,12 @@ class LogBody(BaseModel):
 
     model_config = example(
         arms=["red", "green"],
+        retained=None,
         columns=["round", "arm", "probability", "loss", "arrival", "reward", "unit_loss"],
         rows=[[1, "green", 0.5, 3.0, 3, 12.0, 0.2]],
     )
 
     arms: list[str]
+    retained: RetainedBody | None
     columns: list[str]
     rows: list[list[Any]]

@@ -5,6 +5,7 @@ some ten series, and one for the weight of each of its arms, unless it has more 
 MOST_WEIGHTS are there already: a database of metrics does not bear any number of series.
 """
 
+import functools
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -65,22 +66,26 @@ def numbers_of(replicas: Replicas, names: Iterable[str], room: int) -> dict[str,
     """The numbers of some problems, with weights as long as there is room for them."""
     found = {}
     for name in names:
-        replica = replicas.by_name.get(name)
-        if replica is None:
-            continue
-        arms = replica.problem.arms
-        given = len(arms) if len(arms) <= min(MOST_ARMS, room) else 0
-        room -= given
-        weights = dict(zip(arms, replica.weights().tolist(), strict=True)) if given else {}
-        found[name] = ProblemNumbers(
-            replica.round, len(replica.open), oldest_of(replica), replica.late_reports, weights
-        )
+        numbers = replicas.sound(name, functools.partial(numbers_in, room=room))
+        if numbers is not None:
+            found[name] = numbers
+            room -= len(numbers.weights)
     return found
+
+
+def numbers_in(replica: Replica, room: int) -> ProblemNumbers:
+    """The numbers of a problem, with its weights if there is room for them."""
+    arms = replica.problem.arms
+    fits = len(arms) <= min(MOST_ARMS, room)
+    weights = dict(zip(arms, replica.weights().tolist(), strict=True)) if fits else {}
+    return ProblemNumbers(
+        replica.round, len(replica.open), oldest_of(replica), replica.late_reports, weights
+    )
 
 
 def oldest_of(replica: Replica) -> float:
     """The seconds since the oldest open ticket was decided, 0 if there is none."""
-    first = next(iter(replica.open.values()), None)
+    first = replica.open.oldest()
     return 0.0 if first is None else max(0.0, time.time() - first.at)
 
 

@@ -1,30 +1,36 @@
-"""The routes of problems: create, show, pause, resume, archive, change arms and terms."""
+"""The routes of problems: create, show, pause, resume, archive, delete, change arms and terms."""
 
 import time
 from collections.abc import Iterator
 from typing import Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from belated.service.admin import change_arms as arm_changes
 from belated.service.admin import change_terms as term_changes
-from belated.service.admin.export import ExportRow, rows_of
+from belated.service.admin import forget as forgetting
+from belated.service.admin.delete import delete_served
+from belated.service.admin.export import ExportRow, retained_of, rows_of
 from belated.service.admin.offline import named
 from belated.service.core.errors import InvalidRequestError
 from belated.service.core.problems import checked_spec
 from belated.service.core.requests import CreateProblem, SetStatus
 from belated.service.core.status import ARCHIVED
 from belated.service.core.texts import PROBLEM_NAME
+from belated.service.upkeep.retention import rest_as_long
 from belated.service.web.auth import Principal
 from belated.service.web.bridge import Bridge
-from belated.service.web.dependencies import Caller, TheBridge, known_name
+from belated.service.web.dependencies import Caller, TheBridge, known_name, known_ticket
 from belated.service.web.error_responses import BY_NAME, CHANGING
 from belated.service.web.json_response import ENCODER
 from belated.service.web.metrics import REPEATED
 from belated.service.web.models import (
     ArmsBody,
     ChangeArmsBody,
+    DeletedBody,
+    ForgetBody,
+    ForgottenBody,
     NewProblemBody,
     ProblemBody,
     ProblemListBody,
@@ -61,16 +67,23 @@ async def list_problems(
     who: Caller,
     archived: bool = Query(False, description="Include archived problems."),
 ) -> Any:
-    """All problems that the key allows to see."""
+    """All problems that the key allows to see, and why some of them cannot be served."""
 
-    def views(store: Any, replicas: Any) -> list[dict[str, Any]]:
-        return [
-            problem_view(each)
+    def views(store: Any, replicas: Any) -> dict[str, Any]:
+        shown = [
+            each.problem.name
             for each in replicas.by_name.values()
             if (archived or each.status_in_force != ARCHIVED) and who.may_see(each.problem.name)
         ]
+        served = [view for name in shown if (view := replicas.sound(name, problem_view))]
+        broken = [
+            {"name": name, "reason": reason}
+            for name, reason in sorted(replicas.broken.items())
+            if who.may_see(name)
+        ]
+        return {"problems": served, "broken": broken}
 
-    return JSONResponse({"problems": await bridge.run_on_thread(views)})
+    return JSONResponse(await bridge.run_on_thread(views))
 
 
 @router.get("/{name}", response_model=ProblemBody, responses=BY_NAME)
@@ -98,6 +111,29 @@ async def change_terms(name: str, body: TermsBody, bridge: TheBridge, who: Calle
     return JSONResponse(await bridge.run_on_thread(changed))
 
 
+@router.delete("/{name}", response_model=DeletedBody, responses=CHANGING)
+async def delete(name: str, request: Request, bridge: TheBridge, who: Caller) -> Any:
+    """Delete a problem that is archived, with all its decisions and outcomes, for good.
+
+    Its name is free when all its rows are deleted, which takes a moment.
+    """
+    who.needs("admin", known_name(name))
+    wanted = (name, time.time())
+    await bridge.run_on_thread(lambda store, replicas: delete_served(store, replicas, *wanted))
+    request.app.state.housekeeping.wake()
+    return JSONResponse({"name": name, "status": "deleted"})
+
+
+@router.post("/{name}/forget", response_model=ForgottenBody, responses=BY_NAME)
+async def forget(name: str, body: ForgetBody, bridge: TheBridge, who: Caller) -> Any:
+    """Blank the idempotency keys and event ids of decisions, which may be personal."""
+    who.needs("admin", known_name(name))
+    ticket = None if body.ticket is None else known_ticket(body.ticket)
+    wanted = (name, ticket, body.older_than, time.time(), rest_as_long)
+    number = await bridge.read(lambda store: forgetting.forget(store, *wanted))
+    return JSONResponse({"name": name, "forgotten": number})
+
+
 @router.get("/{name}/stats", response_model=ProblemStatsBody, responses=BY_NAME)
 async def stats(name: str, bridge: TheBridge, who: Caller) -> Any:
     """Weights over time, losses and delays by arm, open tickets by age, and the latest events."""
@@ -119,7 +155,9 @@ async def log(name: str, bridge: TheBridge, who: Caller) -> Any:
     who.needs("admin", known_name(name))
     problem = await bridge.read(lambda store: named(store, name))
     rows = await bridge.read(lambda store: rows_of(store, problem))
-    return StreamingResponse(pages_of_log(problem.spec["arms"], rows), media_type=JSON)
+    retained = await bridge.read(lambda store: retained_of(store, name))
+    about = {"arms": problem.spec["arms"], "retained": retained}
+    return StreamingResponse(pages_of_log(about, rows), media_type=JSON)
 
 
 @router.post("/{name}/pause", response_model=StatusBody, responses=CHANGING)
@@ -161,9 +199,9 @@ async def set_status(bridge: Bridge, who: Principal, name: str, kind: str) -> JS
     return JSONResponse({"name": name, "status": status})
 
 
-def pages_of_log(arms: list[str], rows: list[ExportRow]) -> Iterator[str]:
+def pages_of_log(about: dict[str, Any], rows: list[ExportRow]) -> Iterator[str]:
     """A log as JSON in pages: to encode all at once would hold up all other requests."""
-    head = ENCODER.encode({"arms": arms, "columns": ExportRow._fields, "rows": []})
+    head = ENCODER.encode({**about, "columns": ExportRow._fields, "rows": []})
     yield head.removesuffix("]}")
     for first in range(0, len(rows), LOG_PAGE):
         text = ENCODER.encode(rows[first : first + LOG_PAGE])

@@ -17,8 +17,13 @@ REFERENCE = "#/components/schemas/{model}"
 
 async def read(request: Request, model: type[Model]) -> Model:
     """The body of a request, validated; InvalidRequestError if it is not valid."""
+    return validated(await request.body(), model)
+
+
+def validated(body: bytes, model: type[Model]) -> Model:
+    """A body as this model; InvalidRequestError if it is not valid."""
     try:
-        return model.model_validate_json(await request.body())
+        return model.model_validate_json(body)
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False)
         raise InvalidRequestError(sentence(faults)) from None
@@ -26,9 +31,12 @@ async def read(request: Request, model: type[Model]) -> Model:
 
 async def no_body(request: Request) -> None:
     """Refuse a body that is not empty."""
-    if has_no_body(request.scope["by_name"]):
-        return
-    body = await request.body()
+    if not has_no_body(request.scope["by_name"]):
+        check_empty(await request.body())
+
+
+def check_empty(body: bytes) -> None:
+    """Refuse a body that says something; InvalidRequestError."""
     if body.strip() not in (b"", b"{}", b"null"):
         raise InvalidRequestError("the body is not empty; nothing can be said here")
 

@@ -6,6 +6,7 @@ import re
 import secrets
 import time
 from collections import deque
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import ClientDisconnect
@@ -30,26 +31,32 @@ FREQUENT = (
 )  # endings of routes whose success is not logged
 
 
+class RequestIds:
+    """Request ids: the one that the caller has sent, or one that is unique among all processes."""
+
+    def __init__(self) -> None:
+        self._numbers, self._process = itertools.count(1), secrets.token_hex(4)
+
+    def of(self, headers: Mapping[bytes, bytes]) -> str:
+        """The id of a request with these headers; counting is cheaper than random numbers."""
+        given = headers.get(b"x-request-id", b"")
+        return given.decode() if ID.fullmatch(given) else f"{self._process}-{next(self._numbers)}"
+
+
 class RequestLog:
     """Wraps an app; a body of more than `most_bytes` is refused."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, most_bytes: int) -> None:
         self._app, self._metrics, self._most = app, metrics, most_bytes
         self._paths: dict[Any, str] = {}
-        self._numbers, self._process = itertools.count(1), secrets.token_hex(4)
-
-    def _next_id(self) -> str:
-        """A request id that is unique among all processes, and cheaper than a random one."""
-        return f"{self._process}-{next(self._numbers)}"
+        self._ids = RequestIds()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        given = headers.get(b"x-request-id", b"")
-        scope["by_name"] = headers
-        scope["request_id"] = given.decode() if ID.fullmatch(given) else self._next_id()
+        scope["by_name"], scope["request_id"] = headers, self._ids.of(headers)
         started, status = time.perf_counter(), 500
 
         async def traced(message: Message) -> None:
@@ -105,18 +112,25 @@ class RequestLog:
         return self._paths[endpoint]
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        route = self._route(scope)
+        route, key = self._route(scope), getattr(scope.get("principal"), "name", None)
         self._metrics.answered(route, status, seconds)
-        level = logging.ERROR if status >= 500 else logging.INFO
-        if status < 400 and (scope["method"] == "GET" or route.endswith(FREQUENT)):
-            level = logging.DEBUG
-        if log.isEnabledFor(level):
-            found = {
-                "request": scope["request_id"],
-                "method": scope["method"],
-                "route": route,
-                "status": status,
-                "ms": round(1000.0 * seconds, 2),
-                "key": getattr(scope.get("principal"), "name", None),
-            }
-            log.log(level, "request", extra={"structured": found})
+        note(scope["request_id"], scope["method"], route, status, seconds, key)
+
+
+def note(
+    request: str, method: str, route: str, status: int, seconds: float, key: str | None
+) -> None:
+    """Write the line of the log about a request that was answered."""
+    level = logging.ERROR if status >= 500 else logging.INFO
+    if status < 400 and (method == "GET" or route.endswith(FREQUENT)):
+        level = logging.DEBUG
+    if log.isEnabledFor(level):
+        found = {
+            "request": request,
+            "method": method,
+            "route": route,
+            "status": status,
+            "ms": round(1000.0 * seconds, 2),
+            "key": key,
+        }
+        log.log(level, "request", extra={"structured": found})

@@ -1,16 +1,19 @@
 """Problems and tickets as JSON; losses are in the problem's units, unless named unit_loss."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from belated.checks import LossRange, as_range
 from belated.service.core.delays import DelayBin, delay_estimate, edges_of
-from belated.service.core.replica import LATE, Replica
+from belated.service.core.replica import Replica
 from belated.service.core.reports import EXPIRED, state_of
+from belated.service.core.retained import shown_retained
+from belated.service.core.ticket_lookup import unreadable
 from belated.service.core.told_values import ToldValue, late_value, value_of
-from belated.service.store import Store
+from belated.service.store import DamagedTicket, Store
+from belated.service.store.records import LATE
 
 AGES = (60.0, 600.0, 3600.0, 86_400.0, 604_800.0)  # seconds; open tickets are counted between them
 EVENT = ("at", "kind", "ticket", "arm", "probability", *ToldValue._fields)
@@ -31,12 +34,22 @@ def problem_view(replica: Replica) -> dict[str, Any]:
     }
 
 
-def ticket_view(store: Store, ticket: str) -> dict[str, Any] | None:
-    """A ticket: its decision, its outcomes, and what was told too late; None if it is unknown."""
+def ticket_view(store: Store, ticket: str, may_see: Callable[[str], bool]) -> dict[str, Any] | None:
+    """A ticket: its decision, its outcomes, and what was told too late; None if it is unknown.
+
+    It is also unknown to whoever may not see its problem. One that cannot be read is unavailable.
+    """
     record = store.ticket(ticket)
-    problem = None if record is None else store.problem(record.decision.problem)
-    if record is None or problem is None:
+    if record is None:
+        damaged = store.damaged_tickets([ticket]).get(ticket)
+        if damaged is not None and may_see(damaged.problem):
+            raise unreadable(damaged)
         return None
+    problem = store.problem(record.decision.problem)
+    if problem is None or not may_see(problem.name):
+        return None
+    if problem.fault:
+        raise unreadable(DamagedTicket(problem.name, problem.fault))
     decision, state = record.decision, state_of(record)
     bounds = as_range(problem.spec["loss_range"])
     late = store.notes_of_ticket(problem.name, LATE, ticket) if state == EXPIRED else []
@@ -88,6 +101,7 @@ def stats_view(replica: Replica) -> dict[str, Any]:
         "decisions_of_last_minute": stats.last_minute(now),
         "told_as": "reward" if stats.tells_rewards else "loss",
         "late_reports": replica.late_reports,
+        "retained": None if replica.retained is None else shown_retained(replica.retained),
         "by_arm": arms,
         "weights_over_time": {
             "round": [point[0] for point in points],

@@ -1,0 +1,42 @@
+"""Notes about retention: closed tickets were folded into a checkpoint, and their rows deleted."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from belated.service.store import Note, Position
+
+RETAINED = "retained"  # the kind of note; its payload is a `retained_payload`
+
+
+def retained_payload(
+    until: float, tickets: int, position: Position, code_version: str
+) -> dict[str, Any]:
+    """What a note says: how many tickets are folded in all, until when, and by which code."""
+    return {
+        "until": until, "tickets": tickets, "position": position, "code_version": code_version,
+    }  # fmt: skip
+
+
+def must_begin_again(note: Note, begun_at: Position, code_version: str) -> bool:
+    """Whether a note tells of a checkpoint by other code, from which the fold did not begin."""
+    return (
+        note.kind == RETAINED
+        and note.payload["code_version"] != code_version
+        and note.payload["position"] != begun_at
+    )
+
+
+def shown_retained(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """A note as an object for users."""
+    return {"tickets": payload["tickets"], "until": payload["until"]}
+
+
+def describe_retained(payload: Mapping[str, Any]) -> str:
+    """A note as a short text."""
+    return f"{payload['tickets']} tickets closed until {day_of(payload['until'])}"
+
+
+def day_of(at: float) -> str:
+    """A time as the day in UTC."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")

@@ -1,0 +1,5 @@
+"""Work beside the requests, in small pieces: what is old is folded, archived and deleted.
+
+- `retention`: folds old tickets into checkpoints, and deletes what is not needed any more
+- `archive`: rows of the journal as Parquet files
+"""
