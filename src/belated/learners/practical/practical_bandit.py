@@ -338,6 +338,9 @@ class PracticalBandit(Learner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        for option in ("certified", "forgets"):
+            if getattr(self, option) not in (None, True, False):
+                raise ValueError(f"{option} is {getattr(self, option)!r}; it must be True or False")
         least = {"spread": 1e-3, "beta": 0.0, "exploration": 0.0}
         if self.default_loss is not None:
             least["default_loss"] = 0.0
