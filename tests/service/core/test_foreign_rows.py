@@ -134,7 +134,7 @@ def test_a_strange_row_does_not_stop_retention(tmp_path: Path) -> None:
     """The journal of others is shortened, and its state goes on as it was."""
     database = str(tmp_path / "belated.db")
     with open_store(database) as store, thread_client(store) as thread:
-        for name in ("bad", "fine"):
+        for name in ("fine", "bad"):  # whose rows are the last
             thread.create(name, arms=ARMS)
             for _ in range(3):
                 thread.tell(thread.ask(name).ticket, 0.5)
