@@ -211,7 +211,7 @@ MEASURES = (
         "memory of open tickets",
         "200 MB",
         "The growth of a process whose commit thread is asked until 1,000,000 tickets are open, "
-        "with the practical bandit and deadlines; SQLite, its cache of 64 MB included.",
+        "with the practical bandit and deadlines; SQLite, its cache of 50 MB included.",
         open_tickets.memory,
     ),
     Measure(

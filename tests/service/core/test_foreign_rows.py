@@ -2,16 +2,18 @@
 
 import json
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from belated.service.admin.retain import retain
 from belated.service.admin.verify import verified_at_rest
 from belated.service.core.errors import StateConflictError, UnavailableError
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Ask, Tell, TicketReport
-from belated.service.store import open_store
+from belated.service.store import START, Decision, Event, Outcome, open_store
 from tests.service.core.test_isolation import ARMS, STRANGER, caught_up, play, sent_together
 from tests.service.core.thread_client import thread_client
 
@@ -19,6 +21,10 @@ OUTCOME = """
 insert into journal (seq, kind, problem, at, ticket, arm, loss)
 select (select max(seq) + 1 from journal), 'told', problem, 1.0, ticket, arm, 0.25
 from journal where kind = 'decided' and ticket = '{ticket}'"""
+
+DELETION = """
+insert into journal (seq, kind, problem, at, payload)
+select max(seq) + 1, 'deleted', 'bad', 1.0, '{}' from journal"""
 
 
 def written_by_somebody(database: str, statement: str) -> None:
@@ -122,3 +128,43 @@ def test_what_no_column_should_hold(tmp_path: Path, change: str) -> None:
         assert (found["fine"].rounds, found["fine"].pending) == (5, 2)
         json.dumps([each.shown() for each in found.values()]).encode()
         assert "turn" in change or not all(each.is_clean for each in found.values())
+
+
+def test_a_strange_row_does_not_stop_retention(tmp_path: Path) -> None:
+    """The journal of others is shortened, and its state goes on as it was."""
+    database = str(tmp_path / "belated.db")
+    with open_store(database) as store, thread_client(store) as thread:
+        for name in ("fine", "bad"):  # whose rows are the last
+            thread.create(name, arms=ARMS)
+            for _ in range(3):
+                thread.tell(thread.ask(name).ticket, 0.5)
+    written_by_somebody(database, "update journal set turn = 'x' where problem = 'bad'")
+    with open_store(database) as store:
+        retain(store, 0.0, time.time() + 10.0, None)
+        assert len(store.tail(store.checkpoints.reached().position, problem="fine")[0]) == 1
+        assert not [each for each in store.kept_before(START, store.end()) if is_of_a_ticket(each)]
+        found = {each.problem: each for each in verified_at_rest(store)}
+        assert found["fine"].is_clean
+        with thread_client(store) as thread:
+            assert thread.ask("fine").round == 4
+
+
+def is_of_a_ticket(event: Event) -> bool:
+    """Whether a row is a decision or an outcome."""
+    return isinstance(event.body, Decision | Outcome)
+
+
+def test_a_deletion_that_nobody_made_touches_no_other(tmp_path: Path) -> None:
+    """A row that says so without its generation: the start, verify and others go on."""
+    database = str(tmp_path / "belated.db")
+    with open_store(database) as store, thread_client(store) as thread:
+        for name in ("bad", "fine"):
+            thread.create(name, arms=ARMS)
+            play(thread, name, 3)
+    written_by_somebody(database, DELETION)
+    with open_store(database) as store:
+        for name in ("bad", "fine"):
+            store.snapshots.prune(name, 0)
+        with thread_client(store) as thread:
+            assert thread.ask("fine").round == 5
+        assert {each.problem: each for each in verified_at_rest(store)}["fine"].is_clean

@@ -27,7 +27,7 @@ def writing_engine(path: Path | None, durability: Durability) -> Engine:
         check_ours(connection)
         connection.execute("pragma journal_mode = wal")
         connection.execute(f"pragma synchronous = {durability}")
-        connection.execute("pragma cache_size = -65536")  # KiB
+        connection.execute("pragma cache_size = -49152")  # KiB
 
     begin_with(engine, "begin immediate")
     return engine

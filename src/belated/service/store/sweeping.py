@@ -72,4 +72,7 @@ def next_rows(
     """The position of the last of the next rows; None if there are none."""
     places = select(ROWS.turn, ROWS.seq).where(*after).order_by(*order).limit(limit)
     found = connection.execute(places).all()
-    return position_of(*found[-1]) if found else None
+    if not found:
+        return None
+    turn, seq = found[-1]
+    return position_of(0 if connection.dialect.name == "sqlite" else turn, seq)

@@ -110,14 +110,14 @@ def full_disk_of_database(battle: Battle, chance: random.Random) -> None:
 
 def stop_process(battle: Battle, chance: random.Random) -> None:
     """A worker, or a process of PostgreSQL, sleeps for a while."""
-    those = battle.processes
-    if battle.postgres is not None and chance.random() < 0.5:
-        those = battle.backends or those
-    chosen = chance.choice(those)
-    with contextlib.suppress(psutil.NoSuchProcess):
-        chosen.send_signal(signal.SIGSTOP)
-        pause(chance, 1.5)
-        chosen.send_signal(signal.SIGCONT)
+    with contextlib.suppress(psutil.NoSuchProcess):  # another fault has ended it
+        those = battle.processes
+        if battle.postgres is not None and chance.random() < 0.5:
+            those = battle.backends or those
+        for chosen in chance.sample(those, min(1, len(those))):
+            chosen.send_signal(signal.SIGSTOP)
+            pause(chance, 1.5)
+            chosen.send_signal(signal.SIGCONT)
 
 
 def wrong_clock(battle: Battle, chance: random.Random) -> None:
