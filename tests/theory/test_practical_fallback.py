@@ -2,10 +2,11 @@
 
 docs/theory-practical.md, Theorem 3: a repaired concealed bandit plays them, and knows of no others.
 So what holds for that learner in every game holds for them. Here one is played beside it, told only
-of those rounds, and must have the same weights to the last digit.
+of those rounds, and must have the same weights, up to the last bits of the two solvers.
 """
 
 import itertools
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,7 @@ from belated.arrays import Floats
 from belated.learners.branches import TAKEN
 from belated.learners.paper.concealed import Concealed
 from belated.learners.practical.practical_bandit import TRUSTED, PracticalBandit
-from belated.learners.states import identical
+from belated.learners.states import leaves
 
 ROUNDS, ARMS = 400, 4
 SEEDS = range(4)
@@ -57,8 +58,10 @@ class Game:
         arm = int(self.random.choice(ARMS, p=prediction.q))
         if not trusted:
             own = self.repaired.predict(self.beside)
-            np.testing.assert_array_equal(prediction.q, own.q)
-            assert (prediction.eta[0], prediction.gamma[0]) == (own.eta[0], own.gamma[0])
+            # The fallback has the safe solver, so that the last bits may differ.
+            np.testing.assert_allclose(prediction.q, own.q, rtol=0.0, atol=1e-12)
+            assert prediction.eta[0] == own.eta[0]
+            assert math.isclose(prediction.gamma[0], own.gamma[0], rel_tol=1e-12)
             self.gammas.append(float(own.gamma[0]))
             beside = self.repaired.commit(self.beside, own, arm)[0]
         play = self.learner.commit(self.state, prediction, arm)[0]
@@ -114,4 +117,7 @@ def test_when_arms_come_and_go_it_is_still_that_bandit() -> None:
     changed = game.learner.with_arms(game.state, [0, 2, 3], 2)
     beside = game.repaired.with_arms(game.beside, [0, 2, 3], 2)
     assert beside.losses[-1] > beside.losses.min() >= 0.0
-    assert identical(changed.fallback, beside)
+    of_fallback = leaves(changed.fallback)
+    for name, array in leaves(beside).items():
+        if name != "dual":  # the two solvers start from different numbers
+            np.testing.assert_allclose(of_fallback[name], array, rtol=1e-12, err_msg=name)

@@ -81,7 +81,8 @@ class Contender:
         if self.ready is not None:
             return self.ready
         kind: Any = learner_named(self.name) if self.kind is None else self.kind
-        known = self.known_of(game, kind) if issubclass(kind, Learner) else {}
+        declares_needs = self.kind is None or issubclass(kind, Learner)
+        known = self.known_of(game, kind) if declares_needs else {}
         made: PlayableLearner = kind(arms=game.arms, **known | dict(self.options))
         return made
 
