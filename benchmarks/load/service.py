@@ -50,7 +50,9 @@ class Service:
         assert lines is not None
         for line in lines:
             if found := ADDRESS.search(line):
-                threading.Thread(target=lines.read, daemon=True).start()  # so that it never waits
+                # What it writes later is read, so that it never waits.
+                self._reader = threading.Thread(target=lines.read, daemon=True)
+                self._reader.start()
                 return found[1]
         raise RuntimeError("the service did not start")
 
@@ -66,7 +68,11 @@ class Service:
         begun = time.perf_counter()
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(PATIENCE)
-        return time.perf_counter() - begun
+        taken = time.perf_counter() - begun
+        self._reader.join(PATIENCE)
+        if self.process.stderr is not None:
+            self.process.stderr.close()
+        return taken
 
     def create(self, name: str, arms: int = 10) -> None:
         """Create a problem; its learner is named, since versions have different defaults."""
