@@ -43,6 +43,8 @@ def test_a_play_is_booked_in_the_branch_that_it_was_drawn_from(trusted: bool) ->
         assert other.state.fallback.round[0] - before.round[0] == (branch == BY_FALLBACK)
         counted = other.state.account.outstanding[0] - driver.state.account.outstanding[0]
         assert counted == (branch == TRUSTED)
+        fresh = Driver(other.learner, copied(other.state), other.rounds)
+        assert other.branch() == fresh.branch()  # what was asked for was for one round only
         other.tell(row, 1, 1.0)
         grew = other.state.fallback.losses[1] > before.losses[1]
         assert bool(grew) is (branch == BY_FALLBACK)
