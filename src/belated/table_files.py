@@ -188,7 +188,8 @@ def text_in(cell: str) -> str:
 def _csv(path: Path, names: _Columns) -> Iterator[Batch]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file, skipinitialspace=True)
+            reader = csv.reader(file, skipinitialspace=True, delimiter=_delimiter(file.readline()))
+            file.seek(0)
             header = [name.strip() for name in next(reader, [])]
             columns = names.known(header)
             filled = filter(None, reader)
@@ -197,6 +198,11 @@ def _csv(path: Path, names: _Columns) -> Iterator[Batch]:
                 yield _batch(rows, header, columns)
     except (csv.Error, UnicodeDecodeError) as error:
         raise ValueError(f"it is not CSV in UTF-8: {error}") from None
+
+
+def _delimiter(header: str) -> str:
+    """Return what separates the columns of a header: a comma, a semicolon or a tab."""
+    return max(",;\t", key=header.count)
 
 
 def _batch(rows: list[tuple[int, list[str]]], header: list[str], columns: list[str]) -> Batch:
@@ -208,7 +214,7 @@ def _batch(rows: list[tuple[int, list[str]]], header: list[str], columns: list[s
         )
     fields = dict(zip(header, zip(*records, strict=True), strict=True))
     if "arm" in fields:
-        fields["arm"] = tuple(map(text_in, fields["arm"]))
+        fields["arm"] = tuple(text_in(cell.strip()) for cell in fields["arm"])
     return Batch({name: fields[name] for name in columns}, lines, PLACES[".csv"])
 
 

@@ -290,6 +290,31 @@ def test_a_bad_log_gets_one_clear_line(
     assert told in line
 
 
+@pytest.mark.parametrize(
+    ("learner", "arms", "told"),
+    [
+        ("concealed", "red,blue,green,green", "arm 'green' is named twice"),
+        ("concealed", "red", "arm 'blue' is in the log; it must be among the given arms"),
+        ("full-information", None, "experts must be told the loss of every arm"),
+    ],
+)
+def test_arms_and_learners_must_fit_the_log(
+    learner: str, arms: str | None, told: str, tmp_path: Path
+) -> None:
+    """Each arm is named once, none is left out, and experts need more than a bandit's log."""
+    path = write_log(tmp_path / "log.csv", LOG)
+    options = [] if arms is None else ["--arms", arms]
+    assert told in complaint("replay", path, "--learner", learner, *options)
+
+
+def test_arms_that_a_log_never_chose_may_be_named(tmp_path: Path) -> None:
+    """They are arms that the learner could have played."""
+    path = write_log(tmp_path / "log.csv", LOG)
+    options = ("--learner", "concealed", "--arms", "blue, red, green, white", "--json")
+    run = CliRunner().invoke(main, ["replay", str(path), *options])
+    assert json.loads(run.stdout)["arms"] == ["blue", "red", "green", "white"]
+
+
 @pytest.mark.parametrize("row", ["1,a,.5", "1,a,.5,.2,1,more"])
 def test_a_row_cut_short_is_noticed(row: str, tmp_path: Path) -> None:
     """A half-written line is not taken for a loss that never came."""
@@ -301,7 +326,8 @@ def test_a_row_cut_short_is_noticed(row: str, tmp_path: Path) -> None:
 def test_logs_need_a_learner_and_their_columns(tmp_path: Path) -> None:
     """No or an unknown learner, an absent column, no rows, an option that does not apply."""
     path = write_log(tmp_path / "log.csv", LOG)
-    assert "concealed" in complaint("replay", path)
+    assert "add --learner NAME" in complaint("replay", path)
+    assert "did you mean 'exp3'" in complaint("replay", path, "--learner", "ex3")
     assert "'best'" in complaint("replay", path, "--learner", "best")
     needed = "there must be round, arm, loss, arrival, probability and missing"
     assert needed in complaint("replay", path, "--learner", "partially-concealed")

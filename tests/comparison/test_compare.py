@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -288,6 +289,44 @@ def test_a_learner_for_another_number_of_arms_is_refused() -> None:
         compare([Concealed(arms=5)], coins(), repetitions=1)
     with pytest.raises(ValueError, match="there must be one for each arm, 5"):
         compare([FollowsTheLeader()], coins(arms=5), repetitions=1)
+
+
+@pytest.mark.parametrize("q", [(0.1, 0.1, 0.1), (1.0, 1.0, -1.0), (np.nan, 0.5, 0.5)])
+def test_weights_that_are_no_distribution_are_refused(q: tuple[float, ...]) -> None:
+    """Otherwise a learner with small weights would win, and a sum of NaN would pass unseen."""
+
+    class Wrong(FollowsTheLeader):
+        def predict(self, state: Any) -> Any:
+            return SimpleNamespace(q=np.array(q))
+
+    with pytest.raises(ValueError, match=r"^Wrong gives weights in round 1 whose sum is"):
+        compare([Wrong()], coins(), repetitions=1)
+
+
+class NoSetting(FollowsTheLeader):
+    """Names its setting in words."""
+
+    setting: Any = "concealed"
+
+
+@pytest.mark.parametrize(
+    ("learner", "sentence"),
+    [
+        (object(), "object has no method 'start'; a learner must have start, predict, commit"),
+        (NoSetting(), "the setting of NoSetting is 'concealed'; it must be one of"),
+    ],
+)
+def test_what_cannot_play_is_refused(learner: Any, sentence: str) -> None:
+    """One sentence says what a learner must have."""
+    with pytest.raises(TypeError, match=f"^{sentence}"):
+        compare([learner], coins(), repetitions=1)
+
+
+def test_what_is_no_environment_is_refused() -> None:
+    """A table of another library, for example."""
+    table: Any = {"round": [1]}
+    with pytest.raises(TypeError, match=r"^environment is a dict; it must be an Environment, the"):
+        compare(["uniform"], table, repetitions=1)
 
 
 USERS_LEARNER = """

@@ -123,8 +123,8 @@ def test_a_parquet_file(tmp_path: Path) -> None:
         ("", "the columns are none; there must be round, arm, loss and either delay or arrival"),
         (HEADER, "there are no rows; there must be one for each round and arm"),
         (
-            "round;arm;loss;delay\n1;red;0;0\n",
-            "the columns are round;arm;loss;delay; there must be round, arm, loss and either delay "
+            "round|arm|loss|delay\n1|red|0|0\n",
+            "the columns are round|arm|loss|delay; there must be round, arm, loss and either delay "
             "or arrival",
         ),
         (
@@ -204,6 +204,11 @@ def test_a_parquet_file(tmp_path: Path) -> None:
             "round 3 has no row for arm 'blue'; every round must have one for each arm",
         ),
         (
+            HEADER + "1,red,0,0\n2,blue,0,0\n",
+            "every round has the row of one arm, as in a log of decisions, which `belated replay` "
+            "takes; here every round must have a row for each arm",
+        ),
+        (
             GOOD + "1,green,0,0\n",
             "round 2 has no row for arm 'green'; every round must have one for each arm",
         ),
@@ -218,6 +223,22 @@ def test_bad_tables(tmp_path: Path, text: str, sentence: str) -> None:
     with pytest.raises(ValueError) as caught:
         environment_from_file(written(tmp_path, text))
     assert str(caught.value) == f"mine.csv: {sentence}"
+
+
+@pytest.mark.parametrize("separator", [";", "\t", " , "])
+def test_columns_may_be_separated_otherwise(tmp_path: Path, separator: str) -> None:
+    """Semicolons, as spreadsheets write them in many countries, tabs, and spaces around commas."""
+    plain = environment_from_file(written(tmp_path, GOOD))
+    other = environment_from_file(written(tmp_path, GOOD.replace(",", separator)))
+    assert other.labels == plain.labels
+    for one, another in zip(drawn(other), drawn(plain), strict=True):
+        np.testing.assert_array_equal(one, another)
+
+
+def test_two_arms_of_one_label_are_refused() -> None:
+    """A table of results could not tell them apart."""
+    with pytest.raises(ValueError, match=r"^two arms are called 'a'; each must have a label"):
+        environment_from_arrays([[0.1, 0.2]], [[0, 0]], labels=["a", "a"])
 
 
 def test_bad_parquet_tables(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "--learner",
     help="For a log: the learner to run along it, as exp3 or 'practical-bandit:certified=0'.",
 )
-@click.option("--arms", help="For a log: all arms, as red,green; else those that stand in it.")
+@click.option("--arms", help="For a log: all arms, as red,green.  [default: those in the log]")
 @click.option("--horizon", type=int, help="For a log: the horizon.  [default: its rounds]")
 @click.option("--max-missing", type=int, help="For a log: rho*.  [default: the largest in the log]")
 @click.option(
@@ -74,7 +74,8 @@ def replay(
         with one_line_errors(path):
             if decompose:
                 raise ValueError("--decompose is for cases (.json); a log has only what was played")
-            log, weights = replayed_log(path, learner, options, arms.split(",") if arms else ())
+            names = [name.strip() for name in arms.split(",")] if arms else []
+            log, weights = replayed_log(path, learner, options, names)
         if as_json:
             click.echo(json.dumps({"arms": log.arms, "q": weights.tolist()}))
         else:
@@ -197,13 +198,16 @@ def replayed_log(
     from belated.learners.registry import check_options, registered
     from belated.replay.log_replay import replay_log
     from belated.replay.logs import read_log
-    from belated.specs import named_options
+    from belated.specs import listed, named_options
 
+    if learner is None:
+        raise ValueError(
+            "a log is replayed with a learner; add --learner NAME (`belated learners` lists them)"
+        )
     kinds = registered()
-    name, own = named_options(learner) if learner else (None, {})
+    name, own = named_options(learner)
     if name not in kinds:
-        known = ", ".join(kinds)
-        raise ValueError(f"--learner is {name!r}; to replay a log it must be one of {known}")
+        raise ValueError(f"--learner is {name!r}; it must be one of {listed(kinds, name)}")
     check_options(kinds[name], own)
     log = read_log(path, kinds[name].setting, arms)
     player = learner_for_log(kinds[name], log, {**options, **own})

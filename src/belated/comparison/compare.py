@@ -49,6 +49,11 @@ def compare(
     chosen = contenders(learners)
     if isinstance(environment, (str, os.PathLike)):
         environment = environment_named(os.fspath(environment))
+    if not isinstance(environment, Environment):
+        raise TypeError(
+            f"environment is a {type(environment).__name__}; it must be an Environment, the name "
+            "of a scenario, or the path of a data file"
+        )
     repetitions = as_count(repetitions, "repetitions", 1)
     seed = as_count(seed, "seed", 0)
     workers = as_workers(workers)

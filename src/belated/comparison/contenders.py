@@ -13,7 +13,9 @@ from belated.learners.driver import PlayableLearner
 from belated.learners.needs import needed_options
 from belated.learners.registry import check_options, learner_named, option_names
 from belated.specs import named_options
-from belated.types import DELIVERIES, Delivery, Need
+from belated.types import DELIVERIES, Delivery, Need, Setting
+
+METHODS = ("start", "predict", "commit", "observe")  # what a learner must have to play
 
 FACTS: dict[Need, Callable[[int, Waits, DelayStatistics], Any]] = {
     Need.HORIZON: lambda rounds, waits, delays: rounds,
@@ -84,6 +86,7 @@ class Contender:
         declares_needs = self.kind is None or issubclass(kind, Learner)
         known = self.known_of(game, kind) if declares_needs else {}
         made: PlayableLearner = kind(arms=game.arms, **known | dict(self.options))
+        check_playable(made)
         return made
 
     def known_of(self, game: KnownGame, kind: type[Learner]) -> dict[str, Any]:
@@ -107,6 +110,22 @@ class Contender:
         return known
 
 
+def check_playable(learner: object) -> None:
+    """Refuse an object that cannot play: it must have a setting and the methods of a learner."""
+    absent = [each for each in METHODS if not callable(getattr(learner, each, None))]
+    if absent:
+        raise TypeError(
+            f"{type(learner).__name__} has no method {absent[0]!r}; a learner must have "
+            f"{', '.join(METHODS)} and a setting"
+        )
+    setting = getattr(learner, "setting", None)
+    if not isinstance(setting, Setting):
+        raise TypeError(
+            f"the setting of {type(learner).__name__} is {setting!r}; it must be one of "
+            f"{', '.join(map(str, Setting))}"
+        )
+
+
 LearnerSpec = str | Contender | PlayableLearner | type[PlayableLearner]
 
 
@@ -117,6 +136,7 @@ def contender(given: LearnerSpec) -> Contender:
     if isinstance(given, type):
         return Contender(str(getattr(given, "name", given.__name__)), kind=given)
     if not isinstance(given, str):
+        check_playable(given)
         name = getattr(given, "name", type(given).__name__)
         return Contender(str(name), ready=given)
     name, options = named_options(given)

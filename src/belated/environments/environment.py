@@ -134,6 +134,9 @@ class Environment:
             raise ValueError(
                 f"there are {len(labels)} labels; there must be one for each of {self.arms} arms"
             )
+        twice = [label for label in labels if labels.count(label) > 1]
+        if twice:
+            raise ValueError(f"two arms are called {twice[0]!r}; each must have a label of its own")
         object.__setattr__(self, "labels", labels)
         units = as_range(self.loss_range)
         object.__setattr__(self, "loss_range", (units.low, units.high))

@@ -120,6 +120,11 @@ def _in_order(rows: _Rows, labels: list[str], place: str) -> NDArray[np.intp]:
     holes = np.flatnonzero(pairs != np.arange(pairs.size))
     hole = int(holes[0]) if holes.size else pairs.size
     if hole < present.size * len(labels):
+        if pairs.size == present.size:
+            raise ValueError(
+                "every round has the row of one arm, as in a log of decisions, which `belated "
+                "replay` takes; here every round must have a row for each arm"
+            )
         round_, arm = divmod(hole, len(labels))
         raise ValueError(
             f"round {round_ + 1} has no row for arm {labels[arm]!r}; every round must have one for "

@@ -23,6 +23,8 @@ from belated.play.game import Game, Stretch
 from belated.play.trace import Recorder, Trace, no_losses, no_weighed_losses
 from belated.types import Need, Setting
 
+SUM_TOLERANCE = 1e-6  # how far from 1 the sum of a learner's weights may be
+
 Choice = Callable[[int, Floats], int]
 
 
@@ -71,6 +73,7 @@ def rounds_of(
             if stretch.advice is not None and takes_advice(learner):
                 driver.advise(stretch.advice[row])
             prediction = driver.predict()
+            check_weights(learner, prediction.q, losses.size, t + 1)
             arm = choose(t, prediction.q) if bandit else NO_ARM
             plays = driver.play(arm, known_delay(learner, int(feedback.delays[row, arm])))
             for play, told in zip(plays, [arm] if bandit else range(losses.size), strict=True):
@@ -83,6 +86,21 @@ def rounds_of(
             for arrival in order(arrivals.pop(t, [])):
                 driver.tell(arrival.play, arrival.arm, arrival.loss, arrival.missing)
             yield RoundRecord(t, prediction, arm, losses, missing)
+
+
+def check_weights(learner: PlayableLearner, q: Any, arms: int, round_: int) -> None:
+    """Refuse weights that are no probability distribution over the arms; rounds are from 1."""
+    weights, name = np.asarray(q, dtype=np.float64), type(learner).__name__
+    if weights.shape != (arms,):
+        raise ValueError(
+            f"{name} gives weights of shape {weights.shape}; there must be one for each arm, {arms}"
+        )
+    least, total = float(weights.min()), float(weights.sum())
+    if not (least >= 0.0 and abs(total - 1.0) <= SUM_TOLERANCE):
+        raise ValueError(
+            f"{name} gives weights in round {round_} whose sum is {total:.6g} and whose least is "
+            f"{least:.6g}; they must be at least 0 and their sum must be 1"
+        )
 
 
 def takes_advice(learner: PlayableLearner) -> bool:
@@ -137,12 +155,6 @@ class ReadableRun:
     def _add_up(self, record: RoundRecord) -> None:
         self.last = record.prediction
         q = np.asarray(self.last.q, dtype=np.float64)
-        if q.shape != self.weights.shape:
-            name = type(self.learner).__name__
-            raise ValueError(
-                f"{name} gives weights of shape {q.shape}; there must be one for each arm, "
-                f"{self.weights.size}"
-            )
         expected = float(q @ record.losses)
         realised = expected if record.arm < 0 else float(record.losses[record.arm])
         self.totals += [expected, realised, float(q @ record.missing)]

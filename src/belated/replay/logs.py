@@ -89,8 +89,14 @@ class Log:
 
 
 def read_log(path: Path, setting: Setting, arms: Sequence[str] = ()) -> Log:
-    """Read a log from a CSV or Parquet file; arms that are not given are added in its order."""
+    """Read a log from a CSV or Parquet file; if arms are given, the log must have no others.
+
+    Without them the arms are those of the log, in the order in which they appear.
+    """
     check_readable(path)
+    for arm in arms:
+        if arms.count(arm) > 1:
+            raise ValueError(f"arm {arm!r} is named twice; each must be named once")
     required = [*REQUIRED]
     if setting is not Setting.FULL_INFORMATION:
         required.append("probability")
@@ -102,6 +108,10 @@ def read_log(path: Path, setting: Setting, arms: Sequence[str] = ()) -> Log:
             reader.add(batch)
         if not reader.rows:
             raise ValueError("there are no rows; a log must have at least one")
+        began = [name for name, arm in reader.names.items() if arm not in reader.new]
+        unknown = [name for name in began if arms and name not in arms]
+        if unknown:
+            raise ValueError(f"arm {unknown[0]!r} is in the log; it must be among the given arms")
         return reader.log(setting, place_in(path))
 
 
@@ -205,6 +215,11 @@ def _by_round(
                 "bandit's log every round must have one"
             )
         same.append(row)
+    if setting is Setting.FULL_INFORMATION and len(arms) > 1 and max(map(len, rounds)) == 1:
+        raise ValueError(
+            "every round has the row of one arm, as in a bandit's log; experts must be told the "
+            "loss of every arm"
+        )
     empty = [t for t, same in enumerate(rounds, 1) if not same]
     if empty:
         raise ValueError(f"round {empty[0]} has no row; rounds must run from 1 without a gap")
