@@ -1,0 +1,35 @@
+/**
+ * Client of the belated decision service.
+ *
+ * - `Client`: a method for each route of the service.
+ * - `Ticket`, `Feedback`, `Problem`, ...: what the service answers.
+ * - `ServiceError` and its kinds: what it refuses.
+ */
+export { Client, type ClientOptions } from "./client.js";
+export {
+  BelatedError,
+  ClosedTicketError,
+  ConflictError,
+  InvalidValueError,
+  NotAllowedError,
+  ProblemConflictError,
+  ServiceError,
+  ServiceUnavailable,
+  UnknownProblemError,
+  UnknownTicketError,
+} from "./errors.js";
+export type {
+  Feedback,
+  LateReport,
+  NewProblem,
+  Outcome,
+  Problem,
+  ProblemStatus,
+  Report,
+  Terms,
+  Ticket,
+  TicketDetails,
+  TicketOutcome,
+  TicketState,
+} from "./models.js";
+export type { Patience } from "./sending.js";

@@ -1,0 +1,144 @@
+/** What the client sends and receives, in the words of the service. */
+
+export type TicketState = "pending" | "told" | "expired" | "cancelled";
+export type ProblemStatus = "active" | "paused" | "archived";
+
+/** A decision: a bandit's has an arm and its probability, one over experts has all weights. */
+export interface Ticket {
+  readonly id: string;
+  readonly round: number;
+  readonly arm?: string;
+  readonly probability?: number;
+  readonly weights?: Readonly<Record<string, number>>;
+}
+
+/** The answer to a report; `counted` is false if the same report was counted before. */
+export interface Feedback {
+  readonly ticket: string;
+  readonly counted: boolean;
+  readonly state: TicketState;
+}
+
+/** When tickets of a problem expire, and the loss that an expired play counts with. */
+export interface Terms {
+  /** Rounds after which a ticket expires. */
+  expireAfter?: number | null;
+  /** Seconds after which a ticket expires. */
+  expireSeconds?: number | null;
+  /** The loss of a play that never reports, in the problem's units. */
+  defaultLoss?: number | null;
+}
+
+/** A problem to be created. */
+export interface NewProblem extends Terms {
+  kind?: "bandit" | "experts";
+  learner?: string;
+  options?: Record<string, unknown>;
+  lossRange?: readonly [number, number];
+}
+
+/** A problem: its specification, status, round, open tickets, and the weights of its arms. */
+export interface Problem {
+  readonly name: string;
+  readonly status: ProblemStatus;
+  readonly kind: "bandit" | "experts";
+  readonly arms: readonly string[];
+  readonly learner: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly lossRange: readonly [number, number];
+  readonly expireAfter: number | null;
+  readonly expireSeconds: number | null;
+  readonly defaultLoss: number | null;
+  readonly created: number;
+  readonly round: number;
+  readonly pending: number;
+  readonly weights: Readonly<Record<string, number>>;
+}
+
+/** What a play has lost or earned, in the problem's units. Give one of loss and reward. */
+export interface Outcome {
+  loss?: number;
+  reward?: number;
+  /** How many losses of the arm were missing, for a partially concealed learner. */
+  missing?: number;
+  /** The arm, for experts, who are told the loss of every arm. */
+  arm?: string;
+}
+
+/** The outcome of a ticket, for a batch of reports. */
+export interface Report extends Outcome {
+  ticket: Ticket | string;
+}
+
+/** What was told of an arm after its ticket had expired; `unitLoss` is the loss in [0, 1]. */
+export interface LateReport {
+  readonly arm: string;
+  readonly loss: number | null;
+  readonly reward: number | null;
+  readonly unitLoss: number | null;
+  readonly at: number;
+}
+
+/** What became of an arm of a ticket; an expired one has the loss that it counts with. */
+export interface TicketOutcome extends LateReport {
+  readonly kind: "told" | "expired" | "cancelled";
+}
+
+/** A ticket: its decision, its state, its outcomes, and what was told too late. */
+export interface TicketDetails {
+  readonly ticket: Ticket;
+  readonly problem: string;
+  readonly at: number;
+  readonly state: TicketState;
+  readonly outcomes: readonly TicketOutcome[];
+  readonly late: readonly LateReport[];
+}
+
+/** JSON that was parsed: its fields are read by name below, and nowhere else. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Json = any;
+
+export function readTicket(view: Json): Ticket {
+  const ticket = { id: view.ticket, round: view.round };
+  if (view.weights != null) return { ...ticket, weights: view.weights };
+  return { ...ticket, arm: view.arm, probability: view.probability };
+}
+
+export function readFeedback(view: Json): Feedback {
+  return { ticket: view.ticket, counted: view.counted, state: view.state };
+}
+
+export function readProblem(view: Json): Problem {
+  return {
+    name: view.name,
+    status: view.status,
+    kind: view.kind,
+    arms: view.arms,
+    learner: view.learner,
+    options: view.options,
+    lossRange: view.loss_range,
+    expireAfter: view.expire_after,
+    expireSeconds: view.expire_seconds,
+    defaultLoss: view.default_loss,
+    created: view.created,
+    round: view.round,
+    pending: view.pending,
+    weights: view.weights,
+  };
+}
+
+export function readDetails(view: Json): TicketDetails {
+  return {
+    ticket: readTicket(view),
+    problem: view.problem,
+    at: view.at,
+    state: view.state,
+    outcomes: view.outcomes.map((each: Json) => ({ kind: each.kind, ...readLate(each) })),
+    late: view.late.map(readLate),
+  };
+}
+
+function readLate(view: Json): LateReport {
+  const { arm, loss, reward, unit_loss: unitLoss, at } = view;
+  return { arm, loss, reward, unitLoss, at };
+}
