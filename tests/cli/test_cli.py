@@ -63,6 +63,13 @@ def test_every_command_has_help() -> None:
         assert len(run.stdout.splitlines()) > 4
 
 
+@pytest.mark.parametrize("group", [(), ("problems",), ("keys",)])
+def test_no_sentence_of_a_listing_is_cut_off(group: tuple[str, ...]) -> None:
+    """Each command has one that fits into a line of 80 characters."""
+    listing = CliRunner().invoke(main, [*group, "--help"]).stdout
+    assert "..." not in listing.replace("[ARGS]...", "")
+
+
 def test_learners_lists_name_setting_needs_and_guarantee() -> None:
     """All of them, as text and as JSON."""
     rows = json.loads(belated("learners", "--json").stdout)

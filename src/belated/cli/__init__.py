@@ -22,23 +22,23 @@ import click
 
 from belated import __version__
 
-MODULES = {  # the module that defines each command
-    "compare": "compare",
-    "export": "store_tools",
-    "forget": "store_tools",
-    "keys": "keys",
-    "learners": "learners",
-    "migrate": "store_tools",
-    "problems": "problems",
-    "replay": "replay",
-    "retain": "store_tools",
-    "scenarios": "compare",
-    "serve": "serve",
-    "stress": "stress",
-    "sweep": "sweep",
-    "verify": "store_tools",
-    "warmup": "learners",
-    "worlds": "worlds",
+COMMANDS = {  # the module that defines each command, and what `belated --help` says of it
+    "compare": ("compare", "Play learners on the same games, and compare their regret."),
+    "export": ("store_tools", "Write the journal of a problem to a file."),
+    "forget": ("store_tools", "Blank personal data of decisions in a database."),
+    "keys": ("keys", "Make, list and revoke API keys of the service."),
+    "learners": ("learners", "List the learners and their guarantees."),
+    "migrate": ("store_tools", "Bring a database to the newest version."),
+    "problems": ("problems", "Manage the problems of the service."),
+    "replay": ("replay", "Show what a learner predicts along a log or a case."),
+    "retain": ("store_tools", "Shorten the journal to the recent past."),
+    "scenarios": ("compare", "List the scenarios that learners can play."),
+    "serve": ("serve", "Run the decision service."),
+    "stress": ("stress", "Search the games that hurt a learner most."),
+    "sweep": ("sweep", "Compare learners for all combinations of options."),
+    "verify": ("store_tools", "Check a database against its journal."),
+    "warmup": ("learners", "Compile learners beforehand."),
+    "worlds": ("worlds", "List the families of random worlds."),
 }
 
 
@@ -47,7 +47,7 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands in alphabetical order."""
-        return sorted(MODULES)
+        return sorted(COMMANDS)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -56,18 +56,23 @@ class Commands(click.Group):
 
         For an unknown name all commands are imported first, so that click can suggest similar ones.
         """
-        if args[0] not in MODULES:
-            for name in MODULES:
+        if args[0] not in COMMANDS:
+            for name in COMMANDS:
                 self.add_command(self.load(name))
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command with this name, or None if there is none."""
-        return self.load(cmd_name) if cmd_name in MODULES else None
+        return self.load(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List all commands with a short sentence each; none of them is imported."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
     def load(self, name: str) -> click.Command:
         """Import the module of a command and return the command."""
-        module = importlib.import_module(f"{__name__}.{MODULES[name]}")
+        module = importlib.import_module(f"{__name__}.{COMMANDS[name][0]}")
         command: click.Command = getattr(module, name)
         return command
 

@@ -84,7 +84,10 @@ def list_keys(db: str, server: str | None, key: str | None, as_json: bool) -> No
 def revoke(
     id: str, forget: bool, db: str, server: str | None, key: str | None, as_json: bool
 ) -> None:
-    """Revoke the key ID; a running service on another machine knows it within seconds."""
+    """Revoke the key ID.
+
+    A service that runs on another machine knows it within seconds.
+    """
     if server is not None:
         with connected(server, key) as client:
             revoked = client.revoke_key(id, forget=forget)

@@ -137,7 +137,10 @@ add_status_command("archive", "archived", "Hand out no decisions of NAME ever ag
 @click.argument("name")
 @service_options
 def delete(name: str, db: str, server: str | None, key: str | None, as_json: bool) -> None:
-    """Delete the archived problem NAME with all its decisions and outcomes, and free its name."""
+    """Delete the archived problem NAME, and free its name.
+
+    All its decisions and outcomes are deleted for good.
+    """
     if server is not None:
         with connected(server, key) as client:
             client.delete_problem(name)
@@ -164,7 +167,10 @@ def change_arms(
     key: str | None,
     as_json: bool,
 ) -> None:
-    """Add arms to the problem NAME and remove others, if its learner can."""
+    """Add arms to the problem NAME and remove others.
+
+    Not every learner can change its arms.
+    """
     if server is not None:
         with connected(server, key) as client:
             arms = list(client.change_arms(name, add=add, remove=remove))
@@ -199,9 +205,10 @@ def term(name: str, text: str) -> float | None:
 def change_terms(
     name: str, db: str, server: str | None, key: str | None, as_json: bool, **options: Any
 ) -> None:
-    """Change when tickets of the problem NAME expire, and with which loss; "none" takes one away.
+    """Change when tickets of NAME expire, and with which loss.
 
-    A new deadline is for decisions to come, a new default loss for plays that expire from now on.
+    "none" takes a term away. A new deadline is for decisions to come, a new default loss for plays
+    that expire from now on.
     """
     with one_line_errors():
         given = {each: term(each, text) for each, text in options.items() if text is not None}
