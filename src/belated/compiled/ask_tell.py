@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.arrays import Counts, Floats
-from belated.compiled import background
+from belated.compiled import lean
 from belated.compiled.dispatch import NO_ARM, commit, observe, predict, withdraw
 from belated.compiled.entries import Entry
 from belated.compiled.records import Handle, arrays_in, frozen, in_one_block, layout_of, opened
@@ -210,8 +210,10 @@ class Runner:
             self.set_max_missing(int(workspace.state.max_missing[0]))
         self.ask = interpreted_with(workspace, steps.ask)
         self.tell = interpreted_with(workspace, steps.tell)
+        lean_space = lean.lean(workspace)
+        lean_entries = entries_of(lean_space, steps)
         for name, entry in entries_of(workspace, steps).items():
-            background.exchange(self, name, entry)
+            lean.exchange(self, name, entry, lean_entries[name], lean_space)
 
     def __reduce__(self) -> Any:
         return type(self), (self.workspace, self.steps)
