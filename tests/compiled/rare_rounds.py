@@ -130,7 +130,8 @@ def asked(rounds: int, waits: tuple[int, ...]) -> list[Any]:
     steps, seen, waiting = [how(runner)], list[Any](), list[Any]()
     for t in range(rounds):
         if t in waits:
-            assert queue.wait(300) and not queue.interpreted(), queue.interpreted()
+            assert queue.wait(300), "the compiler is not done"
+            assert not queue.interpreted()
             steps.append(how(runner))
         drawn = runner.ask(runner.address, UNCHECKED)
         seen.append(drawn)
