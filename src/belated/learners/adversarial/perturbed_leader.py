@@ -22,8 +22,8 @@ from belated.compiled.kernels import compiled
 from belated.numerics.gauss_legendre import MOST, NODES, WEIGHTS
 from belated.numerics.ordered_sums import sum_in_order
 
-# If a product falls by exp(-s) in a piece, n nodes integrate it with an error of (e s / 8n)^2n. These
-# are the s, by n, for which that is 1e-13: 8n/e 10^(-6.5/n), written out like the nodes.
+# If a product falls by exp(-s) in a piece, n nodes integrate it with an error of (e s / 8n)^2n.
+# These are the s, by n, for which that is 1e-13: 8n/e 10^(-6.5/n), written out like the nodes.
 DECLINES = np.array(
     (
         0.0,
