@@ -19,7 +19,8 @@ from belated.compiled.ask_tell import UNCHECKED, Runner
 from belated.compiled.background import queue
 from belated.compiled.dispatch import NOT_TOLD
 from belated.compiled.kernels import compiled
-from belated.compiled.lean import LeanStep, LeftOut
+from belated.compiled.lean import LeftOut
+from belated.compiled.lean_steps import LeanStep
 from belated.compiled.records import arrays_in
 from belated.learners.contract import Learner, Prediction, Verbs
 from belated.learners.states import ArmFloats
