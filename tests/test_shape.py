@@ -30,8 +30,8 @@ LAYERS = {
     "belated": [
         "lazy", "types", "arrays", "specs", "checks", "table_files", "interrupts", "client", "ftrl",
         "compiled", "numerics", "compiled.jit", "compiled.entries", "compiled.worker",
-        "compiled.background", "compiled.preparing", "compiled.ask_tell", "solvers", "learners",
-        "environments", "play", "analysis",
+        "compiled.background", "compiled.preparing", "compiled.lean_steps", "compiled.ask_tell",
+        "solvers", "learners", "environments", "play", "analysis",
         "comparison", "worlds", "replay", "sweep", "stress", "report", "asktell", "service", "cli",
         "__main__",
     ],

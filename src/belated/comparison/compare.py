@@ -23,7 +23,7 @@ from belated.environments.environment_specs import environment_named
 from belated.learners.contract import Learner
 from belated.learners.driver import PlayableLearner
 from belated.numerics.random_stream import seeded
-from belated.play.engine import INTERPRETED_ROUNDS, EngineRun, entry_for, first_run
+from belated.play.engine import INTERPRETED_ROUNDS, EngineRun, first_entry_for, first_run
 from belated.play.game import Game
 from belated.play.readable import ReadableRun
 from belated.play.trace import Trace
@@ -117,7 +117,7 @@ class _ComparisonThreads:
         if self.environment.rounds > INTERPRETED_ROUNDS:
             learners = [each.built(self.game(0)[1]) for each in self.chosen]
             loops = [each for each in learners if is_for_the_engine(each)]
-            prepare(entry_for(first_run(each, seeded(0))) for each in loops)
+            prepare(first_entry_for(first_run(each, seeded(0))) for each in loops)
 
     def jobs(self, workers: int) -> list[tuple[int, range]]:
         """List the jobs, pairs of a repetition and some learners.

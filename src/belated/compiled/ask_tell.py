@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.arrays import Counts, Floats
-from belated.compiled import background
+from belated.compiled import lean_steps
 from belated.compiled.dispatch import NO_ARM, commit, observe, predict, withdraw
 from belated.compiled.entries import Entry
+from belated.compiled.lean import lean
 from belated.compiled.records import Handle, arrays_in, frozen, in_one_block, layout_of, opened
 from belated.compiled.steps import compiled_step
 from belated.numerics.random_stream import draw
@@ -210,8 +211,10 @@ class Runner:
             self.set_max_missing(int(workspace.state.max_missing[0]))
         self.ask = interpreted_with(workspace, steps.ask)
         self.tell = interpreted_with(workspace, steps.tell)
+        lean_space = lean(workspace)
+        lean_entries = entries_of(lean_space, steps)
         for name, entry in entries_of(workspace, steps).items():
-            background.exchange(self, name, entry)
+            lean_steps.exchange(self, name, entry, lean_entries[name], lean_space)
 
     def __reduce__(self) -> Any:
         return type(self), (self.workspace, self.steps)

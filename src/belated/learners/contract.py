@@ -30,6 +30,7 @@ import numpy as np
 from belated.arrays import Counts, Floats
 from belated.checks import MOST_ROUNDS, LossRange, as_count
 from belated.compiled.dispatch import VERBS
+from belated.compiled.lean import SELDOM
 from belated.learners import states
 from belated.types import DELIVERIES, VARIANTS, Covers, Delivery, Need, Origin, Setting, Variant
 
@@ -205,6 +206,7 @@ class Learner(ABC):
     can_leave_arms_out: ClassVar[bool] = False
     state: ClassVar[type]
     verbs: ClassVar[Verbs]
+    seldom: ClassVar[tuple[str, ...]] = ()  # parts of state and info; see belated.compiled.lean
 
     def __init_subclass__(cls) -> None:
         """Tell compiled code which verbs belong to this learner's kind of state."""
@@ -216,6 +218,7 @@ class Learner(ABC):
                 f"{cls.__name__} has verbs of its own for {cls.state.__name__}; it must have a "
                 "kind of state of its own, too"
             )
+        SELDOM[cls.state] = cls.seldom
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arms", as_count(self.arms, "arms", 1))

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.compiled.entries import Entry, obtain
+from belated.compiled.entries import Entry, find, obtain
+from belated.compiled.lean import LeftOut, lean
 from belated.compiled.records import Handle, layout_of
 from belated.learners.contract import Learner
 from belated.numerics.random_stream import seeded
@@ -41,6 +42,7 @@ def first_run(learner: Learner, stream: NDArray[np.uint64]) -> RunState:
         stream=stream,
         calendar=empty_calendar(FROZEN + learner.row_width + tells_missing),
         tally=Tally(
+            np.zeros(1, dtype=np.int64),
             np.zeros(3),
             np.zeros(arms),
             np.zeros(arms, dtype=np.int64),
@@ -57,16 +59,17 @@ def losses_a_round(learner: Learner) -> int:
 
 
 def entry_for(run: RunState) -> Entry:
-    """Return the entry that plays the rounds of a run."""
+    """Return the entry that plays all rounds of a run."""
     return Entry(play_rounds, layout_of(run))
 
 
-def loop_for(run: RunState, rounds: int) -> Callable[..., Any] | None:
-    """Return the compiled loop of a run, or None if its rounds are to be played interpreted.
+def first_entry_for(run: RunState) -> Entry:
+    """Return the entry that begins a run: the lean one, unless the whole one was compiled before.
 
-    Few rounds are over before the compiler would be done.
+    For most learners they are one; see `belated.compiled.lean`.
     """
-    return obtain(entry_for(run), is_short=rounds <= INTERPRETED_ROUNDS)
+    whole = entry_for(run)
+    return whole if find(whole) is not None else entry_for(lean(run))
 
 
 class EngineRun:
@@ -81,8 +84,15 @@ class EngineRun:
         self.rows, self.learner = losses_a_round(learner), learner
         self.recorder, self.delivery = Recorder(learner, game), FeedbackDelivery(learner)
         self.run = first_run(learner, seeded(seed))
-        self.handle = Handle(self.run)
-        self.loop = loop_for(self.run, game.environment.rounds)  # before the clock starts
+        entry, rounds = first_entry_for(self.run), game.environment.rounds
+        self.is_lean = entry != entry_for(self.run)
+        self.handle = self._handle()
+        # Before the clock starts. Few rounds are over before the compiler would be done.
+        self.loop = obtain(entry, is_short=rounds <= INTERPRETED_ROUNDS)
+
+    def _handle(self) -> Handle:
+        """Make the handle of the run for the loop that is used now."""
+        return Handle(lean(self.run) if self.is_lean else self.run)
 
     def play(self, stretch: Stretch) -> None:
         """Play the next stretch of rounds."""
@@ -91,7 +101,7 @@ class EngineRun:
         state = self.learner.reserved(self.run.state, len(stretch.losses))
         if calendar is not self.run.calendar or state is not self.run.state:
             self.run = self.run._replace(calendar=calendar, state=state)
-            self.handle = Handle(self.run)
+            self.handle = self._handle()
         if self.learner.takes_advice:
             self.run = self.run._replace(advice=stretch.advice)
             self.handle.exchange_last(self.run)
@@ -107,8 +117,26 @@ class EngineRun:
         given = (*whole, stretch.first, stretch.rounds, *self.told)
         if self.loop is None:
             play_rounds(self.run, *given)
-        else:
+            return
+        played = int(self.run.tally.rounds[0])
+        try:
             self.loop(self.handle.address, *given)
+        except LeftOut:
+            played = int(self.run.tally.rounds[0]) - played
+            if stretch.advice is not None:
+                self.run = self.run._replace(advice=stretch.advice[played:])
+            rest = [array[played:] for array in whole]
+            given = (*rest, stretch.first + played, stretch.rounds, *self.told)
+            self._whole_loop()(self.handle.address, *given)
+
+    def _whole_loop(self) -> Callable[..., Any]:
+        """Go on with the whole loop, waiting for the compiler while the clock stands still."""
+        begun = time.perf_counter()
+        self.loop, self.is_lean = obtain(entry_for(self.run)), False
+        assert self.loop is not None, "the lean loop was compiled, so the whole one can be"
+        self.handle = self._handle()
+        self.recorder.seconds -= time.perf_counter() - begun
+        return self.loop
 
     def close(self) -> Trace:
         """Return the trace of the run, after the last stretch."""

@@ -37,12 +37,14 @@ ARM, LOSS, FROZEN = 0, 1, 2  # the columns of an entry; a missing count that is 
 class Tally(NamedTuple):
     """Sums over the rounds played.
 
-    totals has the sums of <q_t, l_t>, l_t(i_t) and <q_t, rho_t>. By arm, weights is the sum of q_t
+    rounds is their number; totals has the sums of <q_t, l_t>, l_t(i_t) and <q_t, rho_t>. By arm,
+    weights is the sum of q_t
     and plays the number of plays. By strategy, strategies is the sum of <q_t^m, l_t>, or None if
     the learner mixes no strategies; weighed has these losses times the multiples in the learner's
     info and its rates, or is None if there are none.
     """
 
+    rounds: Counts
     totals: Floats
     weights: Floats
     plays: Counts
@@ -92,10 +94,10 @@ def play_rounds(
     in_force = rows[:, FROZEN:]
     for row in range(losses.shape[0]):
         now = first + row
-        begin_round(calendar, now)
         give_advice(state, here.advice, row)
         prediction.detailed[0] = row == losses.shape[0] - 1  # p is recorded only there
-        predict(state, prediction)
+        predict(state, prediction)  # a lean step may end here, with nothing played yet
+        begin_round(calendar, now)
         arm = NO_ARM if full_information else draw(stream, q)
         add_up(tally, q, arm, losses, missing, row)
         add_up_strategies(tally.strategies, tally.weighed, prediction, losses, row)
@@ -162,6 +164,7 @@ def send(
 def add_up(tally: Tally, q: Floats, arm: int, losses: Floats, missing: Counts, row: int) -> None:
     """Add one round to the tally; in full information (arm -1) the learner suffers <q_t, l_t>."""
     expected, absent, weights = 0.0, 0.0, tally.weights
+    tally.rounds[0] += 1
     for i in range(q.shape[0]):
         expected += q[i] * losses[row, i]
         absent += q[i] * missing[row, i]

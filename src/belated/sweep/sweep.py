@@ -26,7 +26,7 @@ from belated.environments.scenarios import scenario
 from belated.interrupts import noticed_interrupts
 from belated.learners.registry import learner_named
 from belated.numerics.random_stream import seeded
-from belated.play.engine import INTERPRETED_ROUNDS, entry_for, first_run
+from belated.play.engine import INTERPRETED_ROUNDS, first_entry_for, first_run
 from belated.sweep.grid import Grid, GridRun
 from belated.sweep.sweep_store import RunResult, SweepStore
 from belated.sweep.workers import GivenWorkers, LocalWorkers, Workers
@@ -119,7 +119,7 @@ def compile_for(keys: Iterable[str]) -> None:
         runs = {run._replace(seed=0).key: run for run in map(GridRun.of, keys)}
         names = {run.learner for run in runs.values() if is_long(run)}
         learners = [learner_named(name)(arms=2) for name in sorted(names)]
-        prepare(entry_for(first_run(learner, seeded(0))) for learner in learners)
+        prepare(first_entry_for(first_run(learner, seeded(0))) for learner in learners)
 
 
 def is_long(run: GridRun) -> bool:

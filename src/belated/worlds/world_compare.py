@@ -22,7 +22,7 @@ from belated.compiled.entries import obtain
 from belated.compiled.preparing import prepare
 from belated.environments.environment import branch
 from belated.numerics.random_stream import seeded
-from belated.play.engine import entry_for, first_run
+from belated.play.engine import first_entry_for, first_run
 from belated.play.game import Game, entry_for_counting
 from belated.types import BelatedWarning, Delivery
 from belated.worlds.named_worlds import World, WorldSet, draw_worlds, world
@@ -115,7 +115,8 @@ class _WorldThreads:
         game = Game(first.environment, first.seed(0), most_checkpoints=1)
         learners = [each.built(GameToPlay(game)) for each in self.chosen]
         loops = [each for each in learners if is_for_the_engine(each)]
-        entries = [entry_for_counting(), *(entry_for(first_run(each, seeded(0))) for each in loops)]
+        first_loops = (first_entry_for(first_run(each, seeded(0))) for each in loops)
+        entries = [entry_for_counting(), *first_loops]
         prepare(entries)
         for entry in entries:
             obtain(entry)

@@ -14,6 +14,7 @@ from numba.np import arrayobj
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
 from belated.compiled import dispatch, records, stacking
+from belated.compiled.jit.parts import PartCompiler
 from belated.compiled.jit.world import REPLACEMENTS, nested
 from belated.compiled.kernels import kernel_of
 from belated.numerics.log_gamma import log_gamma
@@ -24,7 +25,7 @@ arrays: Any = arrayobj
 fixed_tuple: Any = to_fixed_tuple
 native: Any = NativeValue
 unboxes: Any = unbox
-INLINE: Any = {"forceinline": True, "error_model": "numpy"}
+INLINE: Any = {"forceinline": True, "error_model": "numpy", "pipeline_class": PartCompiler}
 
 
 class HandleType(numba_types.Type):

@@ -19,18 +19,24 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
+from belated.numerics.gauss_legendre import MOST, NODES, WEIGHTS
 from belated.numerics.ordered_sums import sum_in_order
 
-MOST = 8  # the largest number of quadrature nodes in one piece
-NODES = np.zeros((MOST + 1, MOST))
-WEIGHTS = np.zeros((MOST + 1, MOST))
-for size in range(1, MOST + 1):
-    abscissas, weights = np.polynomial.legendre.leggauss(size)
-    NODES[size, :size] = 0.5 + 0.5 * abscissas
-    WEIGHTS[size, :size] = 0.5 * weights
-COUNTS = np.arange(MOST + 1)
 # If a product falls by exp(-s) in a piece, n nodes integrate it with an error of (e s / 8n)^2n.
-DECLINES = 8.0 * COUNTS / math.e * 10.0 ** (-6.5 / np.maximum(COUNTS, 1))
+# These are the s, by n, for which that is 1e-13: 8n/e 10^(-6.5/n), written out like the nodes.
+DECLINES = np.array(
+    (
+        0.0,
+        9.306695507613436e-07,
+        0.003309980999338143,
+        0.06015200295349886,
+        0.2791614827671879,
+        0.7375059177162481,
+        1.457516306001448,
+        2.4284105811744174,
+        3.625646783051817,
+    )
+)
 NEGLIGIBLE = 1e-17
 
 

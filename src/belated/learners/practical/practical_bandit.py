@@ -22,6 +22,7 @@ import numpy as np
 from belated.arrays import Counts, Floats
 from belated.checks import LossRange, as_number
 from belated.compiled.kernels import compiled
+from belated.compiled.lean import LeftOut
 from belated.learners.branches import TAKEN, free_choice, take_branch
 from belated.learners.contract import UNIT, Learner, Prediction, Verbs
 from belated.learners.paper import concealed
@@ -147,7 +148,7 @@ def predict(state: PracticalBanditState, prediction: Prediction) -> None:
         explore_on_demand(state.account, budget, exploration, round_, prediction.q)
         prediction.eta[0], prediction.gamma[0] = np.inf, np.inf
     else:
-        concealed.predict_safely(state.fallback, prediction, info.fallback)
+        predict_by_fallback(state.fallback, prediction, info.fallback)
 
 
 @compiled
@@ -177,11 +178,11 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
     """Play the round: freeze the probability and the forecasts, and let the round pass."""
     info, round_, memories = prediction.info, state.round[0], state.memories
     trusted = info.branch[TAKEN] == TRUSTED
-    begin_round(state.account, trusted)
     if trusted:
         plays[0, DIVISOR], plays[0, WEIGHT] = prediction.q[arm], 0.0
     else:
-        concealed.commit_with(state.fallback, prediction, info.fallback, arm, plays)
+        commit_by_fallback(state.fallback, prediction, info.fallback, arm, plays)
+    begin_round(state.account, trusted)
     freeze_forecasts(state, arm, plays)
     plays[0, ROUND] = round_
     state.outstanding[arm] += 1
@@ -264,7 +265,7 @@ def refresh_silence(state: PracticalBanditState) -> None:
 def withdraw(state: PracticalBanditState, play: Floats, arm: int) -> None:
     """Remove a play from the pending ones; in the account of Theorem 4 it stays outstanding."""
     if play[WEIGHT] > 0.0:
-        concealed.withdraw(state.fallback, play, arm)
+        withdraw_from_fallback(state.fallback, play, arm)
     end_play(state, play, arm, np.nan)
 
 
@@ -280,7 +281,7 @@ def end_play(state: PracticalBanditState, play: Floats, arm: int, loss: float) -
 def observe(state: PracticalBanditState, play: Floats, arm: int, loss: float, missing: int) -> None:
     """Score the forecasts and add the loss; in a round of the fallback, also to its Lhat^av."""
     if play[WEIGHT] > 0.0:
-        concealed.observe(state.fallback, play, arm, loss, missing)
+        tell_fallback(state.fallback, play, arm, loss, missing)
     else:
         tell_trusted(state.account, arm, loss, play[DIVISOR])
     memories, variance = state.memories, state.variance
@@ -299,6 +300,51 @@ def explained(memories: Memories, arm: int) -> float:
     """Return (sum of losses)^2/(number of losses) of an arm, of all that were told."""
     sum_, count = memories.sums[LONG, arm], memories.weights[LONG, arm]
     return float(sum_ * sum_ / count) if count > 0.0 else 0.0
+
+
+# -- the fallback's rounds, which are left out of lean steps; see belated.compiled.lean
+
+
+@compiled
+def predict_by_fallback(
+    fallback: ConcealedState | None, prediction: Prediction, info: ConcealedInfo | None
+) -> None:
+    """Compute q_t of the repaired concealed bandit."""
+    if fallback is None or info is None:
+        raise LeftOut
+    concealed.predict_safely(fallback, prediction, info)
+
+
+@compiled
+def commit_by_fallback(
+    fallback: ConcealedState | None,
+    prediction: Prediction,
+    info: ConcealedInfo | None,
+    arm: int,
+    plays: Floats,
+) -> None:
+    """Play a round of the repaired concealed bandit."""
+    if fallback is None or info is None:
+        raise LeftOut
+    concealed.commit_with(fallback, prediction, info, arm, plays)
+
+
+@compiled
+def withdraw_from_fallback(fallback: ConcealedState | None, play: Floats, arm: int) -> None:
+    """Withdraw a play of the repaired concealed bandit."""
+    if fallback is None:
+        raise LeftOut
+    concealed.withdraw(fallback, play, arm)
+
+
+@compiled
+def tell_fallback(
+    fallback: ConcealedState | None, play: Floats, arm: int, loss: float, missing: int
+) -> None:
+    """Tell the repaired concealed bandit the loss of one of its plays."""
+    if fallback is None:
+        raise LeftOut
+    concealed.observe(fallback, play, arm, loss, missing)
 
 
 @dataclass(frozen=True)
@@ -335,6 +381,7 @@ class PracticalBandit(Learner):
     can_leave_arms_out: ClassVar[bool] = True
     state: ClassVar[type] = PracticalBanditState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
+    seldom: ClassVar[tuple[str, ...]] = ("fallback",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
