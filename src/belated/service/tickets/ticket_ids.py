@@ -18,7 +18,7 @@ LETTER_OF_BYTE = bytes(ALPHABET[byte % 32].encode()[0] for byte in range(256))
 DIGITS = str.maketrans(ALPHABET, "0123456789abcdefghijklmnopqrstuv")  # as `int` reads base 32
 WORD = (1 << 64) - 1
 AT_ONCE = 512  # ids per call of os.urandom, which would cost more than everything else
-REMEMBERED = 512  # tickets whose ids are not worked out again; most are needed several times
+REMEMBERED = 128  # tickets whose ids are not worked out again; most are needed several times
 
 
 TicketId = tuple[
