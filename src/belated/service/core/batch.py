@@ -454,7 +454,7 @@ def sound_weights(replica: Replica) -> Floats:
     """The weights of the coming round; a ProblemFault if the learner cannot compute them."""
     try:
         weights = replica.weights()
-        total = float(weights.sum())
+        total = sum(weights.tolist())
     except Exception as error:
         reason = f"its weights cannot be computed: {in_words(error)}"
         raise ProblemFault(replica.problem.name, reason) from error
