@@ -32,7 +32,7 @@ class Transactions:
 
     def read(self, work: Callable[[Connection], Result]) -> Result:
         """Run work that only reads."""
-        return tried(lambda: transaction(self.reader), work)
+        return tried(lambda: transaction(self.reader, self.reader.connect), work)
 
     def write(self, work: Callable[[Connection], Result]) -> Result:
         """Run work in one transaction, which is durable when this returns.
@@ -40,7 +40,11 @@ class Transactions:
         If it fails, nothing is written: StoreUnavailable, or ValueError for values that the store
         cannot hold. Work that fails before its commit may be run again.
         """
-        return tried(lambda: transaction(self.writer), work)
+        return tried(lambda: transaction(self.writer, self._connected), work)
+
+    def _connected(self) -> AbstractContextManager[Connection]:
+        """The connection to write on."""
+        return self.writer.connect()
 
     def dispose(self) -> None:
         """Close all connections."""
@@ -147,11 +151,13 @@ class Unfinished(Exception):
 
 
 @contextmanager
-def transaction(engine: Engine) -> Iterator[Connection]:
+def transaction(
+    engine: Engine, connecting: Callable[[], AbstractContextManager[Connection]]
+) -> Iterator[Connection]:
     """One transaction; errors of the database become errors of the store."""
     committing = False
     try:
-        with engine.connect() as connection:
+        with connecting() as connection:
             begun = connection.begin()
             yield connection
             committing = True
