@@ -1,4 +1,4 @@
-"""Measure 29: what a decision, a problem and an open ticket cost; docs/scaling.md reckons with it.
+"""Measure 29: what a decision and a problem cost; docs/scaling.md reckons with it.
 
 An ask or a tell is carried out by one worker and learned by all. So with W workers it takes
 `own + W * every` seconds of their processors: measured with one and with more workers, each with as
@@ -8,10 +8,10 @@ many clients, the two parts are found. The database takes its time besides.
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks.load.clients import Crowd, Load
+from benchmarks.load.clients import Load
 from benchmarks.load.databases import POSTGRES, SERVER, SQLITE, empty_database, kinds
 from benchmarks.load.service import Service, cpu_seconds_of, family_of
 from benchmarks.load.under_load import (
@@ -27,7 +27,6 @@ from benchmarks.measures.asks import CLIENTS, is_installed
 from benchmarks.timing import Spread
 
 FEW, MANY, MOST = 1, 3, 4  # workers
-NEVER_TOLD = 10**9  # asks after which a ticket is told
 
 
 def capacity(effort: Effort) -> Iterator[Result]:
@@ -125,7 +124,7 @@ def of_the_server() -> float:
 
 
 def kept_things(effort: Effort) -> Iterator[Result]:
-    """Memory of an idle problem and of an open ticket, and disk of an ask with its tell."""
+    """Memory of an idle problem, and disk of an ask with its tell; measure 24 has open tickets."""
     with ExitStack() as stack:
         one, many = with_idle(stack, SQLITE, 1), with_idle(stack, SQLITE, effort.choose(IDLE, 20))
         more = (many.memory() - one.memory()) / (effort.choose(IDLE, 20) - 1)
@@ -135,10 +134,6 @@ def kept_things(effort: Effort) -> Iterator[Result]:
         service = stack.enter_context(Service(database, *ANY_RATE))
         service.create(BUSY)
         put_under_load(service, 1.0)
-        before, size = service.memory(), used(database)
-        with closing(Crowd(service.address, [BUSY], CLIENTS, lag=NEVER_TOLD)) as crowd:
-            made = len(crowd.run(effort.choose(20.0, 0.5)).tickets)
-        yield Result("memory of an open ticket", exactly((service.memory() - before) / made), BYTES)
         size = used(database)
         load = put_under_load(service, effort.choose(10.0, 0.5))
         written = used(database) - size

@@ -1,5 +1,6 @@
 """A service in processes of its own, and what it uses of the machine."""
 
+import contextlib
 import os
 import re
 import signal
@@ -98,11 +99,12 @@ class Service:
 
 
 def family_of(pid: int) -> Iterator[int]:
-    """A process and all its descendants."""
+    """A process and all its descendants; some may end meanwhile."""
     yield pid
     for task in Path(f"/proc/{pid}/task").glob("*"):
-        for child in (task / "children").read_text().split():
-            yield from family_of(int(child))
+        with contextlib.suppress(OSError):
+            for child in (task / "children").read_text().split():
+                yield from family_of(int(child))
 
 
 def cpu_seconds_of(pid: int) -> float:

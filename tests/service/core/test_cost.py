@@ -6,6 +6,7 @@ from typing import Any
 from unittest.mock import patch
 
 import psycopg
+from psycopg.pq import TransactionStatus
 from sqlalchemy import event
 
 from belated.service.store import Note, Store, transactions
@@ -49,12 +50,18 @@ def counted_rows(store: PostgresStore) -> Iterator[list[int]]:
 
     def counting(opening: Any, work_of: Callable[[Any], Any]) -> Any:
         def measured(opened: Any) -> Any:
-            driver = opened if isinstance(opened, psycopg.Connection) else driver_of(opened)
-            work[0] -= rows_read(driver)  # the server's count goes on from earlier transactions
+            is_kept = isinstance(opened, psycopg.Cursor)
+            driver = opened.connection if is_kept else driver_of(opened)
+            before = rows_read(driver)  # the server's count goes on from earlier transactions
             try:
                 return work_of(opened)
             finally:
-                work[0] += rows_read(driver)
+                if driver.info.transaction_status == TransactionStatus.INERROR:
+                    driver.rollback()  # what it read is not known any more; it is tried otherwise
+                else:
+                    work[0] += rows_read(driver) - before
+                if is_kept:  # whose statements commit themselves, where nobody counts
+                    driver.commit()
 
         return tried(opening, measured)
 

@@ -48,7 +48,7 @@ class Holding:
     def close(self, ticket: str) -> None:
         """Close a ticket."""
         slot = self._tickets.slot(ticket, self)
-        self._tickets.remove(ticket)
+        self._tickets.remove(self, slot)
         self.open.free(slot)
 
 

@@ -8,7 +8,7 @@ from belated.service.store.postgres import PostgresStore
 from tests.service.material import decision, told, whole_journal
 
 END_ALL = """
-select pg_terminate_backend(pid) from pg_stat_activity
+select pg_terminate_backend(pid, 60000) from pg_stat_activity
 where pid <> pg_backend_pid() and datname = current_database()"""
 
 

@@ -296,7 +296,7 @@ def test_a_lost_connection_is_replaced(database: str) -> None:
     with opened(database) as store:
         with psycopg.connect(database, autocommit=True) as other:
             other.execute(
-                "select pg_terminate_backend(pid) from pg_stat_activity"
+                "select pg_terminate_backend(pid, 60000) from pg_stat_activity"
                 " where pid <> pg_backend_pid() and backend_type = 'client backend'"
             )
         assert store.append([decision("t1")], []).decisions[0].new
@@ -308,17 +308,18 @@ def test_a_connection_lost_at_commit_is_in_doubt(
 ) -> None:
     """Nobody acknowledges a commit whose answer was lost, and telling again settles it."""
     with opened(database) as store:
-        insert = postgres_module.insert_new
+        insert = postgres_module.append_new
 
-        def cut(driver: Any, *records: Any) -> None:
-            insert(driver, *records)
+        def cut(cursor: Any, *records: Any) -> None:
+            insert(cursor, *records)  # which is committed then
             with psycopg.connect(database, autocommit=True) as other:
-                pid = driver.info.backend_pid
+                pid = cursor.connection.info.backend_pid
                 other.execute("select pg_terminate_backend(%s, 60000)", (pid,))
-            monkeypatch.setattr(postgres_module, "insert_new", insert)
+            monkeypatch.setattr(postgres_module, "append_new", insert)
+            cursor.execute("select 1")  # fails as if the answer before had not come
 
         store.append([decision("t1")], [])
-        monkeypatch.setattr(postgres_module, "insert_new", cut)
+        monkeypatch.setattr(postgres_module, "append_new", cut)
         with pytest.raises(StoreUnavailable, match="the store cannot be used now") as caught:
             store.append([], [told("t1", 0.1)])
         assert caught.value.in_doubt

@@ -62,10 +62,10 @@ def test_plays_are_found_like_in_a_dictionary() -> None:
         mine = [ticket for ticket, holder in known.items() if holder == place]
         assert list(each.open) == mine
         assert [play.at for play in each.open.values()] == sorted(p.at for p in each.open.values())
-        assert all(shared.holder(ticket) is each for ticket in mine)
+        assert all(shared.place(ticket)[0] is each for ticket in mine)
         assert all(shared.slot(ticket, both[1 - place]) == NOWHERE for ticket in mine)
         assert {play.rows.shape for play in each.open.values()} <= {(1, 1)}
-    assert shared.holder("t-1") is None
+    assert shared.place("t-1")[0] is None
     with pytest.raises(KeyError):
         both[0].open["t-1"]
 

@@ -71,6 +71,7 @@ from belated.service.store import (
     TicketRecord,
 )
 from belated.service.store.records import request_key
+from belated.service.tickets.open_plays import OpenPlay
 from belated.service.tickets.ticket_ids import new_ticket_id
 
 log = logging.getLogger(__name__)
@@ -313,9 +314,10 @@ class CommitBatch:
     def _cancel(self, cancel: Cancel) -> Finish:
         ticket = cancel.ticket
         known = self._tickets.ticket(ticket, cancel.allowed)
-        replica = self._replicas.by_name[known.problem.name]
-        if ticket in replica.open:
-            arms = replica.arms_waiting(ticket)
+        held = self._replicas.holding(ticket)
+        if held is not None:
+            replica, play = held
+            arms = replica.arms_waiting(play)
         else:
             record = known.record
             state = self._state_in_batch(ticket, known) if record is None else state_of(record)
@@ -367,11 +369,12 @@ class CommitBatch:
             self._expire_from_store()
         self._overdue = self._replicas.tickets.take_due(self._expiry_time, MOST_AT_ONCE)
         for ticket in self._overdue:
-            replica = self._replicas.holding(ticket)
-            if replica is None:  # told or cancelled in this very batch
+            held = self._replicas.holding(ticket)
+            if held is None:  # told or cancelled in this very batch
                 continue
+            replica, play = held
             try:
-                self._expire(replica, ticket)
+                self._expire(replica, ticket, play)
             except Exception as error:  # which no request is to blame for
                 reason = f"its tickets cannot expire: {in_words(error)}"
                 raise ProblemFault(replica.problem.name, reason) from error
@@ -392,9 +395,9 @@ class CommitBatch:
                     outcome = Outcome(decision.ticket, arm, EXPIRED, loss, self._now)
                     self._record_outcome(outcome, known)
 
-    def _expire(self, replica: Replica, ticket: str) -> None:
-        known = KnownTicket(replica.problem, None, replica.open[ticket].round, None)
-        for outcome in list(expired_outcomes(replica, ticket, self._now)):
+    def _expire(self, replica: Replica, ticket: str, play: OpenPlay) -> None:
+        known = KnownTicket(replica.problem, None, play.round, None)
+        for outcome in list(expired_outcomes(replica, ticket, play, self._now)):
             if (ticket, outcome.arm) not in self._outcome_places:
                 self._record_outcome(outcome, known)
 
@@ -451,7 +454,7 @@ def sound_weights(replica: Replica) -> Floats:
     """The weights of the coming round; a ProblemFault if the learner cannot compute them."""
     try:
         weights = replica.weights()
-        total = float(weights.sum())
+        total = sum(weights.tolist())
     except Exception as error:
         reason = f"its weights cannot be computed: {in_words(error)}"
         raise ProblemFault(replica.problem.name, reason) from error

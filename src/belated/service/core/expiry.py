@@ -15,6 +15,7 @@ from belated.service.core.problems import ServedProblem
 from belated.service.core.replica import Replica
 from belated.service.core.reports import EXPIRED
 from belated.service.store import Outcome
+from belated.service.tickets.open_plays import OpenPlay
 
 MOST_AT_ONCE = 500  # tickets that expire in one batch
 
@@ -28,7 +29,9 @@ def deadlines(problem: ServedProblem, round_: int, now: float) -> tuple[float | 
     )
 
 
-def expired_outcomes(replica: Replica, ticket: str, now: float) -> Iterator[Outcome]:
-    """The outcomes with which a ticket expires: one for each arm that it still waits for."""
-    for arm in replica.arms_waiting(ticket):
+def expired_outcomes(
+    replica: Replica, ticket: str, play: OpenPlay, now: float
+) -> Iterator[Outcome]:
+    """The outcomes with which a ticket expires: one for each arm that its play still waits for."""
+    for arm in replica.arms_waiting(play):
         yield Outcome(ticket, arm, EXPIRED, replica.problem.default_loss, now)

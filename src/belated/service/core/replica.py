@@ -28,7 +28,7 @@ from belated.service.core.terms import TERMS, describe_terms
 from belated.service.core.told_values import NOTHING_TOLD, late_value, value_of
 from belated.service.store import START, Decision, Note, Outcome, Position
 from belated.service.store.records import LATE
-from belated.service.tickets.open_plays import OpenPlay, OpenPlays
+from belated.service.tickets.open_plays import NOWHERE, OpenPlay, OpenPlays
 from belated.service.tickets.open_tickets import OpenTickets
 
 log = logging.getLogger(__name__)
@@ -181,7 +181,7 @@ class Replica:
     def _move_plays(self, plays: Iterable[tuple[str, OpenPlay]]) -> None:
         """Keep the open plays, as they are now, in new slots."""
         moved = list(plays)
-        self._tickets.forget(self, self.open)
+        self._tickets.forget(self)
         self.open = self._room_for_plays()
         for ticket, play in moved:
             self.hold(ticket, play)
@@ -195,7 +195,7 @@ class Replica:
 
     def let_go(self) -> None:
         """Forget the open plays in the list of all replicas: this one is not used any more."""
-        self._tickets.forget(self, self.open)
+        self._tickets.forget(self)
 
     def _weighed(self, weights: Mapping[str, float]) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
         """The present experts that a decision weighs, and those it weighs that were removed."""
@@ -206,7 +206,10 @@ class Replica:
         return waits, tuple(arm for arm in weights if arm not in places)
 
     def _fold_outcome(self, outcome: Outcome) -> None:
-        play = self.open[outcome.ticket]
+        slot = self._tickets.slot(outcome.ticket, self)
+        if slot == NOWHERE:
+            raise KeyError(outcome.ticket)
+        play = self.open.play_at(slot)
         if outcome.arm not in play.gone:
             self._learn(outcome, play)
         value = value_of(outcome, self.problem.loss_range)
@@ -217,7 +220,7 @@ class Replica:
             self.stats.add_expired(outcome.arm, value, seconds)
         else:
             self.stats.add_cancelled(outcome.arm)
-        self._close(outcome, play)
+        self._close(outcome, play, slot)
         self.stats.add_event(outcome.at, outcome.kind, outcome.ticket, outcome.arm, None, value)
 
     def _learn(self, outcome: Outcome, play: OpenPlay) -> None:
@@ -231,7 +234,7 @@ class Replica:
             missing = learned_missing(self.learner, outcome.missing, row)
             self.driver.tell(row, arm, outcome.loss, missing)
 
-    def _close(self, outcome: Outcome, play: OpenPlay) -> None:
+    def _close(self, outcome: Outcome, play: OpenPlay, slot: int) -> None:
         """Close a play after its last outcome."""
         if play.arm == NO_ARM:
             gone, waits = play.gone, play.arms_waiting()
@@ -242,8 +245,7 @@ class Replica:
             if gone or waits.any():
                 self.open[outcome.ticket] = play._replace(gone=gone, waits=waits)
                 return
-        slot = self._tickets.slot(outcome.ticket, self)
-        self._tickets.remove(outcome.ticket)
+        self._tickets.remove(self, slot)
         self.open.free(slot)
         if self.open.is_roomy:
             self._move_plays(self.open.items())
@@ -280,25 +282,24 @@ class Replica:
             self.driver.withdraw(play.row_of(place), place)
         return other._replace(gone=(*play.gone, *(arms[place] for place in left)))
 
-    def played(self, ticket: str) -> str | None:
+    def played(self, play: OpenPlay) -> str | None:
         """The arm of an open play; None if it weighs experts."""
-        play = self.open[ticket]
         if play.arm == NO_ARM:
             return None
         return play.gone[0] if play.arm == GONE else self.problem.arms[play.arm]
 
-    def waits_for(self, ticket: str, arm: str) -> bool:
-        """Whether a ticket is open and has no outcome of this arm."""
-        play, place = self.open.get(ticket), self.problem.places.get(arm)
-        if play is None or place is None or arm in play.gone:
-            return play is not None and arm in play.gone
+    def waits_for(self, play: OpenPlay, arm: str) -> bool:
+        """Whether an open play has no outcome of this arm."""
+        place = self.problem.places.get(arm)
+        if place is None or arm in play.gone:
+            return arm in play.gone
         return play.arm == place if play.arm != NO_ARM else bool(play.arms_waiting()[place])
 
-    def arms_waiting(self, ticket: str) -> list[str]:
-        """The arms of an open ticket that have no outcome."""
-        play, arms = self.open[ticket], self.problem.arms
-        if play.arm != NO_ARM:
-            return [self.played(ticket) or ""]
+    def arms_waiting(self, play: OpenPlay) -> list[str]:
+        """The arms of an open play that have no outcome."""
+        played, arms = self.played(play), self.problem.arms
+        if played is not None:
+            return [played]
         return [*(arms[place] for place in np.flatnonzero(play.arms_waiting())), *play.gone]
 
 

@@ -31,6 +31,7 @@ from belated.service.store import (
 from belated.service.store.queries import place_of
 from belated.service.store.records import CREATED, DELETED, GENERATION, created_by
 from belated.service.store.snapshots import Complete
+from belated.service.tickets.open_plays import OpenPlay
 from belated.service.tickets.open_tickets import OpenTickets
 
 log = logging.getLogger(__name__)
@@ -374,18 +375,20 @@ class Replicas:
         """A remembered decision, which is forgotten now: once it is told, the store knows more."""
         return self._own.pop(ticket, None)
 
-    def holding(self, ticket: str) -> Replica | None:
-        """The replica in which a ticket is open; None if it is open in none."""
-        holder = self.tickets.holder(ticket)
-        assert holder is None or isinstance(holder, Replica)
-        return holder
+    def holding(self, ticket: str) -> tuple[Replica, OpenPlay] | None:
+        """The replica in which a ticket is open, and its play; None if it is open in none."""
+        holder, slot = self.tickets.place(ticket)
+        if holder is None:
+            return None
+        assert isinstance(holder, Replica)
+        return holder, holder.open.play_at(slot)
 
     def put_back(self, due: Iterable[str]) -> None:
         """Tickets that were due could not be closed; they are due again."""
         for ticket in due:
-            replica = self.holding(ticket)
-            if replica is not None:
-                replica.watch(ticket)
+            held = self.holding(ticket)
+            if held is not None:
+                held[0].watch(ticket)
 
     def sound(self, name: str, work: Callable[[Replica], Result]) -> Result | None:
         """What a replica is worked into; None if there is none, or if it is given up for that."""

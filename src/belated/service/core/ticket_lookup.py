@@ -19,6 +19,7 @@ from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Allowed, Cancel, Request, Tell, TicketReport
 from belated.service.core.retained import day_of
 from belated.service.store import START, DamagedTicket, Outcome, Retention, Store, TicketRecord
+from belated.service.tickets.open_plays import OpenPlay
 from belated.service.tickets.ticket_ids import time_of
 
 
@@ -57,7 +58,7 @@ class TicketLookup:
         for request in requests:
             if isinstance(request, Tell):
                 unsure |= {each.ticket for each in request.reports if not self._is_first(each)}
-            elif isinstance(request, Cancel) and self._open_in(request.ticket) is None:
+            elif isinstance(request, Cancel) and self._open(request.ticket) is None:
                 unsure.add(request.ticket)
         records = self._store.tickets(unsure) if unsure else {}
         if lost := unsure - records.keys():
@@ -87,14 +88,15 @@ class TicketLookup:
 
     def _is_first(self, report: TicketReport) -> bool:
         """Whether the replica proves that nothing of this arm was told, so no query is needed."""
-        replica = self._open_in(report.ticket)
-        if replica is None:
+        held = self._open(report.ticket)
+        if held is None:
             return self._is_own(report.ticket)
+        replica, play = held
         arm = report.arm or self._known[report.ticket].played
         return (
             arm is None
             or arm not in replica.stats.places  # it never was an arm
-            or replica.waits_for(report.ticket, arm)
+            or replica.waits_for(play, arm)
         )
 
     def _is_own(self, ticket: str) -> bool:
@@ -111,14 +113,14 @@ class TicketLookup:
         self._known[ticket] = known
         return True
 
-    def _open_in(self, ticket: str) -> Replica | None:
-        """The replica in which a ticket is open; the ticket is then known."""
-        replica = self._replicas.holding(ticket)
-        if replica is not None and ticket not in self._known:
-            play, arms = replica.open[ticket], replica.arms_waiting(ticket)
-            played = replica.played(ticket)
+    def _open(self, ticket: str) -> tuple[Replica, OpenPlay] | None:
+        """The replica in which a ticket is open, and its play; the ticket is then known."""
+        held = self._replicas.holding(ticket)
+        if held is not None and ticket not in self._known:
+            replica, play = held
+            played, arms = replica.played(play), replica.arms_waiting(play)
             self._known[ticket] = KnownTicket(replica.problem, played, play.round, None, arms)
-        return replica
+        return held
 
 
 def unknown_ticket(ticket: str, reached: Retention) -> RequestError:

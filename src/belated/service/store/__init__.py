@@ -10,7 +10,8 @@ decisions and outcomes become rows of the journal.
 - `store`: `Store`, the interface, with all that does not depend on the database
 - `sqlite`, `sqlite_file`, `file_lock`: a store in one file, which one process owns
 - `foreign_rows`, `own_files`: notice what somebody else does to such a file
-- `postgres`: a store in a PostgreSQL database, which any number of processes share
+- `postgres`: a store in a PostgreSQL database, which any number of processes share; `appending` has
+  the statements that write there
 - `records`: what is written and read, as tuples (`Decision`, `Outcome`, `Note`, `Event`, ...)
 - `checks`: refuses bad records before a transaction begins
 - `checksums`: a checksum for each row of the journal
@@ -20,8 +21,7 @@ decisions and outcomes become rows of the journal.
 - `transactions`: runs work in a transaction, and translates the errors of the database
 - `keys`, `snapshots`, `code_version`: API keys, snapshots, and which version of the code decides
 - `checkpoints`, `sweeping`: states that take the place of the journal before them, and the deletion
-  of what they make superfluous
-- `forgetting`: blanks the keys of decisions
+  of what they make superfluous, or of keys
 - `probe`: a commit that changes nothing, to find out whether the store can commit
 - `errors`: `StoreUnavailable`, `StoreInUse` and `ProblemGone`
 """

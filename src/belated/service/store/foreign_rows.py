@@ -6,7 +6,8 @@ such rows are folded again, and all others go on.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,6 +30,7 @@ class OwnedTransactions(Transactions):
         self._foreign: list[tuple[int, int]] = []  # after one row, up to another
         self._watching = False
         self._files: OwnFiles | None = None
+        self._kept: Connection | None = None  # from one write to the next, for the sake of speed
         self.end = 0
 
     def watch(self, path: Path | None) -> None:
@@ -51,6 +53,32 @@ class OwnedTransactions(Transactions):
             if self._files is not None:
                 self._files.check()
         return result
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        """The connection to write on, which is closed only if something fails."""
+        if self._files is None:  # readers may need it, too: see `SqliteStore`
+            with super()._connected() as connection:
+                yield connection
+            return
+        if self._kept is None:
+            self._kept = self.writer.connect()
+        try:
+            yield self._kept
+        except BaseException:
+            self._close()
+            raise
+
+    def _close(self) -> None:
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            kept.close()  # which undoes what is not committed
+
+    def dispose(self) -> None:
+        """Close all connections."""
+        with self._lock:
+            self._close()
+        super().dispose()
 
     @property
     def saw_foreign_rows(self) -> bool:

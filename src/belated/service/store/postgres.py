@@ -10,7 +10,7 @@ is lower, `turn_base` is raised, so that new events still come after all earlier
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -28,6 +28,21 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 from sqlalchemy.types import BigInteger
 
+from belated.service.store.appending import (
+    ANSWER_EXPERTS,
+    BASE,
+    CLOSE_ANSWERED,
+    DELETIONS,
+    INSERT_DECISIONS,
+    INSERT_OUTCOMES,
+    LOCK,
+    SHARE_LOCK,
+    TURN,
+    NotAllNew,
+    append_new,
+    as_json,
+    create_function,
+)
 from belated.service.store.checkpoints import check_not_behind
 from belated.service.store.checks import check_decisions, check_outcomes
 from belated.service.store.checksums import checksum_of
@@ -50,8 +65,6 @@ from belated.service.store.store import MoreNotes, Store, no_notes, unknown_amon
 from belated.service.store.transactions import KeptConnection, Transactions, reason, sentence
 
 OLDEST_VERSION = 15
-LOCK = 0x62_65_6C_44  # advisory lock, held while the schema is migrated
-SLOTS = 64  # each connection has its own tallies, so that no worker waits for another
 SYNCHRONOUS = {"full": "on", "normal": "off", "off": "off"}
 
 # Every statement finds its few rows by an index. With old statistics the planner might scan whole
@@ -60,113 +73,12 @@ SETTINGS = """
 set idle_in_transaction_session_timeout = '10s'; set enable_seqscan = off;
 set plan_cache_mode = force_generic_plan"""
 
-BASE = "(select value::bigint from facts where name = 'turn_base')"
-TURN = f"{BASE} + pg_current_xact_id()::text::bigint"
 HORIZON = f"{BASE} + pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
 BEYOND = f"{BASE} + pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
 
 REBASE = f"""
 update facts set value = (select max(turn) + 1 from journal)::text
 where name = 'turn_base' and (select max(turn) from journal) >= {BEYOND}"""
-
-TALLIED = f"""
-insert into tallies as kept (problem, arm, kind, slot, count)
-select problem, coalesce(arm, ''), kind, pg_backend_pid() %% {SLOTS}, count(*)
-from written group by 1, 2, 3 order by 1, 2, 3
-on conflict (problem, arm, kind, slot) do update set count = kept.count + excluded.count"""
-
-DECISION_TYPES = {
-    "round": "bigint",
-    "probability": "float8",
-    "at": "float8",
-    "expires_at": "float8",
-    "expires_round": "bigint",
-    "branch": "bigint",
-    "checksum": "bigint",
-}
-OUTCOME_TYPES = {
-    "loss": "float8",
-    "at": "float8",
-    "missing": "bigint",
-    "raw": "float8",
-    "checksum": "bigint",
-}
-
-
-def given(record: type[Decision] | type[Outcome], types: Mapping[str, str]) -> str:
-    """A subquery that reads numbered records from a JSON text, in which doubles are exact.
-
-    This is several times faster than one array parameter per field.
-    """
-    fields = [
-        f"(item->>{place})::{types.get(name, 'text')} as {name}"
-        for place, name in enumerate((*record._fields, "checksum"))
-    ]
-    return (
-        f"select nextval('journal_seq') as seq, {', '.join(fields)}"
-        " from jsonb_array_elements(%s::jsonb) as item"
-    )
-
-
-COLUMNS = """
-turn, seq, kind, problem, at, ticket, arm, round, probability, weights, state_version, key, digest,
-expires_at, expires_round, branch, checksum"""
-
-# Rows are inserted in the order of their unique keys, so that two workers with the same keys wait
-# for each other in one direction and do not deadlock. Of a request with a key the first decision is
-# inserted first, and the others only if that is new (see `records.request_key`).
-INSERT_DECISIONS = rf"""
-with given as materialized (
-  select *, coalesce(split_part(key, E'\n', 2) in ('', '0'), true) as is_first
-  from ({given(Decision, DECISION_TYPES)}) as numbered
-), firsts as (
-  insert into journal ({COLUMNS})
-  select {TURN}, seq, 'decided', problem, at, ticket, arm, round, probability, weights,
-    state_version, key, digest, expires_at, expires_round, branch, checksum
-  from given where is_first
-  order by problem, key, seq
-  on conflict (problem, key) where key is not null do nothing
-  returning *
-), others as (
-  insert into journal ({COLUMNS})
-  select {TURN}, seq, 'decided', problem, at, ticket, arm, round, probability, weights,
-    state_version, key, digest, expires_at, expires_round, branch, checksum
-  from given where not is_first
-    and (problem, split_part(key, E'\n', 1) || E'\n0') in (select problem, key from firsts)
-  order by problem, key, seq
-  on conflict (problem, key) where key is not null do nothing
-  returning *
-), written as (select * from firsts union all select * from others), opened as (
-  insert into open_tickets
-  select ticket, problem, arm, at, expires_at, expires_round, case when arm is not null then 1
-    else (select count(*) from json_object_keys(weights::json)) end from written
-), tallied as ({TALLIED})
-select ticket from written"""
-
-INSERT_OUTCOMES = f"""
-with given as ({given(Outcome, OUTCOME_TYPES)}), written as (
-  insert into journal (turn, seq, kind, problem, at, ticket, arm, loss, missing, raw, checksum)
-  select {TURN}, seq, kind, waiting.problem, given.at, given.ticket, given.arm, loss, missing, raw,
-    checksum
-  from given cross join lateral (  -- offset 0: one look into the index for each of them
-    select problem, arm from open_tickets where ticket = given.ticket offset 0) as waiting
-  where coalesce(waiting.arm = given.arm, (select jsonb_exists(decision.weights::jsonb, given.arm)
-    from journal as decision where decision.kind = 'decided' and decision.ticket = given.ticket))
-  order by given.ticket, given.arm, seq
-  on conflict (ticket, arm) where kind <> 'decided' do nothing
-  returning *
-), closed as (
-  delete from open_tickets
-  where ticket = any(array(select ticket from written)) and arm is not null returning ticket
-), tallied as ({TALLIED})
-select ticket, arm from written union all select ticket, null from closed"""
-
-ANSWER_EXPERTS = """
-update open_tickets as waiting set awaiting = awaiting - (
-  select count(*) from unnest(%s::text[]) as told (ticket) where told.ticket = waiting.ticket)
-where ticket = any(%s) and arm is null"""
-
-CLOSE_ANSWERED = "delete from open_tickets where ticket = any(%s) and awaiting <= 0"
 
 INSERT_NOTE = f"""
 insert into journal (turn, seq, kind, problem, at, payload, checksum)
@@ -206,11 +118,7 @@ order by age desc limit 1"""
 TRY_RETAINING = f"select pg_try_advisory_lock({LOCK}, 1)"
 END_RETAINING = f"select pg_advisory_unlock({LOCK}, 1)"
 
-# Whoever writes about problems holds this lock together with others, and who deletes a problem
-# holds it alone. Not the lock of a row: that would give the transaction a number too early.
-DELETIONS = f"""
-select pg_advisory_xact_lock_shared({LOCK}, 2);
-select value from facts where name = 'deletions'"""
+SHARED_DELETIONS = f"select {SHARE_LOCK}; {DELETIONS}"
 HOLD_OFF = f"select pg_advisory_xact_lock({LOCK}, 2)"
 COUNT_DELETION = """
 insert into facts (name, value) values ('deletions', '1')
@@ -230,8 +138,9 @@ class PostgresStore(Store):
         # A statement that only reads is a transaction by itself; two round trips are saved.
         reading = engine_to(url, durability, isolation_level="AUTOCOMMIT")
         super().__init__(Transactions(engine, reading))
-        # What is appended begins its transaction itself, in one round trip with its first look.
-        self._appending, self._following = KeptConnection(reading), KeptConnection(reading)
+        # What is appended is one call of a function, which is a transaction by itself, too.
+        self._appending = KeptConnection(reading, writes=True)
+        self._following = KeptConnection(reading)
         try:
             self._version: str = self._transactions.write(prepare)
         except BaseException as error:
@@ -268,8 +177,8 @@ class PostgresStore(Store):
         turn, seq = place_of(position)
         given = {"turn": turn, "seq": seq, "limit": limit}
 
-        def read(driver: psycopg.Connection[Any]) -> list[Any]:
-            return driver.execute(NEWS, given, prepare=True).fetchall()
+        def read(cursor: psycopg.Cursor[Any]) -> list[Any]:
+            return cursor.execute(NEWS, given, prepare=True, binary=True).fetchall()
 
         rows = self._following.run(read)
         if rows:
@@ -309,7 +218,7 @@ class PostgresStore(Store):
             check_decisions(decisions)
             check_outcomes(outcomes)
             with suppress(NotAllNew):
-                self._appending.run(lambda driver: insert_new(driver, after, decisions, outcomes))
+                self._appending.run(lambda cursor: append_new(cursor, after, decisions, outcomes))
                 return Appended([DecisionResult(each, True) for each in decisions], counted)
         return super().append(decisions, outcomes, notes, more_notes, generations)
 
@@ -328,7 +237,7 @@ class PostgresStore(Store):
             connection.exec_driver_sql(INSERT_NOTE, row)
 
     def _deletions(self, connection: Connection) -> str:
-        return deletions_in(driver_of(connection), DELETIONS)
+        return deletions_in(driver_of(connection))
 
     def _hold_off(self, connection: Connection) -> None:
         connection.exec_driver_sql(HOLD_OFF)
@@ -361,28 +270,13 @@ def driver_of(connection: Connection) -> psycopg.Connection[Any]:
     return driver
 
 
-def deletions_in(driver: psycopg.Connection[Any], statements: str) -> str:
-    """How many problems were deleted so far, as the last of these statements reads it.
-
-    That sees what the lock before it has waited for.
-    """
-    cursor = driver.execute(statements, prepare=False)
+def deletions_in(driver: psycopg.Connection[Any]) -> str:
+    """How many problems were deleted so far; they are read after the lock was waited for."""
+    cursor = driver.execute(SHARED_DELETIONS, prepare=False)
     while cursor.nextset():
         pass
     found = cursor.fetchone()
     return found[0] if found else ""
-
-
-def as_json(records: Iterable[Decision | Outcome]) -> str:
-    """Records with their checksums, as `given` reads them."""
-    return json.dumps([(*in_text(record), checksum_of(record)) for record in records])
-
-
-def in_text(record: Decision | Outcome) -> Decision | Outcome:
-    """A record whose weights, if it has any, are a text: their order must be kept."""
-    if isinstance(record, Outcome) or record.weights is None:
-        return record
-    return record._replace(weights=json.dumps(record.weights))  # type: ignore[arg-type]
 
 
 def insert_records(
@@ -401,30 +295,6 @@ def insert_records(
     own = {decision.ticket for decision in decisions}
     left = {n: each for n, each in given.items() if each.ticket in own and n not in counted}
     return placed, counted | count_outcomes(driver, left)
-
-
-class NotAllNew(Exception):
-    """Some records were known already, so what stands must be read in the same transaction.
-
-    Or a problem was deleted, so those that are known must be read again.
-    """
-
-
-def insert_new(
-    driver: psycopg.Connection[Any],
-    deletions: str,
-    decisions: Sequence[Decision],
-    outcomes: Sequence[Outcome],
-) -> None:
-    """Begin a transaction and insert records that are all new.
-
-    NotAllNew if one is not, or if there are other deletions than these.
-    """
-    if deletions_in(driver, f"begin; {DELETIONS}") != deletions:
-        raise NotAllNew
-    placed, counted = insert_records(driver, decisions, outcomes)
-    if len(placed) < len(decisions) or len(counted) < len(outcomes):
-        raise NotAllNew
 
 
 def place_decisions(driver: psycopg.Connection[Any], decisions: Sequence[Decision]) -> set[int]:
@@ -447,8 +317,8 @@ def count_outcomes(driver: psycopg.Connection[Any], outcomes: Mapping[int, Outco
     rows = driver.execute(INSERT_OUTCOMES, (given,), prepare=True).fetchall()
     closed = {ticket for ticket, arm in rows if arm is None}
     if experts := [ticket for ticket, _ in rows if ticket not in closed]:
-        driver.execute(ANSWER_EXPERTS, (experts, experts), prepare=True)
-        driver.execute(CLOSE_ANSWERED, (experts,), prepare=True)
+        driver.execute(ANSWER_EXPERTS, {"tickets": experts}, prepare=True)
+        driver.execute(CLOSE_ANSWERED, {"tickets": experts}, prepare=True)
     first = {(each.ticket, each.arm): n for n, each in reversed(list(outcomes.items()))}
     return {first[ticket, arm] for ticket, arm in rows if arm is not None}
 
@@ -487,6 +357,7 @@ def prepare(connection: Connection) -> str:
     connection.exec_driver_sql("select pg_advisory_xact_lock(%s)", (LOCK,))
     if migrate(connection) == 0:
         connection.exec_driver_sql("insert into facts values ('turn_base', '0')")
+    create_function(driver_of(connection))
     connection.exec_driver_sql(REBASE)
     return version
 

@@ -27,7 +27,6 @@ from belated.service.store.checks import (
 )
 from belated.service.store.code_version import DecidingCode
 from belated.service.store.errors import ProblemGone
-from belated.service.store.forgetting import blank_keys
 from belated.service.store.keys import ApiKeys
 from belated.service.store.migrations import schema_version
 from belated.service.store.probe import Probe
@@ -54,6 +53,7 @@ from belated.service.store.records import (
 from belated.service.store.schema import CHECKPOINTS, JOURNAL, PROBLEMS, SNAPSHOTS
 from belated.service.store.snapshots import Snapshots
 from belated.service.store.sweeping import (
+    blank_keys,
     delete_open_tickets,
     forget_name,
     is_of,

@@ -1,4 +1,4 @@
-"""Deleting rows of the journal that nothing needs any more, a few at a time.
+"""Deleting rows of the journal that nothing needs any more, a few at a time, and blanking keys.
 
 A row before the checkpoints is superfluous if it is of a ticket that was closed there, or of a
 report that came late. A ticket that was open is still open, or has an outcome after the
@@ -20,10 +20,12 @@ from sqlalchemy import (
     or_,
     select,
     tuple_,
+    update,
 )
 
-from belated.service.store.queries import place_of, position_of
-from belated.service.store.records import DECIDED, DELETED, LATE, Position
+from belated.service.store.checksums import checksum_of
+from belated.service.store.queries import IS_DECISION, events, place_of, position_of
+from belated.service.store.records import DECIDED, DELETED, LATE, Decision, Position
 from belated.service.store.schema import CHECKPOINTS, JOURNAL, OPEN_TICKETS, PROBLEMS, TALLIES
 
 ROWS = JOURNAL.c
@@ -76,3 +78,21 @@ def next_rows(
         return None
     turn, seq = found[-1]
     return position_of(0 if connection.dialect.name == "sqlite" else turn, seq)
+
+
+def blank_keys(connection: Connection, *rows: ColumnElement[bool]) -> int:
+    """Blank the keys of the decisions among these rows; how many had one.
+
+    A row gets a new checksum, if the one it had was right.
+    """
+    found = events(connection, [*rows, IS_DECISION, ROWS.key.is_not(None)], [])
+    if found and connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("pragma secure_delete = on")  # overwrite what is freed
+    for event in found:
+        body, checksum = event.body, event.checksum
+        if isinstance(body, Decision) and checksum == checksum_of(body):
+            checksum = checksum_of(body._replace(key=None))
+        turn, seq = place_of(event.position)
+        row = update(JOURNAL).where(ROWS.turn == turn, ROWS.seq == seq)
+        connection.execute(row.values(key=None, checksum=checksum))
+    return len(found)

@@ -4,6 +4,8 @@ Reads and writes may come from any thread. A write waits for the write before it
 because one thread commits them in batches.
 """
 
+import select
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -30,7 +32,7 @@ class Transactions:
 
     def read(self, work: Callable[[Connection], Result]) -> Result:
         """Run work that only reads."""
-        return tried(lambda: transaction(self.reader), work)
+        return tried(lambda: transaction(self.reader, self.reader.connect), work)
 
     def write(self, work: Callable[[Connection], Result]) -> Result:
         """Run work in one transaction, which is durable when this returns.
@@ -38,7 +40,11 @@ class Transactions:
         If it fails, nothing is written: StoreUnavailable, or ValueError for values that the store
         cannot hold. Work that fails before its commit may be run again.
         """
-        return tried(lambda: transaction(self.writer), work)
+        return tried(lambda: transaction(self.writer, self._connected), work)
+
+    def _connected(self) -> AbstractContextManager[Connection]:
+        """The connection to write on."""
+        return self.writer.connect()
 
     def dispose(self) -> None:
         """Close all connections."""
@@ -61,22 +67,28 @@ def tried(
 
 
 class KeptConnection:
-    """A connection of the driver itself that is kept from one transaction to the next.
+    """A connection that is kept from one statement to the next, each a transaction by itself.
 
     The statements of every batch of requests run on such connections. To borrow one from the pool
     each time, through all layers, would cost as much as the statements.
+
+    If the connection is lost during a statement that writes, nobody knows whether it was committed,
+    so it is not tried again. A connection that the server has closed before is therefore noticed
+    before it is used.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, writes: bool = False) -> None:
         self._engine, self._lock = engine, threading.Lock()
+        self._writes = writes
         self._borrowed: Any = None
+        self._cursor: Any = None  # the driver's own
 
     def run(self, work: Callable[[Any], Result]) -> Result:
-        """Run work with the driver's connection, in one transaction unless it commits by itself.
+        """Run work, which is one statement, with the driver's cursor.
 
         It fails as `Transactions.write` does.
         """
-        return tried(self._transaction, work)
+        return tried(self._opened, work)
 
     def close(self) -> None:
         """Give the connection back."""
@@ -86,32 +98,46 @@ class KeptConnection:
                 self._borrowed = None
 
     @contextmanager
-    def _transaction(self) -> Iterator[Any]:
+    def _opened(self) -> Iterator[Any]:
         with self._lock:
-            committing = False
             try:
+                if self._writes and self._was_closed():
+                    self._give_up(lost=True)
                 if self._borrowed is None:
                     self._borrowed = self._engine.raw_connection()
-                yield self._borrowed.driver_connection
-                committing = True
-                self._borrowed.driver_connection.commit()
+                    self._cursor = self._borrowed.driver_connection.cursor()
+                yield self._cursor
             except (DBAPIError, self._engine.dialect.loaded_dbapi.Error) as error:
-                raise translated(error, committing, lost=self._give_up()) from error
+                lost = self._give_up()
+                raise translated(error, self._writes and lost, lost) from error
             except BaseException:
                 self._give_up()
                 raise
 
-    def _give_up(self) -> bool:
-        """Give the connection back, which undoes its transaction; returns whether it was lost."""
+    def _was_closed(self) -> bool:
+        """Whether the server has closed the connection: there is something to read, its end."""
+        return self._borrowed is not None and can_be_read(self._borrowed.driver_connection.fileno())
+
+    def _give_up(self, lost: bool = False) -> bool:
+        """Give the connection back; returns whether it was lost."""
         borrowed, self._borrowed = self._borrowed, None
         if borrowed is None:
             return False
-        lost = bool(getattr(borrowed.driver_connection, "closed", False))
+        lost = lost or bool(getattr(borrowed.driver_connection, "closed", False))
         with suppress(Exception):
             if lost:
                 borrowed.invalidate()
-            borrowed.close()  # which rolls back
+            borrowed.close()
         return lost
+
+
+def can_be_read(file: int) -> bool:
+    """Whether there is something to read from a socket now."""
+    if sys.platform == "win32":
+        return bool(select.select([file], (), (), 0.0)[0])
+    polled = select.poll()  # unlike `select` for any number of open files
+    polled.register(file, select.POLLIN)
+    return bool(polled.poll(0))
 
 
 class Unfinished(Exception):
@@ -125,11 +151,13 @@ class Unfinished(Exception):
 
 
 @contextmanager
-def transaction(engine: Engine) -> Iterator[Connection]:
+def transaction(
+    engine: Engine, connecting: Callable[[], AbstractContextManager[Connection]]
+) -> Iterator[Connection]:
     """One transaction; errors of the database become errors of the store."""
     committing = False
     try:
-        with engine.connect() as connection:
+        with connecting() as connection:
             begun = connection.begin()
             yield connection
             committing = True

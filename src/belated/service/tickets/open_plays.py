@@ -155,9 +155,9 @@ class OpenPlays(Mapping[str, OpenPlay]):
         """The play in a slot."""
         start = slot * self._width
         numbers = self._numbers[start : start + self._width]
-        played, at, expires_at, expires_round = numbers[:IN_FORCE]
+        played, at, expires_at, expires_round, *_ = numbers
         round_, arm = divmod(int(played), ARMS)
-        rest = np.array(numbers[IN_FORCE:])
+        rest = np.frombuffer(numbers)[IN_FORCE:]
         size = len(rest) - self._waiting
         rows, waits = rest[:size].reshape(self._shape), None
         if self._waiting:

@@ -9,12 +9,12 @@ are too many, one bucket is split in two, so that no request waits for all to be
 """
 
 from array import array
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Protocol
 
 from belated.service.tickets.deadlines import DeadlineHeap
 from belated.service.tickets.open_plays import EXPIRES_AT, EXPIRES_ROUND, NOWHERE, OpenPlays
-from belated.service.tickets.ticket_ids import TicketId, id_of
+from belated.service.tickets.ticket_ids import id_of
 
 PER_BUCKET = 24
 HOLDER_BITS, SLOT_BITS = 24, 32  # of an entry; the bits above them are the first of the id
@@ -49,17 +49,21 @@ class OpenTickets:
     def __len__(self) -> int:
         return self._count
 
-    def holder(self, ticket: str) -> Holder | None:
-        """What a ticket is open in; None if it is not open."""
-        entry = self._entry(id_of(ticket)[0])
-        return None if entry is None else self._holders[entry >> SLOT_BITS & HOLDERS]
+    def place(self, ticket: str) -> tuple[Holder | None, int]:
+        """What a ticket is open in, and the slot there; (None, NOWHERE) if it is not open."""
+        id_ = id_of(ticket)[0]
+        first = id_[1] >> (64 - FIRST)
+        for entry in self._bucket(id_[1]):
+            if entry >> (64 - FIRST) == first:
+                holder = self._holders[entry >> SLOT_BITS & HOLDERS]
+                if holder is not None and holder.open.id_at(entry & SLOTS) == id_:
+                    return holder, entry & SLOTS
+        return None, NOWHERE
 
     def slot(self, ticket: str, holder: Holder) -> int:
         """The slot that a holder has a ticket in; NOWHERE if it has not."""
-        entry = self._entry(id_of(ticket)[0])
-        if entry is None or self._holders[entry >> SLOT_BITS & HOLDERS] is not holder:
-            return NOWHERE
-        return entry & SLOTS
+        found, slot = self.place(ticket)
+        return slot if found is holder else NOWHERE
 
     def add(self, holder: Holder, slot: int) -> None:
         """The ticket in a slot is open."""
@@ -67,9 +71,8 @@ class OpenTickets:
         if number is None:
             number = self._numbers[holder] = len(self._holders)
             self._holders.append(holder)
-        word = holder.open.id_at(slot)[1]
-        entry = word >> (64 - FIRST) << (64 - FIRST) | number << SLOT_BITS | slot
-        self._bucket(word).append(entry)
+        bucket, entry = self._kept(number, holder, slot)
+        bucket.append(entry)
         self._count += 1
         if self._count > PER_BUCKET * len(self._buckets):
             self._split_one()
@@ -92,21 +95,18 @@ class OpenTickets:
             heap.sweep(lambda deadline, entry: self._due_at(entry, kind) == deadline)
         heap.push(deadline, entry)
 
-    def remove(self, ticket: str) -> None:
-        """A ticket is closed."""
-        id_ = id_of(ticket)[0]
-        entry = self._entry(id_)
-        assert entry is not None
-        bucket = self._bucket(id_[1])
+    def remove(self, holder: Holder, slot: int) -> None:
+        """The ticket in a slot is closed."""
+        bucket, entry = self._kept(self._numbers[holder], holder, slot)
         last = bucket.pop()
         if last != entry:
             bucket[bucket.index(entry)] = last
         self._count -= 1
 
-    def forget(self, holder: Holder, tickets: Iterable[str]) -> None:
+    def forget(self, holder: Holder) -> None:
         """Forget all tickets of a holder that is not used any more."""
-        for ticket in tickets:
-            self.remove(ticket)
+        for slot in holder.open.slots():
+            self.remove(holder, slot)
         if holder in self._numbers:
             self._holders[self._numbers.pop(holder)] = None
         self._by_round.pop(holder, None)
@@ -149,14 +149,11 @@ class OpenTickets:
             place = word & ((2 << self._rounds) - 1)
         return self._buckets[place]
 
-    def _entry(self, id_: TicketId) -> int | None:
-        first = id_[1] >> (64 - FIRST)
-        for entry in self._bucket(id_[1]):
-            if entry >> (64 - FIRST) == first:
-                holder = self._holders[entry >> SLOT_BITS & HOLDERS]
-                if holder is not None and holder.open.id_at(entry & SLOTS) == id_:
-                    return entry
-        return None
+    def _kept(self, number: int, holder: Holder, slot: int) -> "tuple[array[int], int]":
+        """The bucket and the entry of the ticket in a slot of the holder of this number."""
+        word = holder.open.id_at(slot)[1]
+        entry = word >> (64 - FIRST) << (64 - FIRST) | number << SLOT_BITS | slot
+        return self._bucket(word), entry
 
     def _split_one(self) -> None:
         """Split the next bucket in two, by one more bit of the ids."""

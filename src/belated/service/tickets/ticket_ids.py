@@ -1,5 +1,6 @@
 """Ticket ids: they rise with time, which keeps indexes small, and cannot be guessed."""
 
+import functools
 import hashlib
 import os
 import threading
@@ -17,6 +18,7 @@ LETTER_OF_BYTE = bytes(ALPHABET[byte % 32].encode()[0] for byte in range(256))
 DIGITS = str.maketrans(ALPHABET, "0123456789abcdefghijklmnopqrstuv")  # as `int` reads base 32
 WORD = (1 << 64) - 1
 AT_ONCE = 512  # ids per call of os.urandom, which would cost more than everything else
+REMEMBERED = 128  # tickets whose ids are not worked out again; most are needed several times
 
 
 TicketId = tuple[
@@ -46,6 +48,7 @@ class TicketIds:
             return self._prefix + self._letters[start : self._place]
 
 
+@functools.lru_cache(REMEMBERED)
 def id_of(ticket: str) -> tuple[TicketId, bool]:
     """A ticket as two words of 64 bits, and whether its id was made here.
 
