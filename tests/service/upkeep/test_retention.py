@@ -13,6 +13,8 @@ from belated.replay.logs import read_log
 from belated.service.admin.export import retained_of, rows_of, write_log
 from belated.service.admin.retain import RetentionDone, retain
 from belated.service.admin.verify import verified_at_rest
+from belated.service.core import replicas as replicas_module
+from belated.service.core import snapshots as snapshots_module
 from belated.service.core.errors import (
     NotFoundError,
     TicketExpiredError,
@@ -384,3 +386,21 @@ def test_checkpoints_of_another_version_are_gone_on_from(
     if not store.one_owner:
         take_snapshots(store, loaded, loaded.position)
         assert complaints(store) == []
+
+
+def test_checkpoints_of_another_version_day_after_day(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After an upgrade the notes about earlier checkpoints lie behind the newest one."""
+    store, clock = played
+    with monkeypatch.context() as other:
+        for module in (retention, replicas_module, snapshots_module):
+            other.setattr(module, "code_version", lambda: "other")
+        for seed in (2, 3):
+            done(store, clock)
+            with thread_client(store, clock=clock) as thread:
+                play([thread], clock, 4, seed)
+    loaded = Replicas.loaded(store)
+    assert set(loaded.by_name) == set(NAMES)
+    assert loaded.broken == {}
+    assert complaints(store) == []
