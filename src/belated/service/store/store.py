@@ -443,9 +443,14 @@ class Store(ABC):
         """How far a reader at a position is behind; with one owner nobody else writes."""
         return Lag()
 
-    def overdue(self, now: float, limit: int) -> list[TicketRecord]:
-        """Open tickets past their time, the longest overdue first, settled or not."""
-        return self._transactions.read(lambda connection: queries.overdue(connection, now, limit))
+    def overdue(self, now: float, limit: int, but: Collection[str] = ()) -> list[TicketRecord]:
+        """Open tickets past their time, the longest overdue first, settled or not.
+
+        Those of the problems in `but` are left out.
+        """
+        return self._transactions.read(
+            lambda connection: queries.overdue(connection, now, limit, but)
+        )
 
     def ticket(self, id: str) -> TicketRecord | None:
         """A ticket's decision and its outcomes so far; None if the ticket is unknown."""
