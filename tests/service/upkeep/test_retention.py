@@ -1,5 +1,6 @@
 """Retention: old tickets are folded into checkpoints, and nothing else changes."""
 
+import json
 import random
 from collections.abc import Iterator
 from contextlib import suppress
@@ -23,7 +24,8 @@ from belated.service.core.errors import (
 )
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Cancel, RunOnThread
-from belated.service.store import START, Store, open_store
+from belated.service.store import START, Decision, Note, Outcome, Store, open_store
+from belated.service.store.checksums import checksum_of
 from belated.service.upkeep import retention
 from belated.service.upkeep.archive import Archive
 from belated.types import Setting
@@ -301,6 +303,42 @@ def test_rows_are_archived_once(played: Played, tmp_path: Path) -> None:
     assert len(archived(tmp_path / "old")) > len(gone)
     assert len(list((tmp_path / "old").iterdir())) == 2
     assert complaints(store) == []
+
+
+def test_an_archived_row_is_all_there(played: Played, tmp_path: Path) -> None:
+    """From its columns the very record can be made that its checksum is of."""
+    store, clock = played
+    done(store, clock, tmp_path)
+    [file] = tmp_path.glob("*.parquet")
+    found, kinds = pyarrow.parquet.read_table(file).to_pylist(), set[type]()
+    for row in found:
+        kind = Decision if row["kind"] == "decided" else Note if row["ticket"] is None else Outcome
+        said = {name: row[name] for name in kind._fields}
+        for name in ("weights", "payload"):
+            if said.get(name) is not None:
+                said[name] = json.loads(said[name])
+        assert checksum_of(kind(**said)) == row["checksum"]
+        kinds.add(kind)
+    assert kinds >= {Decision, Outcome}
+    assert any(row["branch"] is not None for row in found)
+
+
+def test_an_archive_is_never_overwritten(played: Played, tmp_path: Path) -> None:
+    """Two databases may reach the same position, and somebody may give them one folder."""
+    store, clock = played
+    found = retention.prepared(store, YOUNG, clock.now, Archive(tmp_path / "other"))
+    assert found is not None
+    position = found.retention.position
+    (tmp_path / "old").mkdir()
+    theirs = tmp_path / "old" / f"journal-{position}-0001.parquet"
+    theirs.write_text("of another database")
+    before = rows(store)
+    with pytest.raises(UnavailableError, match="give another folder"):
+        done(store, clock, tmp_path / "old")
+    assert theirs.read_text() == "of another database"
+    assert rows(store) == before
+    assert store.checkpoints.reached().position == START
+    assert done(store, clock, tmp_path / "mine").deleted > 0
 
 
 def play_more(store: Store, clock: Clock) -> None:
