@@ -216,6 +216,13 @@ def damaged_tickets(connection: Connection, ids: Collection[str]) -> dict[str, D
     }
 
 
+def decided_twice(connection: Connection, limit: int) -> list[tuple[str, str]]:
+    """Some pairs (problem, ticket) of which there is more than one decision."""
+    repeated = select(func.min(COLUMNS.problem), COLUMNS.ticket).where(IS_DECISION)
+    repeated = repeated.group_by(COLUMNS.ticket).having(func.count() > 1).limit(limit)
+    return [(problem, ticket) for problem, ticket in connection.execute(repeated)]
+
+
 def overdue(
     connection: Connection, now: float, limit: int, but: Collection[str]
 ) -> list[TicketRecord]:

@@ -466,6 +466,10 @@ class Store(ABC):
         texts = [id for id in ids if is_storable(id)]
         return self._transactions.read(lambda each: queries.damaged_tickets(each, texts))
 
+    def decided_twice(self, limit: int) -> list[tuple[str, str]]:
+        """Some pairs (problem, ticket) of which there is more than one decision: a fault."""
+        return self._transactions.read(lambda connection: queries.decided_twice(connection, limit))
+
     def decided_under(
         self, keys: Collection[tuple[str, str]]
     ) -> dict[tuple[str, str | None], Decision]:
