@@ -17,6 +17,7 @@ from benchmarks.machine import THREADS
 
 ADDRESS = re.compile(r"Serving on (http://\S+) ")
 PATIENCE = 120.0  # seconds
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"  # an installed service need not compile its sources
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
@@ -34,7 +35,7 @@ class Service:
         python: str = sys.executable,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        kept = {key: value for key, value in os.environ.items() if key not in THREADS}
+        kept = {key: os.environ[key] for key in os.environ.keys() - {*THREADS, NO_BYTECODE}}
         fixed = ["--db", database, "--port", "0", "--no-auth", "--log-level", "error"]
         self.begun = time.perf_counter()
         self.process = subprocess.Popen(

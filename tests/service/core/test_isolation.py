@@ -1,6 +1,8 @@
 """Isolation: a fault of one request touches that request, one of a problem that problem."""
 
+import time
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,12 +10,13 @@ import pytest
 from sqlalchemy import text
 
 from belated.service.admin import offline
+from belated.service.admin.retain import retain
 from belated.service.admin.verify import verified_at_rest
 from belated.service.core.errors import FaultError, NotFoundError, UnavailableError
 from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Ask, Request, RunOnThread, Tell, TicketReport
-from belated.service.store import Store, open_store
+from belated.service.store import Store, StoreUnavailable, open_store
 from belated.service.web.problem_metrics import numbers_of
 from tests.service.core.thread_client import ThreadClient, busy, thread_client
 
@@ -286,3 +289,55 @@ def test_a_problem_whose_weights_cannot_be_computed_is_given_up(
         assert sorted(caught_up(thread)) == ["bad", "worse"]
         assert "state makes no sense: ZeroDivisionError" in caught_up(thread)["worse"]
         assert store.counts("fine").of("decided") == 2
+
+
+@pytest.mark.parametrize("reading", ["problem", "snapshots.complete", "checkpoints.of", "tail"])
+def test_a_store_that_fails_twice_breaks_no_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reading: str
+) -> None:
+    """A commit fails, and then what is read to fold the journal again: that says nothing of it."""
+    with open_store(str(tmp_path / "belated.db")) as store, thread_client(store) as thread:
+        for name in ("ads", "other"):
+            thread.create(name, arms=ARMS)
+        tickets = [thread.ask("ads").ticket for _ in range(5)]
+        thread.tell(tickets[0], 0.5)
+
+        def unavailable(*_: Any, **__: Any) -> Any:
+            raise StoreUnavailable("the store cannot be used now: disk I/O error")
+
+        part, _, method = reading.rpartition(".")
+        with monkeypatch.context() as failing:
+            failing.setattr(store, "append", unavailable)
+            failing.setattr(getattr(store, part) if part else store, method, unavailable)
+            for _ in range(2):
+                with pytest.raises(UnavailableError, match="cannot be used now"):
+                    thread.ask("ads")
+        assert thread.ask("ads").round == 6
+        assert thread.ask("other").round == 1
+        assert [thread.tell(each, 0.5).counted for each in tickets] == [False, *[True] * 4]
+    with open_store(str(tmp_path / "belated.db")) as store:
+        assert all(each.is_clean for each in verified_at_rest(store))
+
+
+def test_a_failed_commit_serves_no_problem_whose_checkpoint_is_damaged(tmp_path: Path) -> None:
+    """Its journal is shortened, so that it cannot be folded from its beginning."""
+    with open_store(str(tmp_path / "belated.db")) as store:
+        with thread_client(store) as thread:
+            thread.create("ads", arms=ARMS)
+            for _ in range(5):
+                thread.tell(thread.ask("ads").ticket, 0.5)
+        retain(store, -60.0, time.time(), None)
+        with thread_client(store) as thread:
+            assert thread.ask("ads").round == 6
+            run(store, "update checkpoints set checksum = 'no'")
+            store.snapshots.prune("ads", 0)
+            with pytest.raises(FaultError):
+                thread.do(RunOnThread(doubted))
+            with pytest.raises(UnavailableError, match="checkpoint is damaged"):
+                thread.ask("ads")
+
+
+def doubted(store: Store, replicas: Replicas) -> None:
+    """Work that fails after it has begun to write about a problem."""
+    replicas.expect("ads")
+    raise ZeroDivisionError

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from belated.service.core import commit_thread, replicas
+from belated.service.core import batch, commit_thread, replicas
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Ask, RunOnThread
 from belated.service.store import START, Lag, Store, open_store
@@ -90,6 +90,26 @@ def wait_until(is_so: Any) -> None:
     while not is_so():
         assert time.monotonic() < until
         time.sleep(0.01)
+
+
+def test_a_broken_problem_does_not_hold_up_the_expiry_of_others(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its tickets are overdue for ever, and more of them than expire at once."""
+    monkeypatch.setattr(commit_thread, "LOOK", 0.0)
+    monkeypatch.setattr(batch, "MOST_AT_ONCE", 3)
+    now = [1000.0]
+    with open_store(database) as store, thread_client(store, clock=lambda: now[0]) as thread:
+        for name in ("broken", "fine"):
+            thread.create(name, **BRIEF)
+        thread.do(RunOnThread(lambda store, replicas: replicas.catch_up()))
+        with open_transaction(database):
+            for name, number in (("broken", 5), ("fine", 4)):
+                thread.do(Ask(name, number))
+                now[0] += 1.0
+            thread.do(RunOnThread(lambda store, replicas: replicas.give_up("broken", "a test")))
+            now[0] += 200.0
+            wait_until(lambda: store.counts("fine").of("expired") == 4)
 
 
 def test_a_backlog_is_folded_in_slices(database: str, monkeypatch: pytest.MonkeyPatch) -> None:

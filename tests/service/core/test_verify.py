@@ -1,17 +1,25 @@
 """`verify` notices what was changed in the journal behind the service's back."""
 
 import random
+import tracemalloc
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
-from belated.service.admin.verify import ProblemVerification, verified_at_rest
+from belated.service.admin import past_weights
+from belated.service.admin.past_weights import PastWeights
+from belated.service.admin.verify import ProblemVerification, refolded, verified_at_rest
 from belated.service.core import snapshots
+from belated.service.core.problems import checked_spec, served
+from belated.service.core.replica import Replica
 from belated.service.core.requests import RunOnThread
-from belated.service.store import Store, open_store
+from belated.service.store import ProblemRecord, Store, open_store
+from belated.service.tickets.ticket_ids import new_ticket_id
 from tests.service.core.thread_client import thread_client
+from tests.service.material import decision, told
 
 ARMS = ["red", "green"]
 LAST_LOSS = "kind = 'told' and seq = (select max(seq) from journal where kind = 'told')"
@@ -114,3 +122,73 @@ def test_a_decision_from_a_state_long_ago_is_judged(database: str) -> None:
         thread.do(RunOnThread(lambda store, replicas: replicas.catch_up()))
         assert found(store)["ads"].judged == 6
         assert found(store)["ads"].off == 0.0
+
+
+COPY = """
+insert into journal (turn, seq, kind, problem, at, ticket, arm, round, probability, weights,
+  state_version, loss)
+select turn, (select max(seq) from journal) + 1, kind, problem, at, ticket, arm, round, probability,
+  weights, state_version, loss from journal where {row}"""
+TWICE = {
+    "a decision": ("journal_decision", "kind = 'decided' and problem = 'ads' and round = 3", "ads"),
+    "an outcome": (
+        "journal_outcome",
+        "kind = 'told' and seq = (select min(seq) from journal where kind = 'told')",
+        "ads",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", TWICE)
+def test_what_is_there_twice_is_noticed(address: str, what: str) -> None:
+    """Also where somebody has dropped the index that would refuse it."""
+    index, row, name = TWICE[what]
+    with open_store(address) as store:
+        played(store)
+        run(store, f"drop index {index}")
+        run(store, COPY.format(row=row))
+        assert "twice" in str(found(store)[name].complaints)
+
+
+def test_an_expert_who_is_answered_twice_is_noticed(address: str) -> None:
+    """While the ticket still waits for another expert."""
+    with open_store(address) as store:
+        with thread_client(store) as thread:
+            thread.create("weighed", arms=ARMS, learner="practical-experts")
+            thread.tell(thread.ask("weighed").ticket, 0.5, arm="red")
+        run(store, "drop index journal_outcome")
+        run(store, COPY.format(row="kind = 'told'"))
+        store.snapshots.prune("weighed", 0)
+        assert "was answered twice" in str(found(store)["weighed"].complaints)
+
+
+def test_memory_does_not_grow_with_the_journal(tmp_path: Path) -> None:
+    """Of a ticket that is closed nothing is kept, however long the journal is."""
+    peaks = []
+    with open_store(tmp_path / "belated.db", "off") as store:
+        with thread_client(store) as thread:
+            thread.create("ads", arms=ARMS)
+        for _ in range(3):
+            made = [decision(new_ticket_id(1.0)) for _ in range(500)]
+            store.append(made, [told(each.ticket) for each in made])
+            tracemalloc.start()
+            refolded(store, store.end())
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+    assert peaks[2] - peaks[1] < 100 * 500  # bytes for each ticket
+
+
+def test_weights_of_the_past_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over all problems together; the last of each is kept, since it may be decided from it."""
+    monkeypatch.setattr(past_weights, "MOST_NUMBERS", 50 * (past_weights.BESIDE + 2))
+    past = PastWeights()
+    replicas = [Replica(served(problem_record(name))) for name in ("idle", "busy")]
+    past.add("1", replicas[0])
+    for number in range(1000):
+        past.add(f"{number:09}", replicas[1])
+    assert [len(past._states[each]) for each in ("idle", "busy")] == [1, 50]
+
+
+def problem_record(name: str) -> ProblemRecord:
+    """A problem with two arms."""
+    return ProblemRecord(name, checked_spec({"learner": "exp3", "arms": ARMS}), 1.0)

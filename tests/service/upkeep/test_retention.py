@@ -1,5 +1,6 @@
 """Retention: old tickets are folded into checkpoints, and nothing else changes."""
 
+import json
 import random
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,6 +14,8 @@ from belated.replay.logs import read_log
 from belated.service.admin.export import retained_of, rows_of, write_log
 from belated.service.admin.retain import RetentionDone, retain
 from belated.service.admin.verify import verified_at_rest
+from belated.service.core import replicas as replicas_module
+from belated.service.core import snapshots as snapshots_module
 from belated.service.core.errors import (
     NotFoundError,
     TicketExpiredError,
@@ -21,7 +24,8 @@ from belated.service.core.errors import (
 )
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Cancel, RunOnThread
-from belated.service.store import START, Store, open_store
+from belated.service.store import START, Decision, Note, Outcome, Store, open_store
+from belated.service.store.checksums import checksum_of
 from belated.service.upkeep import retention
 from belated.service.upkeep.archive import Archive
 from belated.types import Setting
@@ -301,6 +305,42 @@ def test_rows_are_archived_once(played: Played, tmp_path: Path) -> None:
     assert complaints(store) == []
 
 
+def test_an_archived_row_is_all_there(played: Played, tmp_path: Path) -> None:
+    """From its columns the very record can be made that its checksum is of."""
+    store, clock = played
+    done(store, clock, tmp_path)
+    [file] = tmp_path.glob("*.parquet")
+    found, kinds = pyarrow.parquet.read_table(file).to_pylist(), set[type]()
+    for row in found:
+        kind = Decision if row["kind"] == "decided" else Note if row["ticket"] is None else Outcome
+        said = {name: row[name] for name in kind._fields}
+        for name in ("weights", "payload"):
+            if said.get(name) is not None:
+                said[name] = json.loads(said[name])
+        assert checksum_of(kind(**said)) == row["checksum"]
+        kinds.add(kind)
+    assert kinds >= {Decision, Outcome}
+    assert any(row["branch"] is not None for row in found)
+
+
+def test_an_archive_is_never_overwritten(played: Played, tmp_path: Path) -> None:
+    """Two databases may reach the same position, and somebody may give them one folder."""
+    store, clock = played
+    found = retention.prepared(store, YOUNG, clock.now, Archive(tmp_path / "other"))
+    assert found is not None
+    position = found.retention.position
+    (tmp_path / "old").mkdir()
+    theirs = tmp_path / "old" / f"journal-{position}-0001.parquet"
+    theirs.write_text("of another database")
+    before = rows(store)
+    with pytest.raises(UnavailableError, match="give another folder"):
+        done(store, clock, tmp_path / "old")
+    assert theirs.read_text() == "of another database"
+    assert rows(store) == before
+    assert store.checkpoints.reached().position == START
+    assert done(store, clock, tmp_path / "mine").deleted > 0
+
+
 def play_more(store: Store, clock: Clock) -> None:
     """Twenty rounds more."""
     with thread_client(store, clock=clock) as thread:
@@ -384,3 +424,21 @@ def test_checkpoints_of_another_version_are_gone_on_from(
     if not store.one_owner:
         take_snapshots(store, loaded, loaded.position)
         assert complaints(store) == []
+
+
+def test_checkpoints_of_another_version_day_after_day(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After an upgrade the notes about earlier checkpoints lie behind the newest one."""
+    store, clock = played
+    with monkeypatch.context() as other:
+        for module in (retention, replicas_module, snapshots_module):
+            other.setattr(module, "code_version", lambda: "other")
+        for seed in (2, 3):
+            done(store, clock)
+            with thread_client(store, clock=clock) as thread:
+                play([thread], clock, 4, seed)
+    loaded = Replicas.loaded(store)
+    assert set(loaded.by_name) == set(NAMES)
+    assert loaded.broken == {}
+    assert complaints(store) == []

@@ -11,6 +11,9 @@ from tests.service.server import Server, serving
 from tests.service.web.test_keys import made_key
 
 REQUESTS = os.environ.get("BELATED_REQUESTS", "1")  # for each route
+SEED = os.environ.get("BELATED_SEED", "1")
+PATIENCE = "300"  # seconds for an answer: the whole journal is verified again and again
+LONG = int(REQUESTS) > 1
 CHECKS = [
     "not_a_server_error",
     "status_code_conformance",
@@ -18,6 +21,8 @@ CHECKS = [
     "response_schema_conformance",
     "ignored_auth",
 ]
+# In the long form also requests that follow one another, with what the one before has answered.
+PHASES = "coverage,fuzzing,stateful" if LONG else "coverage,fuzzing"
 KNOWN = """
 [parameters]
 "path.name" = "ads"
@@ -35,9 +40,9 @@ def requests_sent(server: Server, key: str, folder: Path, *options: str) -> str:
     """Let schemathesis loose on a service; what it says, none of which may be a failure."""
     entry = "from schemathesis.cli import schemathesis; schemathesis()"
     command = [sys.executable, "-c", entry, "run", f"{server.address}/openapi.json"]
-    who = ["-H", f"Authorization: Bearer {key}", "--seed", "1", "-n", REQUESTS]
+    who = ["-H", f"Authorization: Bearer {key}", "--seed", SEED, "-n", REQUESTS]
     done = subprocess.run(
-        [*command, *who, "--checks", ",".join(CHECKS), *options],
+        [*command, *who, "--request-timeout", PATIENCE, "--checks", ",".join(CHECKS), *options],
         capture_output=True,
         text=True,
         cwd=folder,
@@ -70,13 +75,13 @@ def test_no_request_makes_it_fail(address: str, tmp_path: Path) -> None:
     with serving(address, "--log-level", "info") as server:
         known.write_text(things_to_know(server, key))
         said = requests_sent(
-            server, key, tmp_path, "--phases", "coverage,fuzzing", "--exclude-path", "/v1/keys/{id}"
+            server, key, tmp_path, "--phases", PHASES, "--exclude-path", "/v1/keys/{id}"
         )
         assert "Authentication failed" not in said  # else it would have seen nothing but 401
         with server.client(key) as http:
             assert http.post("/v1/verify").json()["clean"] is True
         known.unlink()
-        left = () if int(REQUESTS) > 1 else ("--include-path", "/v1/keys/{id}")
+        left = () if LONG else ("--include-path", "/v1/keys/{id}")
         requests_sent(server, key, tmp_path, "--phases", "fuzzing", *left)  # its own key, maybe
         server.stop()
         assert '"status": 5' not in server.log

@@ -14,6 +14,7 @@ import pytest
 
 from belated.service.admin.offline import create
 from belated.service.store import open_store
+from belated.service.web.readiness import ReadinessReport, readiness_view
 from tests.service.material import decision
 from tests.service.server import SECONDS, serving
 
@@ -131,3 +132,24 @@ def test_what_was_damaged_says_so_wherever_one_looks(tmp_path: Path) -> None:
         assert http.post("/v1/problems/fine/ask").status_code == 200
         (bad,) = [each for each in http.post("/v1/verify").json()["problems"] if not each["clean"]]
         assert bad["problem"] == "bad"
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (
+            'the store cannot be used now: connection failed: connection to server at "10.0.0.5", '
+            "port 5432 failed: FATAL:  the database system is starting up",
+            "the store cannot be used now: connection failed: the database system is starting up",
+        ),
+        (
+            "the store cannot be used now: connection is bad: connection to server on socket "
+            '"/run/pg/.s.PGSQL.5432" failed: No such file or directory',
+            "the store cannot be used now: connection is bad: No such file or directory",
+        ),
+        ("database or disk is full", "database or disk is full"),
+    ],
+)
+def test_where_the_database_is_is_not_said_to_anybody(said: str, shown: str) -> None:
+    """No key is needed to ask, so an address inside a network does not belong there."""
+    assert readiness_view(ReadinessReport((said,)), [])["reasons"] == [shown]

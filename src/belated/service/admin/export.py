@@ -7,7 +7,8 @@ the rows of the latest round.
 
 `loss` is in the units of the problem, `reward` is there if a reward was told, and `unit_loss` is
 the loss in [0, 1] from which the learner learned. The columns `late_...` have what was told after
-the play had expired, from which nothing was learned.
+the play had expired, from which nothing was learned. `branch` says in which way the learner played
+the round, if it has several.
 
 Tickets that were folded into a checkpoint have no rows. The rounds are numbered from 1 all the
 same, so that the log can be replayed.
@@ -57,6 +58,7 @@ class ExportRow(NamedTuple):
     late_loss: float | None = None
     late_reward: float | None = None
     late_at: float | None = None
+    branch: int | None = None
 
 
 def rows_of(store: Store, problem: ProblemRecord) -> list[ExportRow]:
@@ -79,7 +81,8 @@ def read_rows(store: Store, problem: ProblemRecord) -> list[ExportRow]:
             shares = body.weights if body.arm is None else {body.arm: body.probability}
             for arm, share in (shares or {}).items():
                 waiting = (None, None, None, "pending", body.ticket, body.at, None, None)
-                rows[body.ticket, arm] = ExportRow(round_, arm, float(share or 0.0), *waiting)
+                made = ExportRow(round_, arm, float(share or 0.0), *waiting, branch=body.branch)
+                rows[body.ticket, arm] = made
         elif isinstance(body, Outcome):
             if (body.ticket, body.arm) not in rows:  # its decision is in a checkpoint
                 continue

@@ -1,10 +1,10 @@
-"""The weights of a problem after each of its latest events, for decisions that were made from them.
+"""The weights of problems after their latest events, for decisions that were made from them.
 
 With several workers a decision is made from a state that may be older than its place in the
 journal. The decision names that state (`state_version`), so it can be judged exactly.
 """
 
-from bisect import bisect_right
+from collections import deque
 from collections.abc import Mapping
 
 from belated.arrays import Floats
@@ -12,32 +12,47 @@ from belated.service.core.replica import Replica
 from belated.service.core.snapshots import made_from, short_code_version
 from belated.service.store import START, Decision, Position
 
-MOST_NUMBERS, FEWEST_STATES = 2_000_000, 100  # kept of one problem
+MOST_NUMBERS = 5_000_000  # kept of all problems together
+BESIDE = 32  # numbers that take as much memory as what is kept beside the weights of a state
 
 NamedWeights = tuple[Mapping[str, int], Floats]  # the places of the arms, and their weights
 
 
 class PastWeights:
-    """Weights by position, the oldest of which are forgotten."""
+    """Weights by problem and position; the oldest are forgotten, but for the last of a problem."""
 
     def __init__(self) -> None:
-        self._positions: list[Position] = []
-        self._weights: list[NamedWeights] = []
+        self._states: dict[str, deque[tuple[Position, NamedWeights]]] = {}
+        self._order: deque[tuple[str, int]] = deque()  # problems and sizes, the oldest first
+        self._numbers = 0
 
-    def add(self, position: Position, replica: Replica, is_first: bool = True) -> None:
+    def begin(self, replica: Replica) -> None:
+        """Begin with the weights of a problem as its checkpoint has them."""
+        self._add(replica.position, replica)
+
+    def add(self, position: Position, replica: Replica) -> None:
         """Add the weights after the event at a position.
 
         Before the first event of all they are alike.
         """
-        weights = replica.weights().copy()
-        self._positions.append(position if self._positions or not is_first else START)
-        self._weights.append((replica.problem.places, weights))
-        most = max(FEWEST_STATES, MOST_NUMBERS // len(weights))
-        if len(self._positions) > 2 * most:
-            del self._positions[:most], self._weights[:most]
+        self._add(position if replica.problem.name in self._states else START, replica)
+
+    def _add(self, position: Position, replica: Replica) -> None:
+        name, weights = replica.problem.name, replica.weights().copy()
+        state = (position, (replica.problem.places, weights))
+        self._states.setdefault(name, deque()).append(state)
+        self._order.append((name, BESIDE + len(weights)))
+        self._numbers += BESIDE + len(weights)
+        while self._numbers > MOST_NUMBERS:
+            oldest, size = self._order.popleft()
+            self._numbers -= size
+            if len(self._states[oldest]) > 1:
+                self._states[oldest].popleft()
 
     def of(self, decision: Decision) -> NamedWeights | None:
         """The weights that a decision was made from; None if this code cannot tell."""
         position, code = made_from(decision)
-        place = bisect_right(self._positions, position) - 1
-        return self._weights[place] if code == short_code_version() and place >= 0 else None
+        states = self._states.get(decision.problem, ())
+        if code != short_code_version():
+            return None
+        return next((named for at, named in reversed(states) if at <= position), None)

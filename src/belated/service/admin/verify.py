@@ -87,10 +87,8 @@ class Refold:
         self._store, self.replicas = store, Replicas.at_checkpoints(store)
         self._reached = store.checkpoints.reached()
         self._ours_after = store.code.since(source_hash()) if store.one_owner else None
-        self._past: dict[str, PastWeights] = {}
+        self._past = PastWeights()
         self.results: dict[str, ProblemVerification] = {}
-        self._decided: set[str] = set()
-        self._answered: set[tuple[str, str]] = set()
         self.tallies: dict[str, Counter[tuple[str | None, str]]] = {}
         for name, replica in self.replicas.by_name.items():
             self._begin(name, replica)
@@ -102,8 +100,7 @@ class Refold:
         self.result(name).retained = checkpoint.sums.events
         self.tallies[name] = Counter({(arm, kind): n for arm, kind, n in checkpoint.sums.tallies})
         if not self._store.one_owner:
-            self._past[name] = PastWeights()
-            self._past[name].add(checkpoint.position, replica, is_first=False)
+            self._past.begin(replica)
         check_sums(self.result(name), replica, checkpoint.sums)
 
     def to(self, end: Position) -> None:
@@ -129,8 +126,7 @@ class Refold:
             self.result(event.problem).complain(f"row {seq} makes no sense: {error!r}")
         self.replicas.take(event)
         if not self._store.one_owner:
-            past = self._past.setdefault(event.problem, PastWeights())
-            self.replicas.sound(event.problem, functools.partial(past.add, event.position))
+            self.replicas.sound(event.problem, functools.partial(self._past.add, event.position))
 
     def _check_kept(self) -> None:
         """Check the rows before the checkpoints: they are those of tickets that were open there."""
@@ -138,32 +134,29 @@ class Refold:
         folded = {
             name: each for name, each in self.replicas.by_name.items() if each.position == end
         }
+        decided = Counter[str]()
         while events := self._store.kept_before(position, end) if folded else []:
             position = events[-1].position
-            kept = [event for event in events if event.problem in folded]
-            left += sum(not self._is_kept(event, folded[event.problem]) for event in kept)
+            for event in events:
+                if event.problem in folded and not self._is_kept(event, folded[event.problem]):
+                    left += 1
+                elif isinstance(event.body, Decision):
+                    decided[event.problem] += 1
         for name, replica in folded.items():
-            lost = sum(ticket not in self._decided for ticket in replica.open)
-            if lost:
+            lost = len(replica.open) - decided[name]
+            if lost > 0:
                 self.result(name).complain(f"the rows of {lost} open tickets are lacking")
         if left and self._reached.swept:
             self.result(ALL).complain(f"{left} rows before the checkpoints should be deleted")
 
     def _is_kept(self, event: Event, replica: Replica) -> bool:
-        """Whether a row before the checkpoints belongs there; what it says is taken over."""
+        """Whether a row before the checkpoints belongs there."""
         body, result = event.body, self.result(event.problem)
         self._check_seal(event, result)
         if isinstance(body, Unreadable):
             result.complain(body.reason)
-        elif isinstance(body, Note):
-            return body.kind != LATE
-        elif isinstance(body, Decision):
-            self._decided.add(body.ticket)
-            return body.ticket in replica.open
-        else:
-            self._answered.add((body.ticket, body.arm))
-            return body.ticket in replica.open
-        return True
+            return True
+        return body.kind != LATE if isinstance(body, Note) else body.ticket in replica.open
 
     def is_undisturbed(self) -> bool:
         """Whether no checkpoints were written meanwhile."""
@@ -180,7 +173,7 @@ class Refold:
             ours = self._ours_after is not None and position > self._ours_after
             then = now if ours else None
         else:
-            then = self._past[decision.problem].of(decision)
+            then = self._past.of(decision)
         if then is not None:
             result.judged += 1
             result.off = max(result.off, gap(then, decision))
@@ -203,17 +196,12 @@ class Refold:
         self._check_seal(event, result)
         body, replica = event.body, self.replicas.by_name.get(event.problem)
         if isinstance(body, Decision):
-            if body.ticket in self._decided:
-                result.complain(f"ticket {body.ticket!r} was decided twice")
-            self._decided.add(body.ticket)
             if replica is not None:
                 self._judge(event.position, body, replica, result)
         elif isinstance(body, Outcome):
-            if (body.ticket, body.arm) in self._answered:
-                result.complain(f"arm {body.arm!r} of {body.ticket!r} was answered twice")
-            if body.ticket not in self._decided:
-                result.complain(f"{body.ticket!r} was answered before it was decided")
-            self._answered.add((body.ticket, body.arm))
+            if replica is not None and not replica.waits_for(body.ticket, body.arm):
+                why = "was answered twice, or before it was decided"
+                result.complain(f"arm {body.arm!r} of {body.ticket!r} {why}")
         else:  # a note, or a row that cannot be read, for which the problem is given up
             return
         kind = "decided" if isinstance(body, Decision) else body.kind
@@ -253,6 +241,8 @@ def verified(
     if end < store.checkpoints.reached().position:
         raise UnavailableError("checkpoints were written just now; verify again")
     refold = refolded(store, end)
+    for name, ticket in store.decided_twice(MOST_COMPLAINTS):
+        refold.result(name).complain(f"ticket {ticket!r} was decided twice")
     for name, replica in refold.replicas.by_name.items():
         result = refold.result(name)
         result.rounds, result.pending = replica.round, len(replica.open)

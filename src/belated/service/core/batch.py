@@ -364,11 +364,18 @@ class CommitBatch:
         return place
 
     def _expire_overdue_tickets(self) -> None:
-        """Give tickets past their deadline an outcome with the default loss."""
+        """Give tickets past their deadline an outcome with the default loss.
+
+        Those of experts have one for each expert, so that not all may fit into this batch.
+        """
+        most = len(self.outcomes) + MOST_AT_ONCE
         if self.is_lagging:
-            self._expire_from_store()
+            self._expire_from_store(most)
         self._overdue = self._replicas.tickets.take_due(self._expiry_time, MOST_AT_ONCE)
-        for ticket in self._overdue:
+        for place, ticket in enumerate(self._overdue):
+            if len(self.outcomes) >= most:
+                self._replicas.put_back(list(self._overdue)[place:])
+                return
             held = self._replicas.holding(ticket)
             if held is None:  # told or cancelled in this very batch
                 continue
@@ -379,12 +386,13 @@ class CommitBatch:
                 reason = f"its tickets cannot expire: {in_words(error)}"
                 raise ProblemFault(replica.problem.name, reason) from error
 
-    def _expire_from_store(self) -> None:
+    def _expire_from_store(self, most: int) -> None:
         """Expire also what the replicas do not know of, since they lag behind the journal."""
-        for record in self._store.overdue(self._expiry_time, MOST_AT_ONCE):
+        broken = self._replicas.broken
+        for record in self._store.overdue(self._expiry_time, MOST_AT_ONCE, broken):
             decision = record.decision
             replica = self._replicas.found(decision.problem)
-            if replica is None:
+            if replica is None or len(self.outcomes) >= most:
                 continue
             arms = [decision.arm] if decision.arm else [*(decision.weights or ())]
             known = KnownTicket(replica.problem, decision.arm, decision.round, record, arms)

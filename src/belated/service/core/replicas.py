@@ -26,6 +26,7 @@ from belated.service.store import (
     Position,
     ProblemRecord,
     Store,
+    StoreUnavailable,
     Unreadable,
 )
 from belated.service.store.queries import place_of
@@ -244,30 +245,51 @@ class Replicas:
             replica = self.add(created_by(body))
         if replica is not None and replica.position == START and not is_first_of(replica, body):
             return  # of a problem that had this name before
-        if replica is not None and event.position > replica.position:
-            try:
-                replica.fold(body)
-            except Exception as error:
-                _, seq = place_of(event.position)
-                self.give_up(name, f"row {seq} of the journal cannot be folded: {in_words(error)}")
-                return
-            replica.move_to(event.position)
-            self._count(name)
-            if isinstance(body, Decision):
-                self._own.pop(body.ticket, None)
-            if isinstance(body, Note) and must_begin_again(body, replica.begun_at, code_version()):
-                self._begin_again(name, event.position)
+        if replica is None or event.position <= replica.position:
+            return
+        if isinstance(body, Note) and must_begin_again(body, replica.begun_at, code_version()):
+            self._begin_again(body, event.position)
+            return
+        try:
+            replica.fold(body)
+        except Exception as error:
+            _, seq = place_of(event.position)
+            self.give_up(name, f"row {seq} of the journal cannot be folded: {in_words(error)}")
+            return
+        replica.move_to(event.position)
+        self._count(name)
+        if isinstance(body, Decision):
+            self._own.pop(body.ticket, None)
 
-    def _begin_again(self, name: str, position: Position) -> None:
+    def _begin_again(self, note: Note, position: Position) -> None:
         """Fold a problem again from its checkpoint, which another version of the code has written.
 
         This version folds other bits from there than those it had, and so does whoever verifies it.
         """
-        problem, stale = self._store.problem(name), self.by_name.pop(name)
-        stale.let_go()
+        name, apart = note.problem, Replicas(self._store)
+        problem = self._store.problem(name)
         if problem is not None:
-            self._restore_checkpoint(problem)
-            self._fold_alone(problem, self.by_name.get(name), position)
+            apart._restore_checkpoint(problem)
+            replica = apart.by_name.get(name)
+            if replica is not None and not must_begin_again(note, replica.begun_at, code_version()):
+                apart._fold_alone(problem, replica, position)
+            elif name not in apart.broken:
+                apart.give_up(name, "the checkpoint of which its journal tells is lacking")
+        self._take_over(name, apart)
+
+    def _take_over(self, name: str, apart: "Replicas") -> None:
+        """Use the replica of a problem that was made apart, instead of the present one.
+
+        It is made apart because the store may fail on the way: then nothing has changed here.
+        """
+        stale, replica = self.by_name.pop(name, None), apart.by_name.get(name)
+        if stale is not None:
+            stale.let_go()
+        if replica is not None:
+            self._use(replica, replica.position)
+        self.broken |= apart.broken
+        self.changed |= apart.changed
+        self.unsaved += apart.unsaved
 
     def fold(self, name: str, body: Decision | Outcome | Note) -> None:
         """Fold an event that is about to be committed, where there is one owner."""
@@ -299,12 +321,12 @@ class Replicas:
         complete, end = self._store.snapshots.complete(), self._store.known_end()
         reached = self._store.checkpoints.reached().position
         for name in sorted(self._uncommitted):
-            stale, problem = self.by_name.pop(name, None), self._store.problem(name)
-            if stale is not None:
-                stale.let_go()
+            problem, apart = self._store.problem(name), Replicas(self._store)
             if problem is not None and name not in self.broken:
-                self._restore(problem, complete, reached)
-                self._fold_alone(problem, self.by_name.get(name), end)
+                apart._restore(problem, complete, reached)
+                if name not in apart.broken:
+                    apart._fold_alone(problem, apart.by_name.get(name), end)
+            self._take_over(name, apart)
             self._uncommitted.discard(name)
 
     def _restore(self, problem: ProblemRecord, complete: Complete, reached: Position) -> None:
@@ -333,6 +355,8 @@ class Replicas:
                 replica = unpacked(served(problem), checkpoint.blob, checkpoint.format)
                 replica.begun_at = checkpoint.position
                 self._use(replica, checkpoint.position)
+        except StoreUnavailable:  # which says nothing about the checkpoint
+            raise
         except Exception as error:
             self.give_up(problem.name, in_words(error))
 

@@ -19,11 +19,14 @@ def retained_payload(
 
 
 def must_begin_again(note: Note, begun_at: Position, code_version: str) -> bool:
-    """Whether a note tells of a checkpoint by other code, from which the fold did not begin."""
+    """Whether a note tells of a checkpoint by other code, beyond the one the fold began from.
+
+    Notes about earlier checkpoints lie behind the newest, since that is as old as what is retained.
+    """
     return (
         note.kind == RETAINED
         and note.payload["code_version"] != code_version
-        and note.payload["position"] != begun_at
+        and note.payload["position"] > begun_at
     )
 
 

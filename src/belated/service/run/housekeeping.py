@@ -82,8 +82,8 @@ class Housekeeping:
             work = self._bridge.run_on_thread(
                 lambda store, replicas: commit(store, replicas, found)
             )
-            asyncio.run_coroutine_threadsafe(work, self._loop).result()
-            log.info("%d tickets are in checkpoints now", found.tickets)
+            if asyncio.run_coroutine_threadsafe(work, self._loop).result():
+                log.info("%d tickets are in checkpoints now", found.tickets)
         if archive is not None:
             archive.settle(store.checkpoints.reached().position)
         self._sweep()

@@ -138,6 +138,8 @@ class PlacedServer(uvicorn.Server):
         """Accept no more, and finish what is under way."""
         for each in self._acceptors:
             each.close()
+        app: Any = self.config.app
+        app.state.bridge.end_long_work()
         await super().shutdown(sockets)
 
 

@@ -216,10 +216,19 @@ def damaged_tickets(connection: Connection, ids: Collection[str]) -> dict[str, D
     }
 
 
-def overdue(connection: Connection, now: float, limit: int) -> list[TicketRecord]:
-    """The open tickets whose time has come, the longest overdue first."""
-    until = OPEN_TICKETS.c.expires_at
-    found = select(OPEN_TICKETS.c.ticket).where(until <= now).order_by(until).limit(limit)
+def decided_twice(connection: Connection, limit: int) -> list[tuple[str, str]]:
+    """Some pairs (problem, ticket) of which there is more than one decision."""
+    repeated = select(func.min(COLUMNS.problem), COLUMNS.ticket).where(IS_DECISION)
+    repeated = repeated.group_by(COLUMNS.ticket).having(func.count() > 1).limit(limit)
+    return [(problem, ticket) for problem, ticket in connection.execute(repeated)]
+
+
+def overdue(
+    connection: Connection, now: float, limit: int, but: Collection[str]
+) -> list[TicketRecord]:
+    """The open tickets whose time has come, the longest overdue first, but for some problems."""
+    until, those = OPEN_TICKETS.c.expires_at, OPEN_TICKETS.c.problem.not_in(but)
+    found = select(OPEN_TICKETS.c.ticket).where(until <= now, those).order_by(until).limit(limit)
     records = tickets(connection, list(connection.scalars(found)))
     return sorted(records.values(), key=lambda record: record.decision.expires_at or 0.0)
 

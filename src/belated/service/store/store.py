@@ -443,9 +443,14 @@ class Store(ABC):
         """How far a reader at a position is behind; with one owner nobody else writes."""
         return Lag()
 
-    def overdue(self, now: float, limit: int) -> list[TicketRecord]:
-        """Open tickets past their time, the longest overdue first, settled or not."""
-        return self._transactions.read(lambda connection: queries.overdue(connection, now, limit))
+    def overdue(self, now: float, limit: int, but: Collection[str] = ()) -> list[TicketRecord]:
+        """Open tickets past their time, the longest overdue first, settled or not.
+
+        Those of the problems in `but` are left out.
+        """
+        return self._transactions.read(
+            lambda connection: queries.overdue(connection, now, limit, but)
+        )
 
     def ticket(self, id: str) -> TicketRecord | None:
         """A ticket's decision and its outcomes so far; None if the ticket is unknown."""
@@ -460,6 +465,10 @@ class Store(ABC):
         """Those of these tickets that exist, and whose decision cannot be read."""
         texts = [id for id in ids if is_storable(id)]
         return self._transactions.read(lambda each: queries.damaged_tickets(each, texts))
+
+    def decided_twice(self, limit: int) -> list[tuple[str, str]]:
+        """Some pairs (problem, ticket) of which there is more than one decision: a fault."""
+        return self._transactions.read(lambda connection: queries.decided_twice(connection, limit))
 
     def decided_under(
         self, keys: Collection[tuple[str, str]]

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from belated.service.core.errors import UnavailableError
 from belated.service.store import Event, Note, Outcome, Position, Unreadable
 from belated.service.store.records import DECIDED
 from belated.table_files import check_parquet, write_parquet
@@ -22,7 +23,7 @@ TYPES = {
     "ticket": "string", "arm": "string", "round": "int64", "probability": "double",
     "weights": "string", "state_version": "string", "key": "string", "digest": "string",
     "expires_at": "double", "expires_round": "int64", "loss": "double", "missing": "int64",
-    "raw": "double", "payload": "string", "checksum": "int64",
+    "raw": "double", "payload": "string", "branch": "int64", "checksum": "int64",
 }  # fmt: skip
 
 
@@ -50,11 +51,21 @@ class Archive:
             self._write(MOST_ROWS)
 
     def finish(self, position: Position) -> None:
-        """Name the files by the position of the checkpoints, which are not committed yet."""
+        """Name the files by the position of the checkpoints, which are not committed yet.
+
+        UnavailableError if there are files of this name: they are of another database, or of one
+        that was restored from a backup, and must not be overwritten.
+        """
         if self._rows:
             self._write(len(self._rows))
         for number, path in enumerate(self._files, 1):
-            path.rename(self.folder / f"journal-{position}-{number:04}.parquet{PART}")
+            name = f"journal-{position}-{number:04}.parquet"
+            if (self.folder / name).exists():
+                raise UnavailableError(
+                    f"{name} is in the archive already, with rows of another database or of before "
+                    "a restored backup; nothing was retained, give another folder"
+                )
+            path.rename(self.folder / f"{name}{PART}")
         flush(self.folder)
 
     def settle(self, reached: Position) -> None:

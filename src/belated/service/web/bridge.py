@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import functools
 import logging
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 Then = Callable[[Any], None]  # is called with an answer or an error; it must not fail
 
 RENEWAL = 2.0  # seconds after which keys are read again
+MOST_LONG = 2  # pieces of long work that are done at once
 
 
 class Bridge:
@@ -40,6 +42,9 @@ class Bridge:
         self._thread: CommitThread | None = None
         self._gathered: list[Job] = []
         self._backlog = Backlog()
+        self._room_for_long = asyncio.Semaphore(MOST_LONG)
+        self._long: set[asyncio.Future[Any]] = set()
+        self._stopping = False
 
     async def open(self, seed: int | None) -> None:
         """Start the commit thread, which first folds the journal."""
@@ -100,6 +105,38 @@ class Bridge:
         except StoreUnavailable as error:
             raise UnavailableError(str(error)) from None
 
+    async def read_at_length(self, work: Any) -> Any:
+        """Call `work(store)`, which may take minutes, in a thread of its own.
+
+        Others wait until there is room, so that they do not take all threads and memory. When the
+        service stops, whoever waits for such work is told so, and nobody waits for the thread.
+        """
+        async with self._room_for_long:
+            if self._stopping:
+                raise stopping()
+            answer: asyncio.Future[Any] = self._loop.create_future()
+            self._long.add(answer)
+            answer.add_done_callback(self._long.discard)
+            run = functools.partial(self._run_at_length, work, answer)
+            threading.Thread(target=run, name="long work", daemon=True).start()
+            return await answer
+
+    def _run_at_length(self, work: Any, answer: "asyncio.Future[Any]") -> None:
+        try:
+            found = work(self.store)
+        except StoreUnavailable as error:
+            found = UnavailableError(str(error))
+        except Exception as error:
+            found = error
+        with contextlib.suppress(RuntimeError):  # the loop has ended, so nobody waits any more
+            self._loop.call_soon_threadsafe(settle, answer, found)
+
+    def end_long_work(self) -> None:
+        """The service stops: tell so to whoever waits for long work."""
+        self._stopping = True
+        for answer in list(self._long):
+            settle(answer, stopping())
+
     def _deliver(self, replies: Replies) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended, so nobody waits any more
             self._loop.call_soon_threadsafe(self._settle, replies)
@@ -124,6 +161,11 @@ class Bridge:
                 log.warning("the keys could not be read again: %s", error)
             except Exception:  # it must go on, or no key could be revoked any more
                 log.exception("the keys could not be read again")
+
+
+def stopping() -> UnavailableError:
+    """The error for long work that is not finished before the service ends."""
+    return UnavailableError("the service is stopping")
 
 
 def settle(future: asyncio.Future[Any], answer: Any) -> None:

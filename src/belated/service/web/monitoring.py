@@ -60,7 +60,7 @@ async def verify(bridge: TheBridge, who: Caller) -> Any:
         return fingerprints(replicas), store.end() if store.one_owner else replicas.position
 
     states, end = await bridge.run_on_thread(live)
-    found = await bridge.read(lambda store: verified(store, states, end))
+    found = await bridge.read_at_length(lambda store: verified(store, states, end))
     return JSONResponse(
         {
             "clean": all(result.is_clean for result in found),

@@ -51,11 +51,12 @@ STATS: dict[str, Any] = {
 class HealthBody(BaseModel):
     """Whether the service carries out requests, its version and its database."""
 
-    model_config = example(status="ok", version="0.1.0", store="SQLite 3.51.3")
+    model_config = example(status="ok", version="0.1.0", store="SQLite 3.51.3", workers=1)
 
     status: Literal["ok", "stopped"]
     version: str
     store: str
+    workers: int = Field(description="Those that serve behind this port.")
 
 
 class LagBody(BaseModel):
@@ -92,6 +93,9 @@ class ProblemVerificationBody(BaseModel):
     rounds: int
     pending: int
     gap: float = Field(description="Largest difference between a probability and the fold's.")
+    judged: int = Field(description="Decisions that this version of belated has made.")
+    off: float = Field(description="The same difference, of these decisions only.")
+    sealed: int = Field(description="Events whose row has a checksum.")
     state: str = Field(description="The fingerprint of the folded state.")
     complaints: list[str]
     clean: bool
@@ -110,6 +114,9 @@ class VerificationBody(BaseModel):
                 "rounds": 270,
                 "pending": 4,
                 "gap": 0.0,
+                "judged": 270,
+                "off": 0.0,
+                "sealed": 538,
                 "state": "b8adfa7c7c6cf47e",
                 "complaints": [],
                 "clean": True,

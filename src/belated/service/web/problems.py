@@ -130,7 +130,7 @@ async def forget(name: str, body: ForgetBody, bridge: TheBridge, who: Caller) ->
     who.needs("admin", known_name(name))
     ticket = None if body.ticket is None else known_ticket(body.ticket)
     wanted = (name, ticket, body.older_than, time.time(), rest_as_long)
-    number = await bridge.read(lambda store: forgetting.forget(store, *wanted))
+    number = await bridge.read_at_length(lambda store: forgetting.forget(store, *wanted))
     return JSONResponse({"name": name, "forgotten": number})
 
 
@@ -154,7 +154,7 @@ async def log(name: str, bridge: TheBridge, who: Caller) -> Any:
     """The whole journal, a row for each loss to be told, as `belated export` writes it."""
     who.needs("admin", known_name(name))
     problem = await bridge.read(lambda store: named(store, name))
-    rows = await bridge.read(lambda store: rows_of(store, problem))
+    rows = await bridge.read_at_length(lambda store: rows_of(store, problem))
     retained = await bridge.read(lambda store: retained_of(store, name))
     about = {"arms": problem.spec["arms"], "retained": retained}
     return StreamingResponse(pages_of_log(about, rows), media_type=JSON)

@@ -4,6 +4,7 @@ Anybody may ask, so the answer is found out at most once in FRESH seconds.
 """
 
 import asyncio
+import re
 import time
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from belated.service.web.bridge import Bridge
 
 FRESH = 1.0  # seconds
 PATIENCE = 5.0  # seconds for a commit
+WHERE = re.compile(r"connection to server .*? failed: (FATAL: +)?")  # what drivers say of it
 
 
 class ReadinessReport(NamedTuple):
@@ -72,11 +74,14 @@ class Readiness:
 
 
 def readiness_view(report: ReadinessReport, interpreted: list[str]) -> dict[str, Any]:
-    """A report as an object for JSON; what holds the journal back is said in the log alone."""
+    """A report as an object for JSON, for anybody.
+
+    Where the database is, and what holds the journal back, is said in the log alone.
+    """
     lag = report.lag
     return {
         "status": "not ready" if report.reasons else "ready",
-        "reasons": list(report.reasons),
+        "reasons": [WHERE.sub("", each) for each in report.reasons],
         "lag": None if lag is None else {"rows": lag.rows, "seconds": lag.seconds},
         "broken": list(report.broken),
         "interpreted": interpreted,
