@@ -3,6 +3,7 @@
 import { fill, html, table } from "./elements.js";
 import { asTold, largest, weightOf } from "./estimates.js";
 import * as figures from "./figures.js";
+import { trust } from "./trust.js";
 import { clock, count, duration, number, waiting } from "./formatting.js";
 
 /** The parts of a problem's page. */
@@ -22,6 +23,7 @@ export class Panels {
         this.figure("losses", "Loss"),
         this.figure("delays", "Delay"),
         this.figure("tempo", "Decisions a second"),
+        this.figure("trust", "Certified trust"),
       ),
       html(
         "section",
@@ -59,6 +61,7 @@ export class Panels {
       ),
     );
     this.title(name, title);
+    this.parts[`${name}-figure`] = made;
     return made;
   }
 
@@ -72,6 +75,7 @@ export class Panels {
     figures.losses(this, stats, arms);
     figures.delays(this, stats, arms);
     figures.tempo(this, stats);
+    trust(this, stats, arms);
     figures.events(this, stats);
   }
 
