@@ -229,7 +229,7 @@ def test_certified_trust_is_shown(browser: Any, service: Service, beta: int, wid
     first = "The coming round is trusted." if seen["trusted"] else "The fallback plays the coming"
     assert said.startswith(first)
     share = 100 * seen["trusted_rounds"] / 30  # between 10 and 99, or all
-    assert f"{share:.0f} % of 30 rounds were." in said
+    assert f"{share:.0f} % of 30 rounds were trusted so far." in said
     assert (share == 100) == (beta == 5)
     dots, marks = figure.locator("circle.dot"), figure.locator("line.mark")
     assert dots.count() == marks.count() == len(ARMS)

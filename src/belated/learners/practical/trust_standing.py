@@ -23,7 +23,7 @@ def trust_standing(
     """Return the standing after so many rounds, from the account and the fallback's state."""
     arms = account.estimates.shape[0]
     budget = float(trust_budget(account, beta, rounds + 1))
-    last = beta * math.sqrt(arms * rounds) + float(account.most_outstanding[0])
+    last = float(beta * math.sqrt(arms * rounds) + account.most_outstanding[0])
     return TrustStanding(
         rounds=rounds,
         by_fallback=int(fallback.round[0]) - 1,

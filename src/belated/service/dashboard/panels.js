@@ -22,8 +22,8 @@ export class Panels {
         this.figure("waits", "Waiting, by age"),
         this.figure("losses", "Loss"),
         this.figure("delays", "Delay"),
-        this.figure("tempo", "Decisions a second"),
         this.figure("trust", "Certified trust"),
+        this.figure("tempo", "Decisions a second"),
       ),
       html(
         "section",
@@ -74,8 +74,8 @@ export class Panels {
     figures.waits(this, stats);
     figures.losses(this, stats, arms);
     figures.delays(this, stats, arms);
-    figures.tempo(this, stats);
     trust(this, stats, arms);
+    figures.tempo(this, stats);
     figures.events(this, stats);
   }
 

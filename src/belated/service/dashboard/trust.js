@@ -38,7 +38,7 @@ export function trust(panels, stats, arms) {
   panels.note(
     "trust",
     `${known.trusted ? "The coming round is trusted." : "The fallback plays the coming round."} ` +
-      `${share} of ${number(known.rounds)} rounds were. ` +
+      `${share} of ${number(known.rounds)} rounds were trusted so far. ` +
       `A round is trusted while no arm’s account is above the budget, ${budget}, the upright line. ` +
       "What the trusted rounds cost against an arm is at most its account, in expectation.",
   );
