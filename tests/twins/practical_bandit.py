@@ -29,7 +29,7 @@ class Options:
     certified: bool | None = None
     beta: float = 5.0
     exploration: float = 0.3
-    spread: float = 0.4
+    spread: float = 0.5
 
     @property
     def is_certified(self) -> bool:

@@ -317,7 +317,7 @@ class PracticalBandit(Learner):
 
     default_loss: float | None = None
     certified: bool | None = None
-    spread: float = 0.4
+    spread: float = 0.5
     beta: float = 5.0
     exploration: float = 0.3
     forgets: bool = True
