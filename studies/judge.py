@@ -24,7 +24,7 @@ from belated.worlds.world_result import TAIL, WorldComparison, WorldRuns
 
 REFERENCE, OWN = "thompson", "practical-bandit"
 DIGITS = 2  # of a regret in the table of runs
-ERRORS = 2.0  # a part pays where the loss without it is more than so many standard errors
+ERRORS = 2.0  # a part pays if what is lost without it is more than so many standard errors
 
 
 class WithoutSilence(PracticalBandit):
@@ -143,29 +143,25 @@ def kinds() -> dict[str, str]:
 
 
 def parts_table(result: WorldComparison) -> Table:
-    """Make a row for each part and kind of worlds: what is lost without it, with its error.
+    """Make a row for each part: what is lost without it, in all worlds and in each kind of them.
 
-    `pays` says whether that is more than two standard errors above zero, `harms` below.
+    Losses are in points of the share, with two standard errors; a star marks those beyond them.
     """
     own, kind_of = result.labels.index(OWN), kinds()
     of_worlds = np.array([kind_of[each.world.family] for each in result.worlds])
     rows = []
     for part in (each.label for each in PARTS):
         lost = result.shares[:, result.labels.index(part)] - result.shares[:, own]
-        for kind in ("all", *dict.fromkeys(of_worlds)):
-            found = estimate(lost[of_worlds == kind] if kind != "all" else lost)
-            mean, error = float(found.mean), float(found.error)
-            rows.append(
-                {
-                    "part": part,
-                    "worlds": kind,
-                    "lost without it": mean,
-                    "standard error": error,
-                    "pays": mean > ERRORS * error,
-                    "harms": mean < -ERRORS * error,
-                }
-            )
+        by_kind = {kind: lost[of_worlds == kind] for kind in dict.fromkeys(of_worlds.tolist())}
+        rows.append({"part": part, "all": said(lost)} | {k: said(v) for k, v in by_kind.items()})
     return Table.of(rows)
+
+
+def said(lost: Floats) -> str:
+    """Return a mean with two standard errors as text, with a star if it is farther from zero."""
+    found = estimate(lost)
+    mean, errors = float(found.mean), ERRORS * float(found.error)
+    return f"{mean:.1f} ± {errors:.1f}{' *' if abs(mean) > errors else ''}"
 
 
 class Target(NamedTuple):

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from belated.cli.console import one_line_errors, progress_of, show_table
-from belated.cli.worlds import SETS, said
+from belated.cli.console import one_line_errors, progress_of
+from belated.cli.worlds import SETS
 
 if TYPE_CHECKING:
-    from belated.comparison.table import Table
     from belated.worlds.named_worlds import WorldSet
     from belated.worlds.world_result import WorldComparison
 
@@ -71,17 +70,13 @@ def judge_study(
 
 def show(result: "WorldComparison") -> None:
     """Print the targets, all learners, all families, and what each part is worth."""
+    from belated.comparison.table import Table
     from studies.judge import family_table, parts_table, targets
 
     click.echo(f"Regret in percent of uniform play's on {len(result.worlds)} worlds.")
     for each in targets(result):
         click.echo(f"{'met' if each.met else 'NOT MET'}: {each.target}: {each.found}")
     rows = sorted(result.table(), key=lambda row: row["share"])
-    show_table(SHOWN, [[said(row[name]) for name in SHOWN] for row in rows])
-    for found in (family_table(result), parts_table(result)):
-        show_rows(found)
-
-
-def show_rows(table: "Table") -> None:
-    """Print a table, shares with one decimal."""
-    show_table(table.columns, [[said(value) for value in row] for row in table.rows])
+    learners = Table.of([{name: row[name] for name in SHOWN} for row in rows])
+    for found in (learners, family_table(result), parts_table(result)):
+        click.echo(f"\n{found}")

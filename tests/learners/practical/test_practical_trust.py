@@ -7,11 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from belated.arrays import Floats
 from belated.environments.missing import NEVER
 from belated.learners.branches import TAKEN
+from belated.learners.contract import Prediction
 from belated.learners.driver import Driver
 from belated.learners.practical.certified_trust import estimated_regret, largest_regret
-from belated.learners.practical.practical_bandit import TRUSTED, PracticalBandit
+from belated.learners.practical.practical_bandit import (
+    TRUSTED,
+    PracticalBandit,
+    PracticalBanditState,
+)
 from tests.learners.practical.both_layers import late_table
 from tests.learners.practical.test_certified_trust import AnyBehaviour, Play, assert_theorem_4
 from tests.oracle.random_games import random_case
@@ -60,6 +66,15 @@ def test_theorem_4_with_the_weights_of_the_practical_bandit(seed: int, beta: flo
         assert min(path.trusted for path in paths) < 5
 
 
+def least_of_fallback(state: PracticalBanditState, prediction: Prediction) -> Floats:
+    """(sqrt(K) + (D_i + ln K/gamma)/sqrt(n))^-2 in its n-th round, up to rounding."""
+    fallback = state.fallback
+    arms, n = fallback.losses.size, float(fallback.round[0])
+    behind = fallback.losses - fallback.losses.min() + math.log(arms) / prediction.gamma[0]
+    least: Floats = (1.0 - 1e-9) / (math.sqrt(arms) + behind / math.sqrt(n)) ** 2
+    return least
+
+
 @pytest.mark.parametrize("beta", [0.0, 0.1, 1.0, 5.0])
 @pytest.mark.parametrize("arms", [2, 7])
 def test_the_account_stays_within_its_budget_in_every_run(arms: int, beta: float) -> None:
@@ -82,6 +97,8 @@ def test_the_account_stays_within_its_budget_in_every_run(arms: int, beta: float
             room = budget - np.array([estimated_regret(account, u) for u in range(arms)])
             floor = 0.3 * t / np.maximum(room, 1e-100) ** 2
             least = min(least, float((prediction.q / np.minimum(0.5 / arms, floor)).min()))
+        else:
+            assert (prediction.q >= least_of_fallback(driver.state, prediction)).all()
         before = budget
         arm = int(np.searchsorted(np.cumsum(prediction.q), table.draws[t - 1] * (1.0 - 1e-12)))
         loss = float(prediction.q[arm] > 0.6 / arms)
