@@ -6,5 +6,6 @@
 - `experiments`, `published`, `published_command`, `published_figures`: experiments that others have
   published, played again.
 - `judge`, `judge_command`: all bandits on random worlds, and what each part of ours is worth.
+- `expert_worlds`, `expert_command`: the practical experts where they were found weak.
 - `figure_files`, `study_options`: writing figures into a folder, and the options of the commands.
 """

@@ -2,6 +2,7 @@
 
 import click
 
+from studies.expert_command import experts_study
 from studies.judge_command import judge_study
 from studies.published_command import published_study
 from studies.study_command import scenarios_study
@@ -15,6 +16,7 @@ def main() -> None:
 main.add_command(scenarios_study)
 main.add_command(published_study)
 main.add_command(judge_study)
+main.add_command(experts_study)
 
 if __name__ == "__main__":
     main(prog_name="python -m studies")

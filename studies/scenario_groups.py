@@ -58,10 +58,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "hostile": HOSTILE,
 }
 WITHOUT = (
-    "practical-bandit:forgets=0",
-    "practical-bandit:certified=0",
-    "practical-bandit:exploration=0",
-    "practical-bandit:spread=1",
     "practical-experts:imputes=0",
     "practical-experts:bold=1",
     "practical-experts:tracks=0",
@@ -76,7 +72,10 @@ def games_of(group: str) -> list[Environment]:
 
 
 def judged() -> list[StudyLearner]:
-    """Return all learners with default options, and the practical ones without each single part."""
+    """Return all learners with default options, and practical experts without each single part.
+
+    What each part of the practical bandit is worth, `judge` finds out on random worlds.
+    """
     return list(_judged())
 
 

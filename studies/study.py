@@ -44,7 +44,6 @@ TOLD, GUESSED, NOTHING = "told", "guessed", "nothing"
 
 
 PARTS = {
-    "practical-bandit": ("certified", "spread", "exploration", "forgets"),
     "practical-experts": ("imputes", "bold", "tracks"),
 }
 

@@ -33,6 +33,7 @@ from belated.learners.contract import Facts, Learner
 from belated.learners.paper.concealed import Concealed
 from belated.learners.paper.full_information import FullInformation
 from belated.learners.paper.partially_concealed import PartiallyConcealed
+from belated.learners.practical.practical_bandit import PracticalBandit
 from belated.learners.practical.practical_experts import PracticalExperts
 from belated.learners.uniform import Uniform
 from belated.replay.replay import replay
@@ -305,6 +306,26 @@ def test_what_is_stated_and_what_is_proven() -> None:
     bound = bound_for(promised, game, 1, means)
     assert bound.value == theorems.repaired_concealed(3, 50, 5, 200.0)
     assert bound.applies
+
+
+def test_a_certified_bandit_has_the_bound_of_theorem_4() -> None:
+    """1 + b_T for the trusted rounds and (11) for the others; nothing without a certificate."""
+    game = late_game()
+    means = RunMeans(96.0, 200.0, 14.0, 4.0, budget=61.5, root_by_fallback=3.0)
+    learner = PracticalBandit(arms=3)
+    bound = bound_for(learner, game, 1, means)
+    logs = math.log(3.0)
+    of_others = 8.0 * math.sqrt(3.0) * 3.0 + 3.0 * math.sqrt(logs * 200.0) + 4.0 * math.sqrt(logs)
+    assert bound.value == pytest.approx(1.0 + 61.5 + of_others)
+    assert (bound.label, bound.applies) == ("Theorem 4", True)
+    for other, of in (
+        (replace(learner, certified=False), means),
+        (replace(learner, default_loss=1.0), means),
+        (replace(learner, window=7), means),
+        (learner, None),
+    ):
+        assert bound_for(other, game, 1, of).value is None
+    assert bound_for(replace(learner, default_loss=1.0, certified=True), game, 1, means).applies
 
 
 def test_a_mixture_is_compared_by_its_own_divergence() -> None:

@@ -157,7 +157,8 @@ def test_the_dashboard_in_a_browser(visit: Visit, service: Service) -> None:
     assert all(length > 100 and number == points for length, number, _ in drawn)
     for chart in ("waits", "losses", "delays", "tempo"):
         assert page.locator(f".{chart}-chart :is(rect.bar, circle.dot)").count() > 0, chart
-    assert page.locator("figure").count() == page.locator("figure details table").count() == 5
+    assert page.locator("figure:visible").count() == 5  # it is not certified: there is a default
+    assert page.locator("figure details table").count() == 5
     assert page.evaluate(OVERFLOW) <= 0
     assert min(page.evaluate(CONTRASTS)) >= 4.5
     dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
@@ -208,6 +209,40 @@ def test_it_stays_fresh_and_leaves_the_reader_alone(browser: Any, service: Servi
     page.clock.fast_forward(LATER)
     page.evaluate("fetch('/healthz').then(answer => answer.text())")  # later than what it would ask
     assert numbers(page)["Decisions"] == "25"
+    page.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("beta", [5, 0])
+def test_certified_trust_is_shown(browser: Any, service: Service, beta: int, width: int) -> None:
+    """Who plays the coming round, which share was trusted, and each account below its budget."""
+    name = f"trust-{beta}-{width}"
+    options = {"certified": True, "beta": beta}
+    service.call("POST", "/v1/problems", {"name": name, "arms": ARMS, "options": options})
+    for _ in range(6):
+        service.play(name, 5, 0)
+    visit = Visit(browser, f"{service.address}/#/{name}", width, "light")
+    seen, page = service.call("GET", f"/v1/problems/{name}/stats")["trust"], visit.page
+    assert visit.troubles == []
+    figure = page.locator(".figure-trust")
+    said = figure.locator("figcaption").inner_text()
+    first = "The coming round is trusted." if seen["trusted"] else "The fallback plays the coming"
+    assert said.startswith(first)
+    share = 100 * seen["trusted_rounds"] / 30  # between 10 and 99, or all
+    assert f"{share:.0f} % of 30 rounds were trusted so far." in said
+    assert (share == 100) == (beta == 5)
+    dots, marks = figure.locator("circle.dot"), figure.locator("line.mark")
+    assert dots.count() == marks.count() == len(ARMS)
+    budget = float(marks.first.get_attribute("x1"))
+    inside = [float(dot.get_attribute("cx")) <= budget + 0.1 for dot in dots.all()]
+    assert inside == [seen["account"][arm] <= seen["budget"] for arm in ARMS]
+    cells = figure.locator("tbody tr").first.locator("td").all_text_contents()
+    assert float(cells[0].replace(",", "")) == pytest.approx(seen["account"][ARMS[0]], rel=0.01)
+    assert float(cells[1].replace(",", "")) == pytest.approx(seen["budget"], rel=0.01)
+    assert page.evaluate(OVERFLOW) <= 0
+    page.goto(f"{service.address}/#/ads")
+    playwright.expect(page.locator("h2 .name")).to_have_text("ads")
+    playwright.expect(figure).to_be_hidden()
     page.close()
 
 

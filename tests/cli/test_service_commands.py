@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from belated.cli import main, service_options
+from belated.client import Client
 from belated.compiled.sources import source_hash
 from belated.service.store import open_store
 from belated.service.store.migrations import STEPS
@@ -43,6 +44,25 @@ def test_a_service_that_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPa
     assert "was tried once" in said
     assert "it may have been done" in said
     assert "Traceback" not in said
+
+
+def test_certified_is_an_option_of_a_problem(tmp_path: Path) -> None:
+    """At rest, over HTTP and with the client; a problem that is not certified shows no trust."""
+    db = tmp_path / "belated.db"
+    create = ("problems", "create", "-a", "x", "-a", "y")
+    free = ("-l", "practical-bandit:certified=false")
+    assert read(*create, "rest", *free, "--db", db)["options"] == {"certified": False}
+    bad = complaint(*create, "bad", "-l", "practical-bandit:certified=2", "--db", db)
+    assert "certified is 2; it must be True or False" in bad
+    with serving(str(db)) as server:
+        at = ("--server", server.address)
+        assert read(*create, "far", *free, *at)["options"] == {"certified": False}
+        sure = ("-l", "practical-bandit:certified=true", "--default-loss", 1)
+        read(*create, "sure", *sure, *at)
+        with Client(server.address) as client:
+            client.create_problem("near", ["x", "y"], options={"certified": False})
+            trust = {name: client.stats(name)["trust"] for name in ("rest", "far", "near", "sure")}
+    assert [name for name, found in trust.items() if found is not None] == ["sure"]
 
 
 def test_problems_at_rest_and_while_it_runs(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_saved_games_are_cases_that_replay_accepts(tmp_path: Path) -> None:
     ("arguments", "sentence"),
     [
         (("uniform",), "there is no theorem"),
-        (("practical-bandit",), "the objective 'regret' needs no bound"),
+        (("practical-bandit:certified=0",), "the objective 'regret' needs no bound"),
         (("concelaed",), "did you mean 'concealed'?"),
         (("concealed:variant=best",), "variant is 'best'"),
         (("concealed", "--against", "uniform", "--objective", "bound"), "--objective is for one"),

@@ -4,6 +4,7 @@ from tests.mutants.fault import Fault
 
 TRUST = "learners/practical/certified_trust.py"
 TRUST_CASES = "replay/test_trust_cases.py"
+SHOWN = "analysis/test_trust.py"
 CERTIFIED = [
     Fault(f"certified trust: {name}", file, right, wrong, noticed_by)
     for name, file, right, wrong, noticed_by in (
@@ -70,6 +71,34 @@ CERTIFIED = [
             "else wanted / square",
             "else wanted / abs(gap)",
             "learners/practical/test_certified_trust.py",
+        ),
+        (
+            "what is shown as the coming round's budget is the last one's",
+            "learners/practical/trust_standing.py",
+            "trust_budget(account, beta, rounds + 1)",
+            "trust_budget(account, beta, rounds)",
+            SHOWN,
+        ),
+        (
+            "every round counts as trusted",
+            "learners/practical/trust_standing.py",
+            "by_fallback=int(fallback.round[0]) - 1",
+            "by_fallback=0",
+            SHOWN,
+        ),
+        (
+            "the bound leaves out the rounds of the fallback",
+            "analysis/theorems.py",
+            "1.0 + budget + 8.0 * math.sqrt(arms) * root_by_fallback + delay",
+            "1.0 + budget + delay",
+            SHOWN,
+        ),
+        (
+            "a run that contradicts the theorem is not reported",
+            "learners/contract.py",
+            "return self.largest <= self.last_budget + 1.0",
+            "return self.largest <= self.last_budget + 2.0",
+            SHOWN,
         ),
     )
 ]

@@ -64,8 +64,11 @@ WORKING_SPACE = {
 def assert_equal(one: Trace, other: Trace) -> None:
     """Every recorded number of two runs."""
     for field in fields(Trace):
-        if field.name not in ("learner", "seconds", "info"):
+        if field.name not in ("learner", "seconds", "info", "trust_at"):
             assert_close(getattr(one, field.name), getattr(other, field.name))
+    for standing, again in zip(one.trust_at, other.trust_at, strict=True):
+        for part, number in standing._asdict().items():
+            assert_close(number, getattr(again, part), part)
     if one.info is not None:
         first, second = leaves(one.info), leaves(other.info)
         assert first.keys() == second.keys()

@@ -107,3 +107,35 @@ def test_what_a_case_does_not_use_is_said(tmp_path: Path) -> None:
 
 def test_the_papers_decomposition_is_of_the_papers_learners() -> None:
     assert "this case has none" in complaint("replay", WORKED[0], "--decompose")
+
+
+def log_of(case: dict[str, Any]) -> str:
+    """The plays of a case as a log: what was drawn with which probability, and when it was told."""
+    lines = ["round,arm,probability,loss,arrival"]
+    for t, arm in enumerate(case["arms"]):
+        delay, told = case["delays"][t][arm], ","
+        if delay is not None:
+            told = f"{case['losses'][t][arm]!r},{t + 1 + delay}"
+        lines.append(f"{t + 1},arm{arm},{case['q'][t][arm]!r},{told}")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("seed", [3, 7, 11, 18])
+def test_along_a_log_a_certified_learner_keeps_the_account_of_the_log(
+    tmp_path: Path, seed: int
+) -> None:
+    """The account depends on the log alone, so it is the oracle's; the terminal sums it up."""
+    case = random_case("certified-trust", seed, K=3, T=30)
+    path = tmp_path / "log.csv"
+    path.write_text(log_of(case))
+    learner = f"practical-bandit:beta={case['beta']!r}"
+    given = ["replay", str(path), "--arms", "arm0,arm1,arm2", "--learner"]
+    run = CliRunner().invoke(main, [*given, learner, "--json"])
+    assert run.exit_code == 0, run.stderr
+    found, expected = json.loads(run.stdout), answer(case)
+    check_answer(json.dumps({key: found[key] for key in ("C", "b", "trusted")}), expected)
+    shown = CliRunner().invoke(main, [*given, learner]).stdout
+    share = 100.0 * sum(expected["trusted"]) / 30
+    assert f"{share:.4g} % of all rounds are trusted" in shown
+    plain = CliRunner().invoke(main, [*given, f"{learner},certified=0", "--json"])
+    assert json.loads(plain.stdout).keys() == {"arms", "q"}

@@ -63,6 +63,6 @@ def test_a_learner_is_not_its_own_rival() -> None:
 def test_the_figure_names_every_part() -> None:
     """In words; nothing that is judged lacks them."""
     assert {text.partition(":")[2] for text in WITHOUT} == set(NAMES)
-    figure = parts_figure("practical-bandit", parts_of(TABLE)["practical-bandit"])
+    figure = parts_figure("practical-experts", parts_of(TABLE)["practical-experts"])
     labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
-    assert labels == ["no memory that forgets", "every round is trusted"]
+    assert labels == ["no tracker that forgets"]

@@ -22,12 +22,12 @@ def test_every_game_of_every_group_can_be_played() -> None:
 
 
 def test_every_learner_is_among_the_judged_under_a_label_of_its_own() -> None:
-    """The practical ones also without each of their parts."""
+    """The practical experts also without each of their parts."""
     study_learners = judged()
     assert set(registered()) <= {each.label for each in study_learners}
     labels = [each.label for each in study_learners]
     assert len(set(labels)) == len(labels)
-    for name in ("practical-bandit", "practical-experts"):
-        parts = [each for each in labels if each.startswith(f"{name}, ")]
-        assert len(parts) == len(PARTS[name])
+    for name, options in PARTS.items():
+        assert len([each for each in labels if each.startswith(f"{name}, ")]) == len(options)
+    assert [*PARTS] == ["practical-experts"]
     assert any(each.kind.setting is Setting.FULL_INFORMATION for each in study_learners)

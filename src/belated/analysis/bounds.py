@@ -27,6 +27,7 @@ from belated.learners.contract import Facts, Learner, RunOutcome
 from belated.learners.paper.concealed import Concealed
 from belated.learners.paper.full_information import FullInformation
 from belated.learners.paper.partially_concealed import PartiallyConcealed
+from belated.learners.practical.practical_bandit import PracticalBandit
 from belated.learners.practical.practical_experts import PracticalExperts
 from belated.types import Covers
 
@@ -80,7 +81,8 @@ class RunMeans(NamedTuple):
     `expected_missing` is the mean of sum_t <q_t, rho_t>. `overlap` is that of the sum in
     eq:censoredgamma, which is A_T of E2 and Z_T of Theorem 9, and `root_overlap` that of its root.
     `root_waiting` is the mean of sqrt(W_T) of Proposition 2. `waiting` is the mean of W_T, and
-    `root_spent` that of the root of sum_t (v_t + z_t), both of Theorem 6.
+    `root_spent` that of the root of sum_t (v_t + z_t), both of Theorem 6. `budget` is the mean of
+    b_T of Theorem 4, and `root_by_fallback` that of the root of the number of untrusted rounds.
     """
 
     expected_missing: float
@@ -89,6 +91,8 @@ class RunMeans(NamedTuple):
     root_waiting: float
     waiting: float = 0.0
     root_spent: float = 0.0
+    budget: float = 0.0
+    root_by_fallback: float = 0.0
 
 
 class MeasuredRun(Protocol):
@@ -106,6 +110,12 @@ class MeasuredRun(Protocol):
     @property
     def spent(self) -> float: ...
 
+    @property
+    def last_budget(self) -> float: ...
+
+    @property
+    def by_fallback(self) -> int: ...
+
 
 def run_means(runs: Sequence[MeasuredRun]) -> RunMeans:
     """Return the means over runs of one learner."""
@@ -116,6 +126,8 @@ def run_means(runs: Sequence[MeasuredRun]) -> RunMeans:
         root_waiting=_mean(math.sqrt(run.most_waiting) for run in runs),
         waiting=_mean(run.most_waiting for run in runs),
         root_spent=_mean(math.sqrt(run.spent) for run in runs),
+        budget=_mean(run.last_budget for run in runs),
+        root_by_fallback=_mean(math.sqrt(run.by_fallback) for run in runs),
     )
 
 
@@ -266,6 +278,23 @@ def for_full_information(learner: FullInformation, played: BoundInputs) -> Bound
 def for_practical_experts(learner: PracticalExperts, played: BoundInputs) -> Bound:
     """Return no value: the proof bounds a run, not a game (`belated.analysis.run_certificates`)."""
     return Bound("none", None, False, BY_ITS_RUN)
+
+
+@statement.register
+def for_practical_bandit(learner: PracticalBandit, played: BoundInputs) -> Bound:
+    """Return the bound of Theorem 4, with (11) for the rounds of the fallback."""
+    means = played.means
+    broken = _broken(
+        _about_delivery(learner),
+        (not learner.is_certified, "nothing is proven unless the learner is certified"),
+        (means is None, "means over runs are not given; the theorem needs them"),
+    )
+    if broken or means is None:
+        return Bound("Theorem 4", None, False, broken)
+    value = theorems.certified_trust(
+        learner.arms, means.budget, means.root_by_fallback, means.overlap, means.root_waiting
+    )
+    return Bound("Theorem 4", value, True, f"{BEYOND} (Theorem 4)")
 
 
 @statement.register

@@ -63,6 +63,19 @@ def unpromised_concealed(arms: int, rounds: int, overlap: float, root_waiting: f
     return 8.0 * math.sqrt(arms * rounds) + delay
 
 
+def certified_trust(
+    arms: int, budget: float, root_by_fallback: float, overlap: float, root_waiting: float
+) -> float:
+    """Return the bound 1 + E b_T of Theorem 4, and (11) for the rounds that are not trusted.
+
+    (11) is 8 sqrt(K) E sqrt(N) + 3 sqrt(ln K A) + E sqrt(ln K W). budget is the mean of b_T,
+    root_by_fallback that of sqrt(N), overlap is A, and root_waiting the mean of sqrt(W).
+    """
+    logs = math.log(arms)
+    delay = 3.0 * math.sqrt(logs * overlap) + math.sqrt(logs) * root_waiting
+    return 1.0 + budget + 8.0 * math.sqrt(arms) * root_by_fallback + delay
+
+
 def skipping_concealed(arms: int, rounds: int, root_overlap: float, root_waiting: float) -> float:
     """Return the bound 8 sqrt(KT) + 5 E sqrt(ln K Z_T) + E sqrt(ln K W_T) of Theorem 9.
 

@@ -191,6 +191,8 @@ def show_comparison(comparison: "Comparison", lower_bounds: bool) -> None:
     show_table(SHOWN, rows)
     if unproven:
         click.echo("* stated, not proven to hold here; the report says why.")
+    for k in order:
+        show_trust(comparison, k)
     if lower_bounds:
         for bound in comparison.lower_bounds():
             click.echo(
@@ -198,3 +200,16 @@ def show_comparison(comparison: "Comparison", lower_bounds: bool) -> None:
                 f"{bound['order of regret']:,.0f} if every loss takes {bound['delay']} rounds "
                 f"({bound['origin']}); the constant is unknown."
             )
+
+
+def show_trust(comparison: "Comparison", k: int) -> None:
+    """Print how far a certified learner was trusted, if it is one."""
+    from belated.comparison.table import shown
+
+    trust = comparison.trust(k)
+    if trust is not None:
+        click.echo(
+            f"{comparison.labels[k]}: {100.0 * trust.share:.4g} % of the rounds were trusted; its "
+            f"account C ended at {shown(trust.account)} of a budget b of {shown(trust.budget)} "
+            f"(Theorem 4: at most b + {shown(comparison.units.width)})."
+        )

@@ -11,10 +11,9 @@ import click
 from belated.cli.console import one_line_errors, progress_bar, show_table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from belated.learners.contract import Learner
     from belated.replay.case import Case
+    from belated.replay.log_replay import LogPredictions
     from belated.replay.logs import Log
     from belated.replay.replay import Replay
 
@@ -55,7 +54,7 @@ def replay(
     it has the estimated regrets C, the budget b, and whether each round is trusted. A .csv or
     .parquet file is a log with the columns round, arm, probability, loss and arrival (and missing,
     if partially concealed): it shows what the learner named by --learner would have predicted along
-    it.
+    it, and of a certified one C, b and whether each round is trusted.
     """
     options = {"horizon": horizon, "max_missing": max_missing, "variant": variant}
     asked = {"learner": learner, "arms": arms, **options}
@@ -75,11 +74,11 @@ def replay(
             if decompose:
                 raise ValueError("--decompose is for cases (.json); a log has only what was played")
             names = [name.strip() for name in arms.split(",")] if arms else []
-            log, weights = replayed_log(path, learner, options, names)
+            log, found = replayed_log(path, learner, options, names)
         if as_json:
-            click.echo(json.dumps({"arms": log.arms, "q": weights.tolist()}))
+            click.echo(json.dumps({"arms": log.arms, "q": found.weights.tolist(), **trusts(found)}))
         else:
-            show_log(log, weights)
+            show_log(log, found)
 
 
 def replayed_case(path: Path, decompose: bool) -> str:
@@ -193,8 +192,8 @@ def without_infinities(value: Any) -> Any:
 
 def replayed_log(
     path: Path, learner: str | None, options: dict[str, Any], arms: Sequence[str]
-) -> "tuple[Log, NDArray[Any]]":
-    """Read a log; returns it and the weights that a learner would have predicted along it."""
+) -> "tuple[Log, LogPredictions]":
+    """Read a log; returns it and what a learner would have predicted along it."""
     from belated.learners.registry import check_options, registered
     from belated.replay.log_replay import replay_log
     from belated.replay.logs import read_log
@@ -239,14 +238,28 @@ def learner_for_log(kind: "type[Learner]", log: "Log", options: dict[str, Any]) 
     return kind(arms=len(log.first), **needed_options(kind, fact, given), **given)
 
 
-def show_log(log: "Log", weights: "NDArray[Any]") -> None:
+def trusts(found: "LogPredictions") -> dict[str, Any]:
+    """Return the account of a certified learner in every round: C by arm, b and trusted."""
+    if not found.trust:
+        return {}
+    return {
+        "C": [each.regrets.tolist() for each in found.trust],
+        "b": [each.budget for each in found.trust],
+        "trusted": [each.trusted for each in found.trust],
+    }
+
+
+def show_log(log: "Log", found: "LogPredictions") -> None:
     """Print about twenty rounds of a replayed log, evenly spaced, including the last."""
+    weights, trust = found.weights, found.trust
     step = max(1, len(log.rounds) // 20)
     chosen = sorted({*range(0, len(log.rounds), step), len(log.rounds) - 1})
     bandit = all(len(rows) == 1 for rows in log.rounds)
     columns = ["round", "favourite", "its weight"]
     if bandit:
         columns += ["arm in the log", "its probability", "its weight"]
+    if trust:
+        columns += ["largest C", "b", "trusted"]
     rows = []
     for t in chosen:
         best, played = int(weights[t].argmax()), log.rounds[t][0]
@@ -254,7 +267,13 @@ def show_log(log: "Log", weights: "NDArray[Any]") -> None:
         if bandit:
             row += [log.arms[played.arm], f"{played.probability:.3f}"]
             row += [f"{weights[t, played.arm]:.3f}"]
+        if trust:
+            row += [f"{trust[t].largest:.1f}", f"{trust[t].budget:.1f}"]
+            row += ["yes" if trust[t].trusted else "no"]
         rows.append(row)
     show_table(columns, rows)
     if len(chosen) < len(log.rounds):
         click.echo(f"{len(chosen)} of {len(log.rounds)} rounds; all of them with --json.")
+    if trust:
+        share = 100.0 * sum(each.trusted for each in trust) / len(trust)
+        click.echo(f"{share:.4g} % of all rounds are trusted: no C is above b (Theorem 4).")

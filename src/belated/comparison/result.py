@@ -12,7 +12,7 @@ from belated.analysis.bounds import Bound, bound_for, mean_bound, run_means
 from belated.analysis.game_sums import GameSums
 from belated.analysis.lower_bounds import bandit_with_delay, experts_with_delay
 from belated.analysis.regret import Comparator, balanced_comparator, regret, regrets
-from belated.analysis.run_certificates import broken, certified
+from belated.analysis.run_certificates import TrustMeans, broken, certified, trust_means
 from belated.analysis.statistics import MeanEstimate, estimate
 from belated.arrays import Floats
 from belated.checks import LossRange
@@ -138,6 +138,14 @@ class Comparison:
         complete = len(values) == len(self.repetitions)
         return self.units.width * float(np.mean(values)) if complete else None
 
+    def trust(self, contender: int) -> TrustMeans | None:
+        """Return the trust of a certified learner (Theorem 4), a mean over all games; else None."""
+        found = trust_means(self.traces[contender])
+        if found is None:
+            return None
+        width = self.units.width
+        return TrustMeans(found.share, width * found.account, width * found.budget)
+
     def faults(self) -> list[str]:
         """Return a sentence for each learner whose run contradicts a proof, which means a bug."""
         said = []
@@ -193,7 +201,7 @@ class Comparison:
             loss - u @ sums.losses
             for loss, u, sums in zip(losses, self.balanced, self.game_sums, strict=True)
         ]
-        mean = float(own.mean)
+        mean, trust = float(own.mean), self.trust(k)
         return {
             "scenario": self.environment.name,
             "learner": self.labels[k],
@@ -206,6 +214,9 @@ class Comparison:
             "why": bound.why,
             "regret / bound": mean / bound.value if bound.value else None,
             "certificate": self.certificate(k),
+            "trusted": None if trust is None else trust.share,
+            "account": None if trust is None else trust.account,
+            "budget": None if trust is None else trust.budget,
             "loss per round": self.units.total_of(float(losses.mean()), rounds) / rounds,
             "repetitions": len(self.repetitions),
             "us per round": 1e6
@@ -245,7 +256,17 @@ class Comparison:
             "expected_missing": trace.expected_missing,
             "max_missing": sums.max_missing,
             "skipped": trace.skipped,
+            **self._trust_of(trace),
             "seconds": trace.seconds,
+        }
+
+    def _trust_of(self, trace: Trace) -> dict[str, Any]:
+        """Return what a run's account of Theorem 4 says after its last round, in three columns."""
+        trust, width = trace.trust, self.units.width
+        return {
+            "trusted_rounds": None if trust is None else trust.rounds - trust.by_fallback,
+            "account": None if trust is None else width * trust.largest,
+            "budget": None if trust is None else width * trust.last_budget,
         }
 
     def plot(self) -> "Figure":

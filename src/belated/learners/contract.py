@@ -37,6 +37,7 @@ from belated.types import DELIVERIES, VARIANTS, Covers, Delivery, Need, Origin, 
 FROM_MEMORY = " (constants from memory)"
 NOTHING_CAME = 1.0  # the loss of a play whose window is over
 UNIT = LossRange()
+ROUNDING = 1e-12  # of a sum, for each of its terms
 
 
 class NoInfo(NamedTuple):
@@ -174,6 +175,44 @@ class Certificate(NamedTuple):
 
     bounds: Floats
     holds: bool = True
+
+
+class TrustStanding(NamedTuple):
+    """Where the account of Theorem 4 stands (docs/beyond-the-paper.md), after some rounds.
+
+    Of `rounds` rounds the fallback played `by_fallback`, and all others were trusted. `regrets` has
+    C_t(u) of the coming round for each arm, `budget` its b_t, and `trusted` says whether that round
+    is trusted. `last_budget` is b_t of the last round played. `overlap` and `most_waiting` are A
+    and W of (11) of docs/theory-practical.md, over the rounds of the fallback.
+    """
+
+    rounds: int
+    by_fallback: int
+    regrets: Floats
+    budget: float
+    last_budget: float
+    trusted: bool
+    overlap: float
+    most_waiting: float
+
+    @property
+    def largest(self) -> float:
+        """The largest C_t(u) of all arms."""
+        return float(self.regrets.max())
+
+    @property
+    def share(self) -> float:
+        """The share of trusted rounds; 1 before the first round."""
+        return 1.0 - self.by_fallback / max(self.rounds, 1)
+
+    @property
+    def holds(self) -> bool:
+        """Whether no C_t(u) is above b + 1, which Theorem 4 proves of every run.
+
+        The numbers in the account are sums of up to as many terms as there are rounds, and may be
+        wrong by their rounding.
+        """
+        return self.largest <= self.last_budget + 1.0 + ROUNDING * max(1, self.rounds)
 
 
 @dataclass(frozen=True)
@@ -332,6 +371,10 @@ class Learner(ABC):
 
     def certificate(self, run: RunOutcome, game: GameOutcome) -> Certificate | None:
         """What a run of this learner proves about its own regret; None if it proves nothing."""
+        return None
+
+    def trust(self, state: Any) -> TrustStanding | None:
+        """Where the account of certified trust stands; None if nothing is certified."""
         return None
 
     def predict(self, state: Any) -> Prediction:

@@ -108,7 +108,9 @@ class EngineRun:
         run = self.run
         self._play(stretch, self.delivery.deliver(stretch))
         self.recorder.seconds += time.perf_counter() - started
-        self.recorder.note(stretch.end, run.tally.totals, run.tally.weights, run.prediction)
+        self.recorder.note(
+            stretch.end, run.tally.totals, run.tally.weights, run.prediction, run.state
+        )
 
     def _play(self, stretch: Stretch, feedback: DeliveredFeedback) -> None:
         """Play the rounds compiled or, if there is no compiler, as plain Python."""

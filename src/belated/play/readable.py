@@ -138,7 +138,7 @@ class ReadableRun:
         for _ in range(len(stretch.losses)):
             self._add_up(next(self.records))
         self.recorder.seconds += time.perf_counter() - started
-        self.recorder.note(stretch.end, self.totals, self.weights, self.last)
+        self.recorder.note(stretch.end, self.totals, self.weights, self.last, self.driver.state)
 
     def close(self) -> Trace:
         """Return the trace of the run, after the last stretch."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.learners.contract import NO_INFO
+from belated.learners.contract import NO_INFO, Learner, TrustStanding
 from belated.learners.states import copied
 from belated.play.game import Game
 
@@ -37,17 +37,40 @@ class Trace:
     last: Floats  # q_T
     eta: Floats  # the rates of the last prediction
     info: Any  # the learner's own info in the last prediction
+    trust_at: tuple[TrustStanding, ...]  # at each checkpoint; empty if nothing is certified
     seconds: float
 
     @property
+    def trust(self) -> TrustStanding | None:
+        """Where certified trust stands after the last round; None if nothing is certified."""
+        return self.trust_at[-1] if self.trust_at else None
+
+    @property
     def overlap(self) -> float:
-        """The double sum of eq:censoredgamma; 0 for learners that do not have it."""
+        """The double sum of eq:censoredgamma; 0 for learners that do not have it.
+
+        Of a certified learner it is that of its fallback.
+        """
+        if self.trust is not None:
+            return self.trust.overlap
         return float(self.info.overlap[0]) if hasattr(self.info, "overlap") else 0.0
 
     @property
     def most_waiting(self) -> float:
-        """W_T of Proposition 2; 0 for learners that do not have it."""
+        """W_T of Proposition 2, like `overlap`; 0 for learners that do not have it."""
+        if self.trust is not None:
+            return self.trust.most_waiting
         return float(self.info.most_waiting[0]) if hasattr(self.info, "most_waiting") else 0.0
+
+    @property
+    def last_budget(self) -> float:
+        """b_T of Theorem 4; 0 for learners that do not have it."""
+        return 0.0 if self.trust is None else self.trust.last_budget
+
+    @property
+    def by_fallback(self) -> int:
+        """The number of rounds that were not trusted (Theorem 4)."""
+        return 0 if self.trust is None else self.trust.by_fallback
 
     @property
     def spent(self) -> float:
@@ -82,16 +105,19 @@ class Recorder:
         self.realised_at = np.empty(count)
         self.weight_at = np.empty((count, arms))
         self.rate_weights: list[Floats] = []
+        self.trust: list[TrustStanding] = []
         self.passed = 0
         self.seconds = 0.0
 
-    def note(self, end: int, totals: Floats, weights: Floats, prediction: Any) -> None:
-        """Record the sums after `end` rounds, if that is a checkpoint."""
+    def note(self, end: int, totals: Floats, weights: Floats, prediction: Any, state: Any) -> None:
+        """Record the sums after `end` rounds, and the state's trust, if that is a checkpoint."""
         if end != self.checkpoints[self.passed]:
             return
         self.loss_at[self.passed], self.realised_at[self.passed] = totals[:2]
         self.weight_at[self.passed] = weights
         self.rate_weights.append(prediction.p.sum(axis=0) if rates_of(prediction).size else _NONE)
+        trust = self.learner.trust(state) if isinstance(self.learner, Learner) else None
+        self.trust += [] if trust is None else [trust]
         self.passed += 1
 
     def close(
@@ -118,6 +144,7 @@ class Recorder:
             last=np.array(prediction.q),
             eta=np.array(getattr(prediction, "eta", _NONE), dtype=np.float64),
             info=copied(getattr(prediction, "info", NO_INFO)),
+            trust_at=tuple(self.trust),
             seconds=self.seconds,
         )
 

@@ -1,15 +1,27 @@
 """The predictions that a learner would have made along another program's log of decisions."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from belated.arrays import Floats
-from belated.learners.contract import Learner
+from belated.learners.contract import Learner, TrustStanding
 from belated.learners.driver import Driver
 from belated.replay.logs import ArmChange, Log, LogRow
+
+
+class LogPredictions(NamedTuple):
+    """What a learner would have predicted along a log.
+
+    `weights` has q_t of each round in a row, with a column for each arm that ever exists, which is
+    0 while the arm is absent. `trust` has where certified trust stands at the start of each round,
+    with the arms that are present there; it is empty if nothing is certified.
+    """
+
+    weights: Floats
+    trust: list[TrustStanding]
 
 
 class LogReplay:
@@ -41,6 +53,10 @@ class LogReplay:
             self.outstanding[rows[0].round, rows[0].arm] = play
         return q
 
+    def trust(self) -> TrustStanding | None:
+        """Return where certified trust stands before the coming round; None without it."""
+        return self.driver.learner.trust(self.driver.state)
+
     def end(self, row: LogRow) -> None:
         """Tell the loss of a row that has arrived, or withdraw its play."""
         play = self.outstanding.pop((row.round, row.arm), None)
@@ -64,25 +80,25 @@ class LogReplay:
 
 def replay_log(
     log: Log, learner: Learner, progress: Callable[[], None] = lambda: None
-) -> NDArray[np.float64]:
-    """Return q_t of a learner that is told the losses of a log, a row for each round.
+) -> LogPredictions:
+    """Return the predictions of a learner that is told the losses of a log.
 
-    There is a column for each arm that ever exists, which is 0 while the arm is absent. The
-    learner's estimates use the probabilities of the log.
+    The learner's estimates, and its account of Theorem 4, use the probabilities of the log.
     """
     if learner.takes_advice:
         raise ValueError(
             f"learner is {learner.name!r} with policies; a log has no advice, so leave policies out"
         )
     course = LogReplay(log, learner)
-    weights = np.zeros((len(log.rounds), len(log.arms)))
+    weights, trust = np.zeros((len(log.rounds), len(log.arms))), list[TrustStanding]()
     coming: dict[int, list[Any]] = {}
     for change in log.changes:
         coming.setdefault(change.round, []).append(change)
     for change in coming.pop(0, ()):
         course.change(change)
     for t, rows in enumerate(log.rounds, 1):
-        present = list(course.places)
+        present, standing = list(course.places), course.trust()
+        trust += [] if standing is None else [standing]
         weights[t - 1, present] = course.play(rows)
         for row in rows:
             if row.arrival is not None:
@@ -93,4 +109,4 @@ def replay_log(
             else:
                 course.end(happened)
         progress()
-    return weights
+    return LogPredictions(weights, trust)

@@ -197,6 +197,14 @@ def _bound_sentences(comparison: Comparison, k: int) -> str:
         said = f"At most {number(bound.value)} by {bound.label}. {certain}: {bound.why}."
     if certificate is not None:
         said += f" What its own run proves after the game: at most {number(certificate)}."
+    trust = comparison.trust(k)
+    if trust is not None:
+        said += (
+            f" {100.0 * trust.share:.4g} % of its rounds were trusted; its account C ended at "
+            f"{number(trust.account)} of a budget b of {number(trust.budget)}, in the mean: C is "
+            f"at most b + {number(comparison.units.width)} in every game, and C of an arm bounds "
+            "the expected regret against it in these rounds."
+        )
     skipped = statistics.mean(trace.skipped for trace in comparison.traces[k])
     if skipped > 0.0:
         said += f" It skipped {number(skipped)} plays in a game, in the mean."

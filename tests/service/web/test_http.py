@@ -1,5 +1,6 @@
 """The service over real HTTP: every route, every refusal, and what lasts."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -283,6 +284,35 @@ def test_stats_show_all_there_is(http: httpx.Client) -> None:
     assert all(told[arm]["mean"] == mean for arm, mean in (("a", 0.25), ("b", 0.75)) if arm in told)
     assert stats["events"][0]["kind"] == "decided"
     assert stats["decisions_per_second"] == pytest.approx(6 / 60)
+
+
+def test_stats_show_certified_trust(http: httpx.Client) -> None:
+    """C of every arm against b in the problem's units, and which rounds the fallback played."""
+    create(http, "sure", arms=["a", "b"], loss_range=[0, 10])
+    create(http, "wary", arms=["a", "b"], options={"beta": 0})
+    create(http, "free", arms=["a", "b"], options={"certified": False})
+    create(http, "silent", arms=["a", "b"], default_loss=1)
+    for problem, loss in (("sure", 10.0), ("wary", 1.0)):
+        for _ in range(9):
+            tell(http, ask(http, problem)["ticket"], loss=loss)
+        ask(http, problem)
+    trust = {
+        name: http.get(f"/v1/problems/{name}/stats").json()["trust"]
+        for name in ("sure", "wary", "free", "silent")
+    }
+    assert trust["free"] is trust["silent"] is None
+    sure, wary = trust["sure"], trust["wary"]
+    assert (sure["trusted"], sure["trusted_rounds"], sure["rounds"]) == (True, 10, 10)
+    assert sure["budget"] == pytest.approx(10 * (5 * math.sqrt(2 * 11) + 1))
+    assert wary["budget"] <= 1  # one trusted play was outstanding at most, and beta is 0
+    assert wary["trusted_rounds"] < wary["rounds"] == 10
+    assert wary["trusted"] == (max(wary["account"].values()) <= wary["budget"])
+    rows = http.get("/v1/problems/sure/log").json()["rows"]
+    estimates = {"a": 0.0, "b": 0.0}
+    for _, arm, probability, loss, *_ in rows:
+        estimates[arm] += 0.0 if loss is None else loss / probability
+    for arm, estimate in estimates.items():
+        assert sure["account"][arm] == pytest.approx(9 * 10 + 1 * 10 - estimate)
 
 
 def test_health_metrics_and_the_document(server: Server, http: httpx.Client) -> None:

@@ -24,7 +24,7 @@ from belated.checks import LossRange, as_number
 from belated.compiled.kernels import compiled
 from belated.compiled.lean import LeftOut
 from belated.learners.branches import TAKEN, free_choice, take_branch
-from belated.learners.contract import UNIT, Learner, Prediction, Verbs
+from belated.learners.contract import UNIT, Learner, Prediction, TrustStanding, Verbs
 from belated.learners.paper import concealed
 from belated.learners.paper.concealed import DIVISOR, WEIGHT, ConcealedInfo, ConcealedState
 from belated.learners.practical.certified_trust import (
@@ -58,6 +58,7 @@ from belated.learners.practical.silence import (
     weigh_silence,
     with_room,
 )
+from belated.learners.practical.trust_standing import trust_standing
 from belated.learners.states import ArmCounts, ArmFloats
 from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.lanes import total
@@ -481,6 +482,14 @@ class PracticalBandit(Learner):
         state.silence.default_loss[0] = NO_MEANING if default_loss is None else default_loss
         state.options.certified[0] = float(other.is_certified)
         refresh_silence(state)
+
+    def trust(self, state: PracticalBanditState) -> TrustStanding | None:
+        """Return where the account of Theorem 4 stands; None if the learner is not certified."""
+        if state.options.certified[0] == 0.0:
+            return None
+        return trust_standing(
+            state.account, state.options.beta[0], int(state.round[0]) - 1, state.fallback
+        )
 
     def losses(self, state: PracticalBanditState) -> Floats:
         """Return Lhat^av of the rounds of the fallback."""

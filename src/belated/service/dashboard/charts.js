@@ -132,8 +132,9 @@ export function bars(width, rows, about) {
   return made;
 }
 
-/** An estimate with its interval for each row {label, value, place, middle, low, high}; null: none. */
-export function intervals(width, rows, { low, high, isTime }, about) {
+/** An estimate with its interval for each row {label, value, place, middle, low, high}; null: none.
+ * A value that is marked has an upright line. */
+export function intervals(width, rows, { low, high, isTime, mark = null }, about) {
   const height = rows.length * ROW + 26,
     made = sheet(width, height, about);
   const span = high - low,
@@ -153,6 +154,7 @@ export function intervals(width, rows, { low, high, isTime }, about) {
     const y = k * ROW + 29;
     heading(made, width, k * ROW + 15, label, value);
     made.append(line(6, y, width - 6, y, "grid"));
+    if (mark !== null) made.append(line(x(mark), y - 7, x(mark), y + 7, "mark"));
     if (middle === null) return;
     if (from !== null) {
       made.append(line(x(from), y, x(to ?? high), y, `interval ${look(place)}`));

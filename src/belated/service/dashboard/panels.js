@@ -3,6 +3,7 @@
 import { fill, html, table } from "./elements.js";
 import { asTold, largest, weightOf } from "./estimates.js";
 import * as figures from "./figures.js";
+import { trust } from "./trust.js";
 import { clock, count, duration, number, waiting } from "./formatting.js";
 
 /** The parts of a problem's page. */
@@ -21,6 +22,7 @@ export class Panels {
         this.figure("waits", "Waiting, by age"),
         this.figure("losses", "Loss"),
         this.figure("delays", "Delay"),
+        this.figure("trust", "Certified trust"),
         this.figure("tempo", "Decisions a second"),
       ),
       html(
@@ -59,6 +61,7 @@ export class Panels {
       ),
     );
     this.title(name, title);
+    this.parts[`${name}-figure`] = made;
     return made;
   }
 
@@ -71,6 +74,7 @@ export class Panels {
     figures.waits(this, stats);
     figures.losses(this, stats, arms);
     figures.delays(this, stats, arms);
+    trust(this, stats, arms);
     figures.tempo(this, stats);
     figures.events(this, stats);
   }

@@ -13,8 +13,8 @@ router = APIRouter(include_in_schema=False)
 HERE = files("belated.service").joinpath("dashboard")
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 FILES = (
-    "page.css", "page.js", "panels.js", "figures.js", "charts.js", "estimates.js", "elements.js",
-    "formatting.js", "icon.svg",
+    "page.css", "page.js", "panels.js", "figures.js", "trust.js", "charts.js", "estimates.js",
+    "elements.js", "formatting.js", "icon.svg",
 )  # fmt: skip
 HEADERS = {
     "Content-Security-Policy": (

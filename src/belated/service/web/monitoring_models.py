@@ -27,6 +27,8 @@ STATS: dict[str, Any] = {
     "late_reports": 0,
     "retained": None,
     "repeated_reports": 0,
+    "trust": {"trusted": True, "trusted_rounds": 2, "rounds": 2,
+              "account": {"red": 0.5, "green": 1.5}, "budget": 13.2},
     "by_arm": [
         {"arm": arm, "removed": False, "decided": 1, "told": told, "expired": 0, "cancelled": 0,
          "loss": mean, "unit_loss": mean, "late_loss": NONE,
@@ -223,6 +225,21 @@ class RetainedBody(BaseModel):
     until: float
 
 
+class TrustBody(BaseModel):
+    """Certified trust (Theorem 4): whether a round is played from estimates or by the fallback.
+
+    A round is trusted if no arm's account C is above the budget b. Both are in the problem's units.
+    The account of an arm is at most the budget and one loss, and the expected regret of the trusted
+    rounds against the arm is at most the expectation of its account.
+    """
+
+    trusted: bool = Field(description="Whether the coming round is; else the fallback plays it.")
+    trusted_rounds: int
+    rounds: int
+    account: dict[str, float] = Field(description="C of the coming round, by arm.")
+    budget: float = Field(description="b of the coming round.")
+
+
 class ProblemStatsBody(ProblemBody):
     """A problem with all its statistics."""
 
@@ -235,6 +252,7 @@ class ProblemStatsBody(ProblemBody):
     late_reports: int
     retained: RetainedBody | None
     repeated_reports: int
+    trust: TrustBody | None = Field(description="Null unless the learner is certified.")
     by_arm: list[ArmStatsBody]
     weights_over_time: WeightHistoryBody
     events: list[EventBody]

@@ -102,6 +102,7 @@ def stats_view(replica: Replica) -> dict[str, Any]:
         "told_as": "reward" if stats.tells_rewards else "loss",
         "late_reports": replica.late_reports,
         "retained": None if replica.retained is None else shown_retained(replica.retained),
+        "trust": trust_view(replica),
         "by_arm": arms,
         "weights_over_time": {
             "round": [point[0] for point in points],
@@ -109,6 +110,22 @@ def stats_view(replica: Replica) -> dict[str, Any]:
             "weights": [point[2].tolist() for point in points],
         },
         "events": [dict(zip(EVENT, event, strict=True)) for event in reversed(stats.recent)],
+    }
+
+
+def trust_view(replica: Replica) -> dict[str, Any] | None:
+    """The account of Theorem 4, by which a round is trusted; None if nothing is certified."""
+    standing, problem = replica.learner.trust(replica.state), replica.problem
+    if standing is None:
+        return None
+    width = problem.loss_range.width
+    regrets = (width * standing.regrets).tolist()
+    return {
+        "trusted": standing.trusted,
+        "trusted_rounds": standing.rounds - standing.by_fallback,
+        "rounds": standing.rounds,
+        "account": dict(zip(problem.arms, regrets, strict=True)),
+        "budget": width * standing.budget,
     }
 
 
