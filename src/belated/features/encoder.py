@@ -31,8 +31,8 @@ Features = int | Sequence[str] | Mapping[str, str | Sequence[Any]] | None
 class Encoder:
     """Turns contexts into coordinates; a subclass says how.
 
-    `width` is the number of coordinates. `scaled` has, for each of them, whether it holds numbers of
-    any size, which a learner scales, rather than signs of what is there and what is not.
+    `width` is the number of coordinates. `scaled` has, for each of them, whether it holds numbers
+    of any size, which a learner scales, rather than signs of what is there and what is not.
     """
 
     width: int
@@ -125,7 +125,7 @@ class DeclaredEncoder(Encoder):
         return np.array(raw)
 
     def _named(self, context: Any) -> list[tuple[str, Value]]:
-        """The names and values of a context; a sequence has the declared features in their order."""
+        """The names and values of a context; a sequence has the declared features in order."""
         if isinstance(context, Mapping):
             return flattened(context)
         pairs = flattened(context)

@@ -1,10 +1,10 @@
 """How late reports come, by arm and outcome, learned from plays of any age; and what silence says.
 
-A report is seen only if it takes less time than its play is old, so short delays are seen too often.
-The law therefore asks backwards: of the reports that came by the end of an age bin, how many came in
-it? Only plays that have passed the bin are asked, and each of those as soon as it has. The products
-of these shares over the later bins give the chance F that a report has come by an age, if it comes
-within the ages that were seen at all.
+A report is seen only if it takes less time than its play is old, so short delays are seen too
+often. The law therefore asks backwards: of the reports that came by the end of an age bin, how many
+came in it? Only plays that have passed the bin are asked, and each of those as soon as it has. The
+products of these shares over the later bins give the chance F that a report has come by an age, if
+it comes within the ages that were seen at all.
 """
 
 from typing import NamedTuple
@@ -27,8 +27,8 @@ UNKNOWN_SHARE = 0.9  # the share that is lost as long as too few plays have pass
 class DelayLaw(NamedTuple):
     """What was counted by bin and arm, the sums over all arms, and the law that follows.
 
-    `untold` is the chance S that a report of an outcome, or of any, is still to come after a bin, if
-    it comes; `lost` is rho, the share of an arm's plays that never report.
+    `untold` is the chance S that a report of an outcome, or of any, is still to come after a bin,
+    if it comes; `lost` is rho, the share of an arm's plays that never report.
     """
 
     counts: ArmFloats
@@ -121,11 +121,11 @@ def said_by_silence(
 ) -> tuple[float, float]:
     """Return the weight and the reward as which a play counts that is silent after a bin.
 
-    With f the foretold reward, and G1, G0 the chances that a reward of 1, of 0, is still untold, the
-    score of the likelihood f G1 + (1 - f) G0 is that of a reward of 0 with the weight
-    (1 - f)(G0 - G1)/(f G1 + (1 - f) G0), if G0 >= G1, and else of a reward of 1 with the weight
-    f (G1 - G0)/(...). A default loss of 1 says that zeros are never told, one of 0 that ones are
-    not; any other one is itself what silence counts as, with the weight 1 - S.
+    With f the foretold reward, and G1, G0 the chances that a reward of 1, of 0, is still untold,
+    the score of the likelihood f G1 + (1 - f) G0 is that of a reward of 0 with the weight (1 -
+    f)(G0 - G1)/(f G1 + (1 - f) G0), if G0 >= G1, and else of a reward of 1 with the weight f (G1 -
+    G0)/(...). A default loss of 1 says that zeros are never told, one of 0 that ones are not; any
+    other one is itself what silence counts as, with the weight 1 - S.
     """
     ones, zeros = law.untold[ONES, bin_, arm], law.untold[ZEROS, bin_, arm]
     if default_loss == 1.0:
