@@ -24,7 +24,7 @@ ENOUGH = 20.0  # passed plays that tell which share of an arm's reports is lost
 UNKNOWN_SHARE = 0.9  # the share that is lost as long as too few plays have passed
 
 
-class DelayLaw(NamedTuple):
+class ReportDelays(NamedTuple):
     """What was counted by bin and arm, the sums over all arms, and the law that follows.
 
     `untold` is the chance S that a report of an outcome, or of any, is still to come after a bin,
@@ -37,9 +37,9 @@ class DelayLaw(NamedTuple):
     lost: ArmFloats
 
 
-def no_delays(arms: int) -> DelayLaw:
+def no_delays(arms: int) -> ReportDelays:
     """Make the record before the first report."""
-    return DelayLaw(
+    return ReportDelays(
         counts=np.zeros((6, BINS, arms)),
         sums=np.zeros((4, BINS)),
         untold=np.zeros((3, BINS, arms)),
@@ -48,7 +48,7 @@ def no_delays(arms: int) -> DelayLaw:
 
 
 @compiled
-def count_look(law: DelayLaw, bin_: int, arm: int, fate: int, reward: float) -> None:
+def count_look(law: ReportDelays, bin_: int, arm: int, fate: int, reward: float) -> None:
     """Count a play that passes a bin: the bin it was told in, its reward, or its silence.
 
     `fate` is that bin, or below zero for a play that is silent.
@@ -67,7 +67,7 @@ def count_look(law: DelayLaw, bin_: int, arm: int, fate: int, reward: float) -> 
 
 
 @compiled
-def share_here(law: DelayLaw, bin_: int, outcome: int) -> float:
+def share_here(law: ReportDelays, bin_: int, outcome: int) -> float:
     """Return h_j, the share of all arms' reports of an outcome by the end of a bin that came in it.
 
     It is mixed with that of SHARED reports of both outcomes.
@@ -83,7 +83,7 @@ def share_here(law: DelayLaw, bin_: int, outcome: int) -> float:
 
 
 @compiled_apart
-def renew_law(law: DelayLaw) -> None:
+def renew_law(law: ReportDelays) -> None:
     """Compute again, for every arm, the chances S after each bin and the share that is lost.
 
     h_aj = (n_aj + c h_j)/(N_aj + c); S after bin j is 1 - prod over k > j of (1 - h_ak).
@@ -117,7 +117,7 @@ def renew_law(law: DelayLaw) -> None:
 
 @compiled
 def said_by_silence(
-    law: DelayLaw, default_loss: float, bin_: int, arm: int, foretold: float
+    law: ReportDelays, default_loss: float, bin_: int, arm: int, foretold: float
 ) -> tuple[float, float]:
     """Return the weight and the reward as which a play counts that is silent after a bin.
 

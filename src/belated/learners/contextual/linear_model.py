@@ -21,7 +21,7 @@ from belated.checks import LossRange, as_count, as_number
 from belated.compiled.kernels import compiled
 from belated.features.encoder import MOST_HASH_BITS, UNKNOWN, Encoder, Features, encoder_for
 from belated.learners.contextual.delay_law import (
-    DelayLaw,
+    ReportDelays,
     count_look,
     is_counted,
     no_delays,
@@ -79,7 +79,7 @@ class LinearModel(NamedTuple):
     eligible: ArmFloats
     scaling: Scaling
     ridge: Ridge
-    law: DelayLaw
+    law: ReportDelays
     plays: FollowedPlays
     told: Floats
     default_loss: Floats
