@@ -110,7 +110,9 @@ class PlayRecord(NamedTuple):
     reward: float
 
 
-def played(learner: Linear, rounds: int, never: float, seed: int = 3) -> tuple[Driver, list[PlayRecord]]:
+def played(
+    learner: Linear, rounds: int, never: float, seed: int = 3
+) -> tuple[Driver, list[PlayRecord]]:
     """A learner through a game with random contexts, and the record of it."""
     random, driver = np.random.default_rng(seed), Driver(learner)
     record, rows = [], []
