@@ -237,12 +237,13 @@ def test_the_vector_of_a_play_is_that_of_its_round() -> None:
         x = driver.predict().info.x.copy()
         rows.append(driver.play(0)[0])
         np.testing.assert_array_equal(rows[-1][2:], x)
-    before = driver.state.model.ridge.rewards[0].copy()
+    model, x = driver.state.model, rows[3][2:]
+    (slot,) = np.flatnonzero(model.plays.played == 4)
+    silent = model.plays.weight[slot] * model.plays.reward[slot]
+    before = model.ridge.rewards[0].copy()
     driver.tell(rows[3], 0, 0.0)
-    after = driver.state.model.ridge.rewards[0]
-    slot = driver.state.model.plays  # its silence counted as something, which went
-    assert slot.played[slot.played == 4].size == 0
-    assert not np.array_equal(after, before)
+    np.testing.assert_allclose(model.ridge.rewards[0] - before, (1.0 - silent) * x, atol=1e-14)
+    assert not (model.plays.played == 4).any()
 
 
 def conversions(**options: Any) -> Any:
