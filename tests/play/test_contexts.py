@@ -1,4 +1,4 @@
-"""Contexts in a game: both loops give them to the learner, and arms come as often as they should."""
+"""Contexts in a game: both loops tell them, and arms come as often as they should."""
 
 from typing import Any
 
