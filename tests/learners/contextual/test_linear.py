@@ -247,10 +247,10 @@ def test_the_vector_of_a_play_is_that_of_its_round() -> None:
 
 
 def conversions(**options: Any) -> Any:
-    """A bandit in use for 400 rounds, in which 1 of 5 plays converts after 3 rounds."""
+    """A bandit in use for 220 rounds, in which 1 of 5 plays converts after 3 rounds."""
     bandit = belated.Bandit(2, learner="linear", features=1, seed=6, **options)
     random, tickets = np.random.default_rng(7), []
-    for t in range(400):
+    for t in range(220):
         tickets.append(bandit.ask(context=[float(random.normal())]))
         if t >= 3 and t % 5 == 0:
             bandit.tell(tickets[t - 3], reward=1)
