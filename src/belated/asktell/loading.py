@@ -6,9 +6,11 @@ concealed bandit rested on max_missing, and version 3, in which the arrays of a 
 nested in records.
 """
 
+import base64
 import json
 import math
 import re
+import zlib
 from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -21,6 +23,7 @@ from belated.asktell.learner_options import learner_in_epoch
 from belated.asktell.options import ROUNDS_AT_ONCE, FeedbackOptions, epoch_of
 from belated.asktell.saving import FORMAT, VERSION, Json, checksum, numbers_out
 from belated.asktell.session_state import SavedBook, SavedRound, SessionState
+from belated.asktell.shares import as_minimum_share
 from belated.asktell.ticket_book import UNTOLD, ClosedTicket, ToldLosses
 from belated.checks import LossRange, as_arms, as_count
 from belated.compiled.dispatch import NO_ARM
@@ -120,6 +123,7 @@ class _Reader:
             state=_state_in(content["state"], content["shapes"], self.learner),
             book=self._book(content["tickets"]),
             held=[self._round(content["tickets"]["key"], each) for each in content["held"]],
+            minimum_share=as_minimum_share(content.get("minimum_share", 0.0), len(self.arms)),
         )
 
     def _checked_epoch(self, round_: int, epoch: Any) -> int:
@@ -150,11 +154,20 @@ class _Reader:
         if self.is_bandit:
             probability = float(_number_in(saved["probability"]))
             told = _told_in(saved["told"], list(plays))
-            return SavedRound(ticket._replace(probability=probability), plays, told)
+            ticket = ticket._replace(probability=probability, **self._seen(saved))
+            return SavedRound(ticket, plays, told)
         weights = [float(_number_in(weight)) for weight in saved["weights"]]
         named = dict(zip(self.arms, weights, strict=True))
         told = _told_in(saved["told"], range(len(self.arms)))
         return SavedRound(ticket._replace(weights=named), plays, told)
+
+    def _seen(self, saved: Json) -> Json:
+        """The context of a ticket, and the probabilities of the arms that could be drawn."""
+        if "probabilities" not in saved:
+            return {}
+        pairs = zip(self.arms, saved["probabilities"], strict=True)
+        shares = {arm: float(_number_in(share)) for arm, share in pairs if share is not None}
+        return {"context": saved["context"], "probabilities": shares}
 
     def _play(self, arm: Any, row: Any) -> tuple[int, tuple[float, ...]]:
         """An arm and the row that was frozen for it, as wide as this learner makes it."""
@@ -214,9 +227,27 @@ def _state_in(saved: Mapping[str, Any], shapes: Mapping[str, Any], learner: Lear
     arrays = {}
     for name, part in names.items():
         shape = _shape_in(shapes[name], part.shape, roomy[name].shape)
-        array = np.array([_number_in(value) for value in saved[name]], dtype=part.dtype)
+        if isinstance(saved[name], str):
+            array = _unpacked(saved[name], math.prod(shape), part.dtype)
+        else:
+            array = np.array([_number_in(value) for value in saved[name]], dtype=part.dtype)
         arrays[name] = array.reshape(shape)
     return with_leaves(fresh, arrays)
+
+
+def _unpacked(text: str, size: int, kind: Any) -> Any:
+    """So many numbers of a kind, from the base64 text of their packed bytes."""
+    most = size * kind.itemsize
+    try:
+        raw = zlib.decompressobj().decompress(base64.b64decode(text, validate=True), most + 1)
+    except zlib.error as error:
+        raise ValueError(f"a part of the state cannot be unpacked: {error}") from None
+    if len(raw) != most:
+        raise ValueError(f"a part of the state does not have {size} numbers")
+    array = np.frombuffer(raw, dtype=kind.newbyteorder("<")).astype(kind)
+    if np.isnan(array).any():
+        raise ValueError("a part of the state holds NaN")
+    return array
 
 
 def _shape_in(saved: Any, least: tuple[int, ...], roomy: tuple[int, ...]) -> tuple[int, ...]:

@@ -105,6 +105,8 @@ class Contender:
             known["policies"] = game.policies
         elif "prior" in option_names(kind):
             known["prior"] = tuple(game.prior.tolist())
+        if Need.CONTEXT in kind.needs and "features" not in self.options:
+            known["features"] = 0  # an environment has no contexts
         if game.default_loss is not None and "default_loss" in option_names(kind):
             known["default_loss"] = game.default_loss
         return known

@@ -42,6 +42,7 @@ class Stretch(NamedTuple):
     delays: Counts
     missing: Counts  # rho_t(i)
     advice: Floats | None = None  # xi_t(n, i) by round, policy and arm, if there are policies
+    contexts: Floats | None = None  # x_t by round and coordinate, if there are contexts
 
     @property
     def end(self) -> int:

@@ -72,6 +72,8 @@ def rounds_of(
             t = stretch.first + row
             if stretch.advice is not None and takes_advice(learner):
                 driver.advise(stretch.advice[row])
+            if stretch.contexts is not None and takes_context(learner):
+                driver.consider(stretch.contexts[row])
             prediction = driver.predict()
             check_weights(learner, prediction.q, losses.size, t + 1)
             arm = choose(t, prediction.q) if bandit else NO_ARM
@@ -106,6 +108,11 @@ def check_weights(learner: PlayableLearner, q: Any, arms: int, round_: int) -> N
 def takes_advice(learner: PlayableLearner) -> bool:
     """Whether a learner is told what policies advise; a plain learner says so by this name."""
     return bool(getattr(learner, "takes_advice", False))
+
+
+def takes_context(learner: PlayableLearner) -> bool:
+    """Whether a learner is told the context of each round; a plain learner says so by this name."""
+    return bool(getattr(learner, "takes_context", False))
 
 
 def known_delay(learner: PlayableLearner, delay: int) -> float:

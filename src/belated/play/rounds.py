@@ -57,6 +57,7 @@ class RunState(NamedTuple):
 
     `advice` is what policies advise in the rounds that are played next, of shape (round, policy,
     arm). It is empty if a learner that could take it has none, and None for all other learners.
+    `contexts` has the contexts of these rounds, of shape (round, coordinate), in the same way.
     """
 
     state: Any
@@ -65,6 +66,7 @@ class RunState(NamedTuple):
     stream: NDArray[np.uint64]
     calendar: Calendar
     tally: Tally
+    contexts: Floats | None
     advice: Floats | None
 
 
@@ -95,6 +97,7 @@ def play_rounds(
     for row in range(losses.shape[0]):
         now = first + row
         give_advice(state, here.advice, row)
+        give_context(state, here.contexts, row)
         prediction.detailed[0] = row == losses.shape[0] - 1  # p is recorded only there
         predict(state, prediction)  # a lean step may end here, with nothing played yet
         begin_round(calendar, now)
@@ -129,6 +132,15 @@ def give_advice(state: Any, advice: Floats | None, row: int) -> None:
     if advice.shape[0] > 0:
         for n in range(advice.shape[1]):
             copy(advice[row, n], state.advice[n])
+
+
+@compiled
+def give_context(state: Any, contexts: Floats | None, row: int) -> None:
+    """Put the context of a round into the state; compiled to nothing if the learner takes none."""
+    if contexts is None:
+        return
+    if contexts.shape[0] > 0:
+        copy(contexts[row], state.model.context)
 
 
 @compiled
