@@ -5,5 +5,6 @@
   cost of leaving out each part of these learners.
 - `experiments`, `published`, `published_command`, `published_figures`: experiments that others have
   published, played again.
+- `contexts`, `contexts_command`, `vowpal`: learners with contexts and without, and Vowpal Wabbit.
 - `figure_files`, `study_options`: writing figures into a folder, and the options of the commands.
 """

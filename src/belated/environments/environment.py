@@ -242,9 +242,10 @@ class Environment:
 
     def blocks(self, seed: np.random.SeedSequence) -> Iterator[Block]:
         """The game of this seed, block by block."""
+        processes: Sequence[Any] = (self.losses, self.delays, self.advice, self.contexts)
         draw_losses, draw_delays, advise, draw_contexts = (
             None if process is None else process.sampler(np.random.default_rng(branch(seed, n)))
-            for n, process in enumerate((self.losses, self.delays, self.advice, self.contexts))
+            for n, process in enumerate(processes)
         )
         for span in self.spans():
             rows = None if draw_contexts is None else draw_contexts(span)

@@ -5,5 +5,4 @@
 - `segment_delays`: delays that depend on contexts.
 - `visitors`: scenarios with invented contexts and losses.
 - `data_tables`, `classes`: scenarios with the contexts and classes of known data sets.
-- `hindsight`: the best linear policy of a game, known when it is over.
 """

@@ -77,7 +77,8 @@ class LinearMeans:
             while len(eras) <= era[-1]:
                 eras.append(directions(random, self.arms, rows.shape[1]))
             values = np.einsum("tad,td->ta", np.array(eras)[era], rows)
-            return np.clip(0.5 - self.spread * values, SUREST, 1.0 - SUREST)
+            found: Floats = np.clip(0.5 - self.spread * values, SUREST, 1.0 - SUREST)
+            return found
 
         return means
 
