@@ -74,16 +74,22 @@ def worlds(names: Sequence[str]) -> list[ContextualWorld]:
 
 
 def vowpals(environment: Environment) -> list[Contender]:
-    """Return the forms of Vowpal Wabbit that play in an environment."""
-    windows = (None, *(WINDOWS if environment.default_loss == 1.0 else ()))
+    """Return the forms of Vowpal Wabbit that play in an environment.
+
+    Where silence is a failure the three rates have the longer window, and the middle rate is also
+    played with the shorter one and on arrival, where nothing but successes comes.
+    """
+    forms: list[tuple[float, int | None]] = [(rate, None) for rate in RATES]
+    if environment.default_loss == 1.0:
+        usual, shorter, longer = RATES[1], *WINDOWS
+        forms = [(rate, longer) for rate in RATES] + [(usual, shorter), (usual, None)]
     return [
         Contender(
             Vowpal.name,
             {"learning_rate": rate} | ({} if window is None else {"window": window}),
             kind=Vowpal,
         )
-        for window in windows
-        for rate in RATES
+        for rate, window in forms
     ]
 
 
