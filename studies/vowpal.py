@@ -22,7 +22,7 @@ class Vowpal:
 
     name = "vw squarecb"
     setting = Setting.CONCEALED
-    takes_contexts = True
+    takes_context = True
 
     def __init__(self, arms: int, learning_rate: float, window: int | None = None) -> None:
         self.arms, self.learning_rate, self.window = arms, learning_rate, window
@@ -35,8 +35,8 @@ class Vowpal:
         workspace = Workspace(f"{OPTIONS} -l {self.learning_rate}")
         return SimpleNamespace(workspace=workspace, shared="shared |s", round=0, waiting=deque())
 
-    def see(self, state: Any, context: Floats) -> None:
-        """Tell the context of the coming round."""
+    def consider(self, state: Any, context: Floats, eligible: Floats | None = None) -> None:
+        """Tell the context of the coming round, in which all arms may be drawn."""
         pairs = " ".join(f"{i}:{value:.6g}" for i, value in enumerate(context.tolist()))
         state.shared = f"shared |s {pairs}"
 

@@ -182,7 +182,7 @@ class LinearTwin:
         passed, silent = np.zeros(shape), np.zeros(shape)
         for play in self.plays:
             for j in range(BINS):
-                if not play.passed(j, t):
+                if not play.passed(j, t) or (play.told_by(j) and self.says_nothing(play)):
                     break
                 passed[play.arm, j] += 1.0
                 if not play.told_by(j):
@@ -201,6 +201,10 @@ class LinearTwin:
             lost=np.array([lost_share(passed[a], silent[a]) for a in range(self.arms)]),
         )
 
+    def says_nothing(self, play: LinearPlay) -> bool:
+        """Whether a play was told what silence means: it may have expired, so its delay is none."""
+        return self.default_loss is not None and play.reward == 1.0 - self.default_loss
+
     def means_conversions(self) -> bool:
         """Whether silence is plainly an outcome, and nobody has said which one (3.2)."""
         told = [play for play in self.plays if play.reward is not None]
@@ -209,6 +213,19 @@ class LinearTwin:
         slowest = max(play.delay for play in told if play.delay is not None)
         older = [p for p in self.plays if p.pending and len(self.plays) - p.round > slowest]
         return len(older) >= 100
+
+
+def finished(before: list[Floats], context: Floats) -> Floats:
+    """x: each number in standard deviations above its mean, over all contexts up to this one.
+
+    It is at most 4 and is divided by the root of the number of features; a number that has always
+    been the same is 0. The last coordinate is 1.
+    """
+    seen = np.array([*before, context])
+    deviation = seen.std(axis=0)
+    varied = np.where(deviation > 0.0, deviation, 1.0)
+    scaled = np.clip((context - seen.mean(axis=0)) / varied, -4.0, 4.0) * (deviation > 0.0)
+    return np.append(scaled / math.sqrt(max(1, context.size)), 1.0)
 
 
 def ratio(ended: Floats, risk: Floats) -> Floats:

@@ -225,11 +225,6 @@ class PlainDriver:
         learner: Any = self.learner
         learner.advise(self.state, advice)
 
-    def see(self, context: Floats) -> None:
-        """Tell the context of the coming round; for learners that take contexts."""
-        learner: Any = self.learner
-        learner.see(self.state, context)
-
     def predict(self) -> Any:
         """The prediction of the coming round."""
         self._standing = self.learner.predict(self.state)
