@@ -100,7 +100,7 @@ class RareRewards:
         def means(span: Span, rows: Floats) -> Floats:
             if not drawn:
                 drawn.append(directions(random, self.arms, rows.shape[1]))
-            odds = self.level + self.spread * rows @ drawn[0].T
+            odds = self.level + self.spread * np.einsum("ad,td->ta", drawn[0], rows)
             unlikely: Floats = 1.0 / (1.0 + np.exp(odds))
             return unlikely
 
