@@ -16,6 +16,7 @@ from belated.arrays import Floats
 BINS = 14  # how often a play is looked at
 SHRINK = 10.0  # c of the law of delays
 LEAST_CHANGE = 0.02  # of a weight
+TIED = 1e-10  # values that differ by no more are equal: an arm's place must not matter
 FEW_PLAYS, LOST_BEFORE = 20, 0.9
 
 
@@ -112,16 +113,16 @@ class LinearTwin:
     # The draw (2.2)
 
     def ask(self, x: Floats, allowed: list[int] | None = None) -> Floats:
-        """q_t: inverse gaps of the optimistic values u_a = f_a + scale sd_a."""
+        """q_t: inverse gaps of the optimistic values u_a = f_a + scale sd_a; the best share."""
         allowed = list(range(self.arms)) if allowed is None else allowed
         u = {a: self.value(a, x) + self.scale * self.deviation(a, x) for a in allowed}
-        best = max(allowed, key=lambda a: u[a])  # the first of equal ones
+        top = max(u.values())
+        best = [a for a in allowed if top - u[a] <= TIED]
         told = sum(play.reward is not None for play in self.plays)
         gamma, q = self.gamma * math.sqrt(max(1, told)), np.zeros(self.arms)
         for a in allowed:
-            q[a] = 1.0 / (len(allowed) + gamma * (u[best] - u[a]))
-        q[best] = 0.0
-        q[best] = 1.0 - q.sum()
+            q[a] = 0.0 if a in best else 1.0 / (len(allowed) + gamma * (top - u[a]))
+        q[best] = (1.0 - q.sum()) / len(best)
         q[allowed] = (1.0 - self.floor) * q[allowed] + self.floor / len(allowed)
         return q
 
@@ -130,7 +131,7 @@ class LinearTwin:
         t = len(self.plays) + 1
         self.plays.append(LinearPlay(t, arm, np.array(x, dtype=np.float64)))
         if t <= 256 or t % 16 == 0:
-            self.law = self.counted_law(t)
+            self.law = self.counted_law(t - 1)
         for j in range(BINS):
             s = t - (2 ** (j + 1) - 1)
             if s >= 1 and self.plays[s - 1].pending:
@@ -208,7 +209,9 @@ class LinearTwin:
     def means_conversions(self) -> bool:
         """Whether silence is plainly an outcome, and nobody has said which one (3.2)."""
         told = [play for play in self.plays if play.reward is not None]
-        if self.default_loss is not None or len({play.reward for play in told}) != 1:
+        if self.default_loss is not None or len(told) < 10:
+            return False
+        if len({play.reward for play in told}) > 1:
             return False
         slowest = max(play.delay for play in told if play.delay is not None)
         older = [p for p in self.plays if p.pending and len(self.plays) - p.round > slowest]
