@@ -20,9 +20,22 @@ from belated.play.readable import Choice, RoundRecord, rounds_of
 ARMS = (1, 2, 3, 7)
 
 
-def whole_game(losses: Floats, delays: Counts) -> Stretch:
-    """A game of these losses and delays in one stretch."""
-    return Stretch(0, len(losses), losses, delays, missing_counts(delays))
+def whole_game(losses: Floats, delays: Counts, contexts: Floats | None = None) -> Stretch:
+    """A game of these losses and delays, and contexts if there are any, in one stretch."""
+    missing = missing_counts(delays)
+    return Stretch(0, len(losses), losses, delays, missing, contexts=contexts)
+
+
+def contexts_for(learner: PlayableLearner, rounds: int) -> Floats | None:
+    """Contexts for a learner that takes some: numbers, signs, and numbers that are not known."""
+    if not getattr(learner, "takes_context", False):
+        return None
+    width = learner.encoder.width  # type: ignore[attr-defined]
+    numbers, gaps = np.random.default_rng(width), np.random.default_rng(width + 1)
+    contexts = numbers.normal(3.0, 2.0, (rounds, width))
+    contexts[:, 1::2] = contexts[:, 1::2] > 3.0
+    contexts[gaps.random(contexts.shape) < 0.1] = np.inf
+    return contexts
 
 
 def records_of(
@@ -33,7 +46,8 @@ def records_of(
     state: Any = None,
 ) -> list[RoundRecord]:
     """All rounds of a learner in a game; `choose` gives the arm of a bandit."""
-    return list(rounds_of(driver_for(learner, state), [whole_game(losses, delays)], choose))
+    game = whole_game(losses, delays, contexts_for(learner, len(losses)))
+    return list(rounds_of(driver_for(learner, state), [game], choose))
 
 
 def weights_of(

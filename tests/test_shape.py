@@ -28,7 +28,8 @@ from tests.import_graph import (
 # with a dot is one module of a package that has a layer of its own.
 LAYERS = {
     "belated": [
-        "lazy", "types", "arrays", "specs", "checks", "table_files", "interrupts", "client", "ftrl",
+        "lazy", "types", "arrays", "specs", "checks", "features", "table_files", "interrupts", "client",
+        "ftrl",
         "compiled", "numerics", "compiled.jit", "compiled.entries", "compiled.worker",
         "compiled.background", "compiled.preparing", "compiled.ask_tell", "solvers", "learners",
         "environments", "play", "analysis",
@@ -36,9 +37,9 @@ LAYERS = {
         "__main__",
     ],
     "belated.learners": [
-        "states", "slots", "branches", "contract", "needs", "new_arms", "whole_rounds", "driver",
-        "uniform",
-        "paper", "advice", "practical", "adversarial", "tsallis", "stochastic", "experts",
+        "states", "slots", "branches", "following", "contract", "needs", "new_arms",
+        "whole_rounds", "driver", "uniform",
+        "paper", "advice", "practical", "contextual", "adversarial", "tsallis", "stochastic", "experts",
         "optimistic", "wrappers.copies", "registry", "wrappers",
     ],
     "belated.asktell": [

@@ -31,6 +31,7 @@ class Need(Enum):
     TAIL_INDEX = "tail_index"  # alpha, if at most m^-alpha of an arm's losses take more than m
     DELAY_AT_DECISION = "delay_at_decision"  # d_t(i_t), known as soon as i_t is drawn
     ADVICE = "advice"  # xi_t, what each policy advises, known before each round
+    CONTEXT = "context"  # x_t, what is known of the coming round, before it is played
 
 
 class Covers(Enum):
@@ -64,7 +65,9 @@ class Ticket(NamedTuple):
     """A decision: `ask` returns it, and `tell` takes it back with the outcome.
 
     A bandit's ticket has the arm to play and the probability with which it was drawn. A ticket of
-    experts has the weights of all experts instead.
+    experts has the weights of all experts instead. Where arms are chosen by context, the ticket has
+    the context, and wherever only some arms could be drawn or each had a least share, as with
+    contexts, it has the probabilities of all arms that could be drawn.
     """
 
     id: str
@@ -72,6 +75,8 @@ class Ticket(NamedTuple):
     arm: Any = None
     probability: float | None = None
     weights: dict[Any, float] | None = None
+    context: Any = None
+    probabilities: dict[Any, float] | None = None
 
     def __hash__(self) -> int:
         return hash(self[:4])  # weights have no hash

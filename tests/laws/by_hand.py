@@ -10,7 +10,7 @@ from belated.environments.missing import NEVER, missing_counts
 from belated.numerics.random_stream import draw, seeded
 from belated.play.delivery import FeedbackDelivery, longest_delays
 from belated.types import Need
-from tests.games import weights_of, whole_game
+from tests.games import contexts_for, weights_of, whole_game
 from tests.laws.test_laws import Game, has
 
 
@@ -44,11 +44,15 @@ class Player:
         self.missing = missing_counts(game.delays)
         self.arriving: dict[int, list[tuple[Any, int, int]]] = {}
         self.tickets: list[Any] = []
+        self.contexts = contexts_for(kind, len(game.losses))
 
     def ask(self) -> Floats:
         """One round; returns its weights."""
-        q = np.array(list(self.learner.weights().values()))
-        told = {}
+        told: dict[str, Any] = {}
+        if self.contexts is not None:
+            seen = self.contexts[self.now].tolist()
+            told["context"] = [None if each == np.inf else each for each in seen]
+        q = np.array(list(self.learner.weights(**told).values()))
         if Need.DELAY_AT_DECISION in self.game.kind.needs:
             told["delays"] = [None if d == NEVER else int(d) for d in self.known[self.now]]
         ticket = self.learner.ask(**told)

@@ -34,6 +34,7 @@ GIVEN = {
     "max_missing": LONGEST_DELAY,
     "mean_delay": 10.0,
     "delay_law": (0.1, 0.2, 0.5, 1.0),
+    "features": 6,
 }
 
 
@@ -81,6 +82,8 @@ class RandomGame:
     def play(self, number: int) -> None:
         """Predict and play one round, and settle when its losses are told."""
         driver, random, arms = self.driver, self.random, self.learner.arms
+        if self.learner.takes_context:
+            driver.consider(random.normal(1.0, 2.0, self.driver.state.model.context.size))
         prediction = driver.predict() if number % DETAILED_EVERY == 0 else None
         q = driver.weights()
         for array in leaves(prediction).values() if prediction else [q]:

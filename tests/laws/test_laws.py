@@ -26,7 +26,12 @@ from belated.learners.registry import registered
 from belated.learners.states import copied, identical, leaves
 from belated.play.readable import Arrival, rounds_of
 from belated.types import VARIANTS, Need, Setting
-from tests.games import assert_certified, assert_policies_certified, whole_game
+from tests.games import (
+    assert_certified,
+    assert_policies_certified,
+    contexts_for,
+    whole_game,
+)
 from tests.laws.pathwise import Pathwise
 from tests.twins.practical_certificate import practical_certificate
 
@@ -96,6 +101,8 @@ def games(
         "mean_delay": [0.0, 0.5, 7.0],
         "delay_law": [(1.0,), (0.5, 0.5, 0.75), (0.1, 0.2, 0.3, 1.0)],
         "tail_index": [0.1, 0.5, 3.0],
+        "features": [0, 1, 3],
+        "interactions": [1, 2],
     }
     options: dict[str, Any] = {"arms": arms}
     options |= {
@@ -140,7 +147,8 @@ def played(
             return sorted(shuffled, key=lambda arrival: (arrival.round, arrival.arm))
         return shuffled
 
-    stretch = whole_game(game.losses, game.delays)
+    contexts = contexts_for(learner, len(game.losses))
+    stretch = whole_game(game.losses, game.delays, contexts)
     rounds = rounds_of(driver, [stretch], lambda t, q: int(game.arms[t]), ordered)
     q = np.empty_like(game.losses)
     predictions, path = [], Pathwise(learner)

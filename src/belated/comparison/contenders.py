@@ -45,6 +45,9 @@ class KnownGame(Protocol):
     def policies(self) -> tuple[str, ...]: ...
 
     @property
+    def features(self) -> tuple[str, ...]: ...
+
+    @property
     def default_loss(self) -> float | None: ...
 
     def told(self, delivery: Delivery, window: int | None) -> tuple[Waits, DelayStatistics]: ...
@@ -102,6 +105,8 @@ class Contender:
             known["policies"] = game.policies
         elif "prior" in option_names(kind):
             known["prior"] = tuple(game.prior.tolist())
+        if Need.CONTEXT in kind.needs:
+            known["features"] = len(game.features)
         if game.default_loss is not None and "default_loss" in option_names(kind):
             known["default_loss"] = game.default_loss
         return known

@@ -274,6 +274,20 @@ class Learner(ABC):
             )
         state.advice[...] = advice
 
+    @property
+    def takes_context(self) -> bool:
+        """Whether a context is told before each round, which `consider` puts into the state."""
+        return Need.CONTEXT in self.needs
+
+    def consider(self, state: Any, context: Floats | None, eligible: Floats | None = None) -> None:
+        """Put the context of the coming round into the state, and which arms may be drawn in it.
+
+        The context has a number for each coordinate, infinite where one is not known; None if there
+        is no context. `eligible` has 1 for each arm that may be drawn, else 0; None if all may.
+        Both stand until they are told again.
+        """
+        raise ValueError(f"learner {self.name} takes no context")
+
     @abstractmethod
     def start(self) -> Any:
         """The state before the first round."""

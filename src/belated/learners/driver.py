@@ -95,6 +95,11 @@ class Driver:
         self.learner.advise(self.state, advice)
         self._stands, self._handed_out = False, None
 
+    def consider(self, context: Floats | None, eligible: Floats | None = None) -> None:
+        """Tell the context of the coming round, and which arms may be drawn (None: all of them)."""
+        self.learner.consider(self.state, context, eligible)
+        self._stands, self._handed_out = False, None
+
     def declare_silence(self, default_loss: float | None) -> None:
         """Tell what a play that never reports has lost, from now on; None if nobody knows."""
         self.learner.declare_silence(self.state, default_loss)
@@ -224,6 +229,11 @@ class PlainDriver:
         """Tell what each policy advises for the coming round; for learners that take advice."""
         learner: Any = self.learner
         learner.advise(self.state, advice)
+
+    def consider(self, context: Floats | None, eligible: Floats | None = None) -> None:
+        """Tell the context of the coming round; for learners that take one."""
+        learner: Any = self.learner
+        learner.consider(self.state, context, eligible)
 
     def predict(self) -> Any:
         """The prediction of the coming round."""

@@ -10,13 +10,13 @@ from typing import Any
 from belated.learners.contract import Learner
 from belated.types import Need
 
-TOLD_BY_ROUND = (Need.DELAY_AT_DECISION, Need.ADVICE)
+TOLD_BY_ROUND = (Need.DELAY_AT_DECISION, Need.ADVICE, Need.CONTEXT)
 
 
 def needs_at_start(kind: type[Learner], given: Mapping[str, Any]) -> list[Need]:
     """What a learner with the given options must be told before it starts.
 
-    Delays and advice are told when a round is played.
+    Delays, advice and contexts are told when a round is played.
     """
     return [need for need in kind.needs_with(given) if need not in TOLD_BY_ROUND]
 

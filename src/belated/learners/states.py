@@ -6,8 +6,9 @@ compares or resizes states works on the leaves, which are the arrays by their do
 not know how deep a state is nested.
 
 A field whose array depends on the number of arms says so in its type. The last dimension of an
-`ArmFloats` or `ArmCounts` has one place for each arm. A `FreshFloats` or `FreshCounts` also depends
-on how many arms there are, but has no place for each: it starts afresh when the arms change.
+`ArmFloats` or `ArmCounts` has one place for each arm; `ArmRows` has one row for each, in its first
+dimension. A `FreshFloats` or `FreshCounts` also depends on how many arms there are, but has no
+place for each: it starts afresh when the arms change.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,9 +23,11 @@ State = TypeVar("State")
 Array = NDArray[Any]
 
 BY_ARM = "one place for each arm in the last dimension"
+BY_ROW = "one row for each arm in the first dimension"
 AFRESH = "starts afresh when the arms change"
 ArmFloats = Annotated[Floats, BY_ARM]
 ArmCounts = Annotated[Counts, BY_ARM]
+ArmRows = Annotated[Floats, BY_ROW]
 FreshFloats = Annotated[Floats, AFRESH]
 FreshCounts = Annotated[Counts, AFRESH]
 
@@ -81,13 +84,16 @@ def with_arms(state: State, fresh: State, kept: Sequence[int]) -> State:
     """A state for other arms: what `state` knows of the arms kept, and new arms as in `fresh`.
 
     `fresh` is a starting state that has the kept arms first and the new ones after them. Arrays
-    marked by arm keep the places of the kept arms, arrays marked afresh are those of `fresh`, and
-    all others are copied from `state`.
+    marked by arm or by row keep the places of the kept arms, arrays marked afresh are those of
+    `fresh`, and all others are copied from `state`.
     """
     before, marks = leaves(state), _marks(fresh)
 
     def chosen(name: str, array: Array) -> Array:
         if marks[name] == AFRESH:
+            return array
+        if marks[name] == BY_ROW:
+            array[: len(kept)] = before[name][list(kept)]
             return array
         if marks[name] != BY_ARM:
             return before[name].copy()

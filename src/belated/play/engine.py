@@ -47,6 +47,7 @@ def first_run(learner: Learner, stream: NDArray[np.uint64]) -> RunState:
             strategies if strategies.size else None,
             weighed if weighed.size else None,
         ),
+        contexts=np.empty((0, 0)) if learner.takes_context else None,
         advice=np.empty((0, 0, 0)) if Need.ADVICE in learner.needs else None,
     )
 
@@ -95,6 +96,9 @@ class EngineRun:
         if self.learner.takes_advice:
             self.run = self.run._replace(advice=stretch.advice)
             self.handle.exchange_last(self.run)
+        if self.learner.takes_context and stretch.contexts is not None:
+            self.run = self.run._replace(contexts=np.ascontiguousarray(stretch.contexts))
+            self.handle = Handle(self.run)
         run = self.run
         self._play(stretch, self.delivery.deliver(stretch))
         self.recorder.seconds += time.perf_counter() - started

@@ -70,6 +70,8 @@ def rounds_of(
             t = stretch.first + row
             if stretch.advice is not None and takes_advice(learner):
                 driver.advise(stretch.advice[row])
+            if stretch.contexts is not None and takes_context(learner):
+                driver.consider(stretch.contexts[row])
             prediction = driver.predict()
             arm = choose(t, prediction.q) if bandit else NO_ARM
             plays = driver.play(arm, known_delay(learner, int(feedback.delays[row, arm])))
@@ -88,6 +90,11 @@ def rounds_of(
 def takes_advice(learner: PlayableLearner) -> bool:
     """Whether a learner is told what policies advise; a plain learner says so by this name."""
     return bool(getattr(learner, "takes_advice", False))
+
+
+def takes_context(learner: PlayableLearner) -> bool:
+    """Whether a learner is told the context of each round; a plain learner says so by this name."""
+    return bool(getattr(learner, "takes_context", False))
 
 
 def known_delay(learner: PlayableLearner, delay: int) -> float:

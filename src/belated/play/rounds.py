@@ -55,6 +55,7 @@ class RunState(NamedTuple):
 
     `advice` is what policies advise in the rounds that are played next, of shape (round, policy,
     arm). It is empty if a learner that could take it has none, and None for all other learners.
+    `contexts` has the contexts of these rounds, of shape (round, coordinate), in the same way.
     """
 
     state: Any
@@ -63,6 +64,7 @@ class RunState(NamedTuple):
     stream: NDArray[np.uint64]
     calendar: Calendar
     tally: Tally
+    contexts: Floats | None
     advice: Floats | None
 
 
@@ -94,6 +96,7 @@ def play_rounds(
         now = first + row
         begin_round(calendar, now)
         give_advice(state, here.advice, row)
+        give_context(state, here.contexts, row)
         prediction.detailed[0] = row == losses.shape[0] - 1  # p is recorded only there
         predict(state, prediction)
         arm = NO_ARM if full_information else draw(stream, q)
@@ -127,6 +130,15 @@ def give_advice(state: Any, advice: Floats | None, row: int) -> None:
     if advice.shape[0] > 0:
         for n in range(advice.shape[1]):
             copy(advice[row, n], state.advice[n])
+
+
+@compiled
+def give_context(state: Any, contexts: Floats | None, row: int) -> None:
+    """Put the context of a round into the state; compiled to nothing if the learner takes none."""
+    if contexts is None:
+        return
+    if contexts.shape[0] > 0:
+        copy(contexts[row], state.model.context)
 
 
 @compiled

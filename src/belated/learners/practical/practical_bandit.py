@@ -24,6 +24,7 @@ from belated.checks import LossRange, as_number
 from belated.compiled.kernels import compiled
 from belated.learners.branches import TAKEN, free_choice, take_branch
 from belated.learners.contract import UNIT, Learner, Prediction, Verbs
+from belated.learners.following import ENDED, NO_MEANING, places_after
 from belated.learners.paper import concealed
 from belated.learners.paper.concealed import DIVISOR, WEIGHT, ConcealedInfo, ConcealedState
 from belated.learners.practical.certified_trust import (
@@ -46,8 +47,6 @@ from belated.learners.practical.memories import (
     score,
 )
 from belated.learners.practical.silence import (
-    ENDED,
-    NO_MEANING,
     Silence,
     end_silence,
     follow,
@@ -393,11 +392,10 @@ class PracticalBandit(Learner):
         starts with a regret of zero, or with the largest of the others if that is more.
         """
         other: PracticalBanditState = super().with_arms(state, kept, added)
-        places = {arm: place for place, arm in enumerate(kept)}
         arms, before = state.silence.followed_arm, state.silence
         stays = np.isin(arms, list(kept))
         silence = other.silence._replace(
-            followed_arm=np.array([places.get(int(arm), 0) for arm in arms], dtype=np.int64),
+            followed_arm=places_after(arms, list(kept)),
             followed_bin=np.where(stays, before.followed_bin, ENDED),
         )
         other = other._replace(

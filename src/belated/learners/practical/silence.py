@@ -15,16 +15,21 @@ import numpy as np
 
 from belated.arrays import Floats
 from belated.compiled.kernels import compiled
+from belated.learners.following import (
+    BINS,
+    ENDED,
+    LAST,
+    LEAST_CHANCE,
+    NO_MEANING,
+    ONE_SIDED,
+    SHARED,
+    SILENT,
+    age_bin,
+    grown_to,
+)
 from belated.learners.states import ArmFloats, FreshCounts
 
-BINS = 14  # ages 1, 2 to 3, 4 to 7, ...; the last has no end
-LAST = BINS - 1
-MOST_FOLLOWED = 2**LAST  # plays that are followed until their age is in the last bin
-SHARED = 10.0  # how many plays of all arms the delays of one arm are mixed with
-ONE_SIDED = 10.0
-LEAST_CHANCE = 0.01  # the least chance that a play is of the silent kind, or of the other
-SILENT, ENDED = -1, -2  # instead of the bin in which a followed play was told
-NO_MEANING = -1.0  # instead of the loss that silence means
+MOST_FOLLOWED = 2**LAST  # plays are followed until their age is in the last bin, which has no end
 
 
 class Silence(NamedTuple):
@@ -72,16 +77,6 @@ def nothing_heard(arms: int, default_loss: float | None) -> Silence:
         default_loss=np.full(1, declared),
         meaning=np.full(1, declared),
     )
-
-
-@compiled
-def age_bin(age: int) -> int:
-    """Return the bin of an age: floor(log2 age), or the last bin."""
-    found = 0
-    while age > 1 and found < LAST:
-        age >>= 1
-        found += 1
-    return found
 
 
 @compiled
@@ -204,12 +199,10 @@ def weigh_silence(silence: Silence, arm: int, mean: float) -> None:
 
 def with_room(silence: Silence, rounds: int) -> Silence:
     """Make room to follow the plays of all rounds up to this one, or of the last ones if many."""
-    size = silence.followed_arm.shape[0]
-    if size > rounds or size == MOST_FOLLOWED:
+    before = silence.followed_arm.shape[0]
+    more = grown_to(rounds, before, MOST_FOLLOWED) - before
+    if more == 0:
         return silence
-    while size <= rounds and size < MOST_FOLLOWED:
-        size *= 2
-    more = size - silence.followed_arm.shape[0]
     return silence._replace(
         followed_arm=np.append(silence.followed_arm, np.zeros(more, dtype=np.int64)),
         followed_bin=np.append(silence.followed_bin, np.full(more, ENDED, dtype=np.int64)),
