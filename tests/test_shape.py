@@ -28,8 +28,8 @@ from tests.import_graph import (
 # with a dot is one module of a package that has a layer of its own.
 LAYERS = {
     "belated": [
-        "lazy", "types", "arrays", "specs", "checks", "features", "table_files", "interrupts", "client",
-        "ftrl",
+        "lazy", "types", "arrays", "specs", "checks", "features", "table_files", "interrupts",
+        "client", "ftrl",
         "compiled", "numerics", "compiled.jit", "compiled.entries", "compiled.worker",
         "compiled.background", "compiled.preparing", "compiled.ask_tell", "solvers", "learners",
         "environments", "play", "analysis",
@@ -39,12 +39,13 @@ LAYERS = {
     "belated.learners": [
         "states", "slots", "branches", "following", "contract", "needs", "new_arms",
         "whole_rounds", "driver", "uniform",
-        "paper", "advice", "practical", "contextual", "adversarial", "tsallis", "stochastic", "experts",
-        "optimistic", "wrappers.copies", "registry", "wrappers",
+        "paper", "advice", "practical", "contextual", "adversarial", "tsallis", "stochastic",
+        "experts", "optimistic", "wrappers.copies", "registry", "wrappers",
     ],
     "belated.asktell": [
         "options", "runners", "ticket_rules", "learner_options", "ticket_book", "held_rounds",
-        "session_state", "saving", "forks", "session", "advised", "experts", "bandits",
+        "session_state", "shares", "saving", "forks", "session", "advised", "contexts", "experts",
+        "bandits",
         "loading",
     ],
     "belated.service": ["store", "tickets", "core", "upkeep", "admin", "web", "run"],

@@ -15,10 +15,12 @@ The modules, each of which imports only from those above it:
 - `held_rounds`: rounds that wait until the learner can be told of them
 - `session_state`: what is saved of a session, as records
 - `saving`: these records as text
+- `shares`: the probabilities of a draw from some arms, or with a least share for each
 - `runners`: which compiled steps run a learner
 - `forks`: a learner refuses to go on in a forked process
 - `session`: `Session`, which bandits and experts share: fast path, slow path, promises, reports
 - `advised`: advice that policies give with each ask
+- `contexts`: contexts, and arms that may be drawn, that are given with each ask
 - `bandits`, `experts`: the public classes
 - `loading`: sessions from text
 """

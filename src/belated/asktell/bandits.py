@@ -5,18 +5,20 @@ that signatures and tooltips show them.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, SupportsFloat
 
 import numpy as np
 
 from belated.asktell.advised import AdvisedSession, AnyAdvice
+from belated.asktell.contexts import PLAIN, AnyContext, Circumstances, ContextualSession
 from belated.asktell.held_rounds import FinishedRound
 from belated.asktell.learner_options import may_declare_silence, plain_options
 from belated.asktell.options import DOUBLING, FeedbackOptions, as_bound, as_horizon, as_variant
 from belated.asktell.runners import runner_for
 from belated.asktell.session import UNTOUCHED, VOID, Prepared, Session
 from belated.asktell.session_state import SavedBook, SavedRound
+from belated.asktell.shares import as_minimum_share, play_by_shares
 from belated.asktell.ticket_book import UNTOLD, LossReports, ToldLosses
 from belated.asktell.ticket_rules import (
     NO_MISSING,
@@ -91,7 +93,8 @@ class BanditSession(Session):
                 drawn = runner.ask(runner.address, self._mode)
             if drawn[0] == NOT_PLAYED:
                 drawn = self._ask_slowly()
-            parts = (f"{book.prefix}{round_}", round_, self.arms[drawn[0]], drawn[1], None)
+            name = f"{book.prefix}{round_}"
+            parts = (name, round_, self.arms[drawn[0]], drawn[1], None, None, None)
             book.open[round_] = drawn
             book.tickets[round_] = parts
             book.opened = round_
@@ -132,15 +135,14 @@ class BanditSession(Session):
     # -- tickets
 
     def _ticket_of(self, round_: int, entry: OpenTicket) -> Ticket:
+        parts = self._book.tickets.get(round_)
+        if parts is not None:
+            return Ticket(*parts)
         return Ticket(self._book.id_of(round_), round_, self.arms[entry[0]], entry[1])
 
     def _reopen(self, saved: SavedBook) -> None:
         super()._reopen(saved)
-        tickets = (
-            (round_, tuple(self._ticket_of(round_, entry)))
-            for round_, entry in self._book.open.items()
-        )
-        self._book.tickets.update(tickets)
+        self._book.tickets.update((each.ticket.round, tuple(each.ticket)) for each in saved.open)
 
     def _told(self, entry: OpenTicket) -> ToldLosses:
         return ToldLosses(np.full(1, UNTOLD))
@@ -364,7 +366,7 @@ class ConcealedBandit(BanditSession):
         return self._tell(ticket, loss, NO_MISSING)
 
 
-class Bandit(AdvisedSession, BanditSession):
+class Bandit(ContextualSession, AdvisedSession, BanditSession):
     """A bandit with the learner that we advise, or any registered one (see `belated learners`).
 
     Args:
@@ -378,6 +380,7 @@ class Bandit(AdvisedSession, BanditSession):
         strict: raise, instead of warning once, when a promise turns out broken.
         seed: fixes the draws and the ids of the tickets.
         remember: how many closed tickets are kept to recognise repeated reports.
+        minimum_share: the least probability of every arm that may be drawn.
         options: those of the learner. `certified` of the practical bandit says whether its regret
             is bounded whatever the losses and delays are, as it is if there is no default loss.
             Where they are needed and not given, `horizon` is "doubling" and `max_missing` is found
@@ -396,9 +399,11 @@ class Bandit(AdvisedSession, BanditSession):
         strict: bool = False,
         seed: int | None = None,
         remember: int = 1000,
+        minimum_share: float = 0.0,
         **options: Any,
     ) -> None:
         kind = self.kind_of(learner)
+        self.minimum_share = as_minimum_share(minimum_share, len(as_arms(arms)))
         declares = may_declare_silence(kind)
         feedback = FeedbackOptions.checked(loss_range, expire_after, default_loss, strict, declares)
         if declares and default_loss is not None:
@@ -411,21 +416,84 @@ class Bandit(AdvisedSession, BanditSession):
         *,
         delays: Mapping[Arm, float | None] | Sequence[float | None] | None = None,
         advice: AnyAdvice | None = None,
+        context: AnyContext | None = None,
+        arms: Collection[Arm] | None = None,
     ) -> Ticket:
         """Play one round: a ticket with the arm to play and the probability of its draw.
 
-        A learner that must know the delay of a play as soon as the arm is drawn is told the delays
+        A learner that takes a context is told what is known of this round: values by name, or in
+        the order of the declared features. `arms` are those that may be drawn; by default all. A
+        learner that must know the delay of a play as soon as the arm is drawn is told the delays
         of all arms beforehand, by name or in their order; None is for a loss that never comes. If
         there are policies, `advice` has the probability of each arm by each of them: by names,
         {policy: {arm: probability}}, or as a table with a row for each policy.
         """
+        given = self._circumstances(context, arms)
         if self.policies or advice is not None:
             self._advise(advice)
         if self._knows_delays:
             self._runner.workspace.scratch[0] = self._in_rounds(delays)
         elif delays is not None:
             raise ValueError(f"delays is {delays!r}; {self.kind.name} is not told delays")
-        return super().ask()
+        if given is PLAIN and not self._shows_shares:
+            return super().ask()
+        with self._lock:
+            return self._ask_in(given)
+
+    def _ask_in(self, given: Circumstances) -> Ticket:
+        """Play one round in these circumstances; the ticket shows the probabilities of all arms."""
+        book, runner = self._book, self._runner
+        round_, lifetime, drawn = book.opened + 1, self._lifetime, SLOW_PATH
+        if self._takes_context:
+            self._learner.consider(runner.workspace.state, given.coordinates, given.eligible)
+        if (
+            self._takes_context
+            and self.minimum_share == 0.0
+            and round_ <= self._last_fast_round
+            and (lifetime is None or round_ - lifetime not in book.open)
+        ):
+            drawn = runner.ask(runner.address, self._mode)
+            shares = runner.workspace.prediction.q
+        else:
+            self._given = given
+            try:
+                drawn = self._ask_slowly()
+            finally:
+                self._given = PLAIN
+            shares = self._shares
+        named = dict(zip(self.arms, shares.tolist(), strict=True))
+        if given.eligible is not None:
+            allowed = given.eligible.tolist()
+            named = {arm: named[arm] for arm, may in zip(self.arms, allowed, strict=True) if may}
+        arm = self.arms[drawn[0]]
+        parts = (book.id_of(round_), round_, arm, drawn[1], None, given.context, named)
+        book.open[round_], book.tickets[round_] = drawn, parts
+        book.opened = round_
+        return _made(Ticket, parts)
+
+    def _play(self, runner: Runner) -> Any:
+        eligible, least = self._given.eligible, self.minimum_share
+        if least == 0.0 and (eligible is None or self._takes_context):
+            drawn = super()._play(runner)
+            self._shares = runner.workspace.prediction.q
+        else:
+            drawn, self._shares = play_by_shares(runner, eligible, least, self._knows_delays)
+        return drawn
+
+    def weights(
+        self,
+        *,
+        advice: AnyAdvice | None = None,
+        context: AnyContext | None = None,
+        arms: Collection[Arm] | None = None,
+    ) -> dict[Arm, float]:
+        """The weights that the next `ask` will use if it is given this; nothing changes.
+
+        `advice` is given if, and only if, there are policies. `context` and `arms` are as in `ask`.
+        """
+        if self.policies or advice is not None:
+            self._advise(advice)
+        return self._weights_in(context, arms)
 
     def tell(
         self,
@@ -473,6 +541,9 @@ class Bandit(AdvisedSession, BanditSession):
         feedback: FeedbackOptions,
     ) -> None:
         super()._set_up(kind, arms, options, feedback)
+        self._given, self._shares = PLAIN, np.zeros(0)
+        self._shows_shares = Need.CONTEXT in kind.needs or self.minimum_share > 0.0
+        self._groups_arms = self.minimum_share == 0.0
         self._tells_missing = kind.setting is Setting.PARTIALLY_CONCEALED
         self._knows_delays = Need.DELAY_AT_DECISION in kind.needs
 

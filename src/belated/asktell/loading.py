@@ -21,6 +21,7 @@ from belated.asktell.learner_options import learner_in_epoch
 from belated.asktell.options import ROUNDS_AT_ONCE, FeedbackOptions, epoch_of
 from belated.asktell.saving import FORMAT, VERSION, Json, checksum, numbers_out
 from belated.asktell.session_state import SavedBook, SavedRound, SessionState
+from belated.asktell.shares import as_minimum_share
 from belated.asktell.ticket_book import UNTOLD, ClosedTicket, ToldLosses
 from belated.checks import LossRange, as_arms, as_count
 from belated.compiled.dispatch import NO_ARM
@@ -120,6 +121,7 @@ class _Reader:
             state=_state_in(content["state"], content["shapes"], self.learner),
             book=self._book(content["tickets"]),
             held=[self._round(content["tickets"]["key"], each) for each in content["held"]],
+            minimum_share=as_minimum_share(content.get("minimum_share", 0.0), len(self.arms)),
         )
 
     def _checked_epoch(self, round_: int, epoch: Any) -> int:
@@ -150,11 +152,20 @@ class _Reader:
         if self.is_bandit:
             probability = float(_number_in(saved["probability"]))
             told = _told_in(saved["told"], list(plays))
-            return SavedRound(ticket._replace(probability=probability), plays, told)
+            ticket = ticket._replace(probability=probability, **self._seen(saved))
+            return SavedRound(ticket, plays, told)
         weights = [float(_number_in(weight)) for weight in saved["weights"]]
         named = dict(zip(self.arms, weights, strict=True))
         told = _told_in(saved["told"], range(len(self.arms)))
         return SavedRound(ticket._replace(weights=named), plays, told)
+
+    def _seen(self, saved: Json) -> Json:
+        """The context of a ticket, and the probabilities of the arms that could be drawn."""
+        if "probabilities" not in saved:
+            return {}
+        pairs = zip(self.arms, saved["probabilities"], strict=True)
+        shares = {arm: float(_number_in(share)) for arm, share in pairs if share is not None}
+        return {"context": saved["context"], "probabilities": shares}
 
     def _play(self, arm: Any, row: Any) -> tuple[int, tuple[float, ...]]:
         """An arm and the row that was frozen for it, as wide as this learner makes it."""

@@ -43,6 +43,8 @@ def to_text(session: SessionState) -> str:
         "tickets": _book_out(session, session.book),
         "held": [_round_out(session, each) for each in session.held],
     }
+    if session.minimum_share > 0.0:
+        content["minimum_share"] = session.minimum_share
     return json.dumps({**content, "checksum": checksum(content)}, allow_nan=False)
 
 
@@ -74,7 +76,12 @@ def _round_out(session: SessionState, saved: SavedRound) -> Json:
     """A round from which something is still to be learned."""
     ticket, plays = saved.ticket, saved.plays
     _, told = _about_out(session, next(iter(plays), -1), saved.told)
+    seen: Json = {}
+    if ticket.probabilities is not None:
+        shares = [ticket.probabilities.get(arm) for arm in session.arms]
+        seen = {"context": ticket.context, "probabilities": shares}
     return {
+        **seen,
         "round": ticket.round,
         "arm": ticket.arm,
         "probability": ticket.probability,

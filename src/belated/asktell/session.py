@@ -88,6 +88,7 @@ class Session(ABC):
 
     is_bandit: ClassVar[bool]
     only_kind: ClassVar[type[Learner] | None] = None
+    minimum_share: float = 0.0  # the least probability of an arm, for bandits that have one
 
     def __init__(
         self,
@@ -181,12 +182,14 @@ class Session(ABC):
             state=workspace.state,
             book=SavedBook(book.key, book.remember, book.opened, opened, closed),
             held=[self._saved(round_, *held[round_]) for round_ in sorted(held)],
+            minimum_share=self.minimum_share,
         )
 
     @classmethod
     def restore(cls, saved: SessionState) -> Self:
         """A session that goes on from a snapshot, which is checked only against itself."""
         session = cls.__new__(cls)
+        session.minimum_share = saved.minimum_share
         session._set_up(cls.kind_of(saved.learner), saved.arms, saved.options, saved.feedback)
         session._warned = set(saved.warned)
         session._book = book = TicketBook(
@@ -396,7 +399,7 @@ class Session(ABC):
         prepared = self._prepare_round(due)
         self._check_promises(prepared)
         runner = prepared.runner
-        drawn = runner.ask(runner.address, UNCHECKED)
+        drawn = self._play(runner)
         # Nothing can fail from here on.
         if runner is not self._runner:
             self._scratch = self._runner if self._runner.is_like(runner) else None
@@ -409,6 +412,10 @@ class Session(ABC):
         for round_ in due:
             self._close(round_, self._book.open[round_], TicketState.EXPIRED)
         return drawn
+
+    def _play(self, runner: Runner) -> Any:
+        """Play a round with a runner that is ready for it."""
+        return runner.ask(runner.address, UNCHECKED)
 
     def _prepare_round(self, due: list[int]) -> Prepared:
         """Get epoch, learner and runner ready for the next round; the session stays as it is."""

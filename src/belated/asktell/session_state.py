@@ -47,3 +47,4 @@ class SessionState(NamedTuple):
     state: Any
     book: SavedBook
     held: list[SavedRound]
+    minimum_share: float = 0.0

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from belated.arrays import Floats
 from belated.checks import as_count, in_order
 from belated.features.flattening import (
+    LARGEST,
     MOST_NAMES,
     Value,
     flattened,
@@ -31,8 +32,8 @@ Features = int | Sequence[str] | Mapping[str, str | Sequence[Any]] | None
 class Encoder:
     """Turns contexts into coordinates; a subclass says how.
 
-    `width` is the number of coordinates. `scaled` has, for each of them, whether it holds numbers of
-    any size, which a learner scales, rather than signs of what is there and what is not.
+    `width` is the number of coordinates. `scaled` has, for each of them, whether it holds numbers
+    of any size, which a learner scales, rather than signs of what is there and what is not.
     """
 
     width: int
@@ -94,6 +95,7 @@ class DeclaredEncoder(Encoder):
         self.width = numbers + (0 if bits is None else 1 << bits)
         self.scaled = np.zeros(self.width, dtype=np.bool_)
         self._absent = [0.0] * self.width
+        self._only_numbers = bits is None and self.width == len(places)
         for place in places.values():
             if place.categories is None:
                 self.scaled[place.first] = True
@@ -102,6 +104,12 @@ class DeclaredEncoder(Encoder):
                 self._absent[place.first + 1] = 1.0
 
     def encode(self, context: Any) -> Floats:
+        if (
+            isinstance(context, np.ndarray)
+            and self._only_numbers
+            and _is_plain(context, self.width)
+        ):
+            return context.astype(np.float64)
         raw = self._absent.copy()
         for name, value in self._named(context):
             place = self.places.get(name)
@@ -125,7 +133,7 @@ class DeclaredEncoder(Encoder):
         return np.array(raw)
 
     def _named(self, context: Any) -> list[tuple[str, Value]]:
-        """The names and values of a context; a sequence has the declared features in their order."""
+        """The names and values of a context; a sequence has the declared features in order."""
         if isinstance(context, Mapping):
             return flattened(context)
         pairs = flattened(context)
@@ -142,6 +150,15 @@ class DeclaredEncoder(Encoder):
             known = ", ".join(map(shortened, list(categories)[:10]))
             raise ValueError(f"{shortened(name)} is {shortened(value)}; it must be one of {known}")
         return categories[value]
+
+
+def _is_plain(context: NDArray[Any], width: int) -> bool:
+    """Whether an array has a number for each of so many coordinates, none of them odd."""
+    return bool(
+        context.shape == (width,)
+        and context.dtype.kind in "fiub"
+        and (width == 0 or np.abs(context).max() <= LARGEST)
+    )
 
 
 def encoder_for(features: Features, hash_bits: int) -> Encoder:

@@ -83,8 +83,8 @@ def number_in(name: str, value: Value) -> float:
 
 
 def shortened(value: Any) -> str:
-    """A value as text for a message, cut if it is long."""
-    text = repr(value)
+    """A value as text for a message, in one line and cut if it is long."""
+    text = " ".join(repr(value).split())
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

@@ -8,6 +8,7 @@ The parts that all learners share:
 
 - `contract`: what a learner is: `Learner`, `Prediction`, `Verbs`, `Facts`, `Certificate`.
 - `states`: taking a state apart into its arrays and putting it together again.
+- `following`: plays that are looked at whenever their age doubles, and what such looks share.
 - `branches`: the ways in which a learner may play a round, where it has more than one.
 - `driver`: playing a learner round by round, from Python.
 - `needs`: what a learner must be told before the first round, as options to make it with.
@@ -20,6 +21,7 @@ The families:
 
 - `paper`: the three learners of the paper.
 - `practical`: our own learners, which need not know anything beforehand.
+- `contextual`: bandits that see a context before each round.
 - `advice`: learners over policies, each of which advises a distribution over the arms.
 - `experts`: learners that are told the loss of every arm.
 - `optimistic`: experts that guess the losses that have not come yet.

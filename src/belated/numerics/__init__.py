@@ -10,6 +10,7 @@ the machine's vector width or mathematical library.
 - `exponential_weights`: q proportional to exp(-eta L)
 - `softmin`: q proportional to exp(-value/temperature), down to temperature 0
 - `tie_breaking`: all weight on the largest value, shared evenly among ties
+- `packed_symmetric`: symmetric matrices of which half is kept, and their inverses with one more row
 - `log_gamma`: ln Gamma by the C library
 - `importance_weights`: the divisor of an importance-weighted loss
 - `random_stream`: the seeded random numbers from which arms are drawn

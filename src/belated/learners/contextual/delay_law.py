@@ -1,10 +1,10 @@
 """How late reports come, by arm and outcome, learned from plays of any age; and what silence says.
 
-A report is seen only if it takes less time than its play is old, so short delays are seen too often.
-The law therefore asks backwards: of the reports that came by the end of an age bin, how many came in
-it? Only plays that have passed the bin are asked, and each of those as soon as it has. The products
-of these shares over the later bins give the chance F that a report has come by an age, if it comes
-within the ages that were seen at all.
+A report is seen only if it takes less time than its play is old, so short delays are seen too
+often. The law therefore asks backwards: of the reports that came by the end of an age bin, how many
+came in it? Only plays that have passed the bin are asked, and each of those as soon as it has. The
+products of these shares over the later bins give the chance F that a report has come by an age, if
+it comes within the ages that were seen at all.
 """
 
 from typing import NamedTuple
@@ -24,11 +24,11 @@ ENOUGH = 20.0  # passed plays that tell which share of an arm's reports is lost
 UNKNOWN_SHARE = 0.9  # the share that is lost as long as too few plays have passed
 
 
-class DelayLaw(NamedTuple):
+class ReportDelays(NamedTuple):
     """What was counted by bin and arm, the sums over all arms, and the law that follows.
 
-    `untold` is the chance S that a report of an outcome, or of any, is still to come after a bin, if
-    it comes; `lost` is rho, the share of an arm's plays that never report.
+    `untold` is the chance S that a report of an outcome, or of any, is still to come after a bin,
+    if it comes; `lost` is rho, the share of an arm's plays that never report.
     """
 
     counts: ArmFloats
@@ -37,9 +37,9 @@ class DelayLaw(NamedTuple):
     lost: ArmFloats
 
 
-def no_delays(arms: int) -> DelayLaw:
+def no_delays(arms: int) -> ReportDelays:
     """Make the record before the first report."""
-    return DelayLaw(
+    return ReportDelays(
         counts=np.zeros((6, BINS, arms)),
         sums=np.zeros((4, BINS)),
         untold=np.zeros((3, BINS, arms)),
@@ -48,7 +48,7 @@ def no_delays(arms: int) -> DelayLaw:
 
 
 @compiled
-def count_look(law: DelayLaw, bin_: int, arm: int, fate: int, reward: float) -> None:
+def count_look(law: ReportDelays, bin_: int, arm: int, fate: int, reward: float) -> None:
     """Count a play that passes a bin: the bin it was told in, its reward, or its silence.
 
     `fate` is that bin, or below zero for a play that is silent.
@@ -67,7 +67,7 @@ def count_look(law: DelayLaw, bin_: int, arm: int, fate: int, reward: float) -> 
 
 
 @compiled
-def share_here(law: DelayLaw, bin_: int, outcome: int) -> float:
+def share_here(law: ReportDelays, bin_: int, outcome: int) -> float:
     """Return h_j, the share of all arms' reports of an outcome by the end of a bin that came in it.
 
     It is mixed with that of SHARED reports of both outcomes.
@@ -83,7 +83,7 @@ def share_here(law: DelayLaw, bin_: int, outcome: int) -> float:
 
 
 @compiled_apart
-def renew_law(law: DelayLaw) -> None:
+def renew_law(law: ReportDelays) -> None:
     """Compute again, for every arm, the chances S after each bin and the share that is lost.
 
     h_aj = (n_aj + c h_j)/(N_aj + c); S after bin j is 1 - prod over k > j of (1 - h_ak).
@@ -117,15 +117,15 @@ def renew_law(law: DelayLaw) -> None:
 
 @compiled
 def said_by_silence(
-    law: DelayLaw, default_loss: float, bin_: int, arm: int, foretold: float
+    law: ReportDelays, default_loss: float, bin_: int, arm: int, foretold: float
 ) -> tuple[float, float]:
     """Return the weight and the reward as which a play counts that is silent after a bin.
 
-    With f the foretold reward, and G1, G0 the chances that a reward of 1, of 0, is still untold, the
-    score of the likelihood f G1 + (1 - f) G0 is that of a reward of 0 with the weight
-    (1 - f)(G0 - G1)/(f G1 + (1 - f) G0), if G0 >= G1, and else of a reward of 1 with the weight
-    f (G1 - G0)/(...). A default loss of 1 says that zeros are never told, one of 0 that ones are
-    not; any other one is itself what silence counts as, with the weight 1 - S.
+    With f the foretold reward, and G1, G0 the chances that a reward of 1, of 0, is still untold,
+    the score of the likelihood f G1 + (1 - f) G0 is that of a reward of 0 with the weight (1 -
+    f)(G0 - G1)/(f G1 + (1 - f) G0), if G0 >= G1, and else of a reward of 1 with the weight f (G1 -
+    G0)/(...). A default loss of 1 says that zeros are never told, one of 0 that ones are not; any
+    other one is itself what silence counts as, with the weight 1 - S.
     """
     ones, zeros = law.untold[ONES, bin_, arm], law.untold[ZEROS, bin_, arm]
     if default_loss == 1.0:

@@ -1,9 +1,9 @@
 """The plays that are followed as they grow old, and the vectors of those that are still silent.
 
 Of each of the last rounds the arm is kept, and what became of its play: the bin in which it was
-told, with its reward, or the slot of a silent play. A slot has the vector x of the play, and as what
-the silence of the play counts at present. A play that is silent for longer than plays are followed
-goes on counting as it did at its last look.
+told, with its reward, or the slot of a silent play. A slot has the vector x of the play, and as
+what the silence of the play counts at present. A play that is silent for longer than plays are
+followed goes on counting as it did at its last look.
 """
 
 from collections.abc import Sequence

@@ -1,11 +1,12 @@
 """Inverse gaps of optimistic values: the contextual learner to use.
 
 Each arm has an optimistic value, the reward that the linear model foretells of it in this context
-plus the standard deviation of that. The arm with the largest value is the most likely, and any other
-one is drawn with a probability that falls with how far it lies behind. All probabilities are exact,
-above zero, and cheap, so that what is logged can be evaluated afterwards. The form is that of SquareCB
-(Foster and Rakhlin 2020) with two changes: optimistic values, and a rate that grows with the rewards
-told. Its theorem does not cover these, nor delays: nothing is proven of this learner.
+plus the standard deviation of that. The arm with the largest value is the most likely, and any
+other one is drawn with a probability that falls with how far it lies behind. All probabilities are
+exact, above zero, and cheap, so that what is logged can be evaluated afterwards. The form is that
+of SquareCB (Foster and Rakhlin 2020) with two changes: optimistic values, and a rate that grows
+with the rewards told. Its theorem does not cover these, nor delays: nothing is proven of this
+learner.
 """
 
 import math

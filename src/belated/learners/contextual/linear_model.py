@@ -2,12 +2,13 @@
 
 The context of the coming round, and which arms may be drawn in it, are a part of the state: whoever
 drives the learner puts them there (`Learner.consider`) before `predict` is called. `foretell` then
-computes what the model expects of each arm, and the learner makes probabilities of it. `play` freezes
-the vector x of the play, as it was seen, and looks at the plays whose age has doubled: a silent one
-counts as an observation of a fraction of a play, by how late reports come. A reward that is told, or
-a play that is withdrawn, takes the place of what its silence counted as.
+computes what the model expects of each arm, and the learner makes probabilities of it. `play`
+freezes the vector x of the play, as it was seen, and looks at the plays whose age has doubled: a
+silent one counts as an observation of a fraction of a play, by how late reports come. A reward that
+is told, or a play that is withdrawn, takes the place of what its silence counted as.
 """
 
+import functools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from belated.checks import LossRange, as_count, as_number
 from belated.compiled.kernels import compiled
 from belated.features.encoder import MOST_HASH_BITS, UNKNOWN, Encoder, Features, encoder_for
 from belated.learners.contextual.delay_law import (
-    DelayLaw,
+    ReportDelays,
     count_look,
     is_counted,
     no_delays,
@@ -78,7 +79,7 @@ class LinearModel(NamedTuple):
     eligible: ArmFloats
     scaling: Scaling
     ridge: Ridge
-    law: DelayLaw
+    law: ReportDelays
     plays: FollowedPlays
     told: Floats
     default_loss: Floats
@@ -186,9 +187,9 @@ class LinearLearner(Learner):
 
     `features` declares what a context has: so many numbers, or names, or kinds by name ("number",
     "optional number", or a list of categories); if it is None, any names are hashed into
-    2^`hash_bits` coordinates. `interactions` of 2 adds the products of two coordinates. `scales` says
-    whether numbers are scaled by their mean and standard deviation. `default_loss` is what a play
-    that never reports has lost, if that is known.
+    2^`hash_bits` coordinates. `interactions` of 2 adds the products of two coordinates. `scales`
+    says whether numbers are scaled by their mean and standard deviation. `default_loss` is what a
+    play that never reports has lost, if that is known.
     """
 
     features: Features = None
@@ -215,9 +216,6 @@ class LinearLearner(Learner):
             if not 0.0 <= loss <= 1.0:
                 raise ValueError(f"default_loss is {loss!r}; it must be in [0, 1]")
             object.__setattr__(self, "default_loss", loss)
-        object.__setattr__(self, "encoder", encoder_for(self.features, bits))
-        scaled = self.encoder.scaled * float(self.scales)
-        object.__setattr__(self, "width", crossed_width(scaled, self.interactions) + 1)
         numbers = self.arms * self.width * self.width
         if numbers > MOST_NUMBERS:
             raise ValueError(
@@ -225,9 +223,20 @@ class LinearLearner(Learner):
                 f"be {MOST_NUMBERS}, so take fewer hash_bits, features or interactions"
             )
 
-    # Set once, from the options.
-    encoder: ClassVar[Encoder]  # of contexts as users give them
-    width: ClassVar[int]  # d, the number of coordinates of x
+    @functools.cached_property
+    def encoder(self) -> Encoder:
+        """What turns contexts, as users give them, into coordinates."""
+        return encoder_for(self.features, self.hash_bits)
+
+    @functools.cached_property
+    def width(self) -> int:
+        """d, the number of coordinates of x."""
+        return crossed_width(self._scaled(), self.interactions) + 1
+
+    def _scaled(self) -> Floats:
+        """1 for the coordinates that are scaled."""
+        scaled: Floats = self.encoder.scaled * float(self.scales)
+        return scaled
 
     @property
     def row_width(self) -> int:
@@ -250,7 +259,7 @@ class LinearLearner(Learner):
             round=np.ones(1, dtype=np.int64),
             context=self.encoder.nothing(),
             eligible=np.ones(self.arms),
-            scaling=nothing_seen(self.encoder.scaled * float(self.scales)),
+            scaling=nothing_seen(self._scaled()),
             ridge=nothing_learned(self.arms, self.width),
             law=no_delays(self.arms),
             plays=no_plays(self.width),

@@ -1,13 +1,13 @@
 """A linear model of the reward of each arm, shrunk to the mean reward of all arms.
 
 An observation is a reward y of a play with the vector x, and has a weight w: 1 for a reward that
-was told, less for what silence says. Of each arm the model keeps P = (I + sum w xx')^-1, b = sum w y x
-and c = sum w x; over all arms m = (1/2 + sum w y)/(1 + sum w). It foretells the reward
+was told, less for what silence says. Of each arm the model keeps P = (I + sum w xx')^-1, b = sum w
+y x and c = sum w x; over all arms m = (1/2 + sum w y)/(1 + sum w). It foretells the reward
 
     f(x) = m + x'P(b - m c),
 
-the mean of a Bayesian ridge regression with the prior variance 1 around m, and its standard deviation
-is sigma sqrt(x'Px), sigma^2 = m(1 - m), with m first brought to [0.02, 0.98].
+the mean of a Bayesian ridge regression with the prior variance 1 around m, and its standard
+deviation is sigma sqrt(x'Px), sigma^2 = m(1 - m), with m first brought to [0.02, 0.98].
 """
 
 import math

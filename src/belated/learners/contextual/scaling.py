@@ -32,7 +32,8 @@ class Scaling(NamedTuple):
 
 def nothing_seen(scaled: Floats) -> Scaling:
     """Make the record before the first round."""
-    return Scaling(*np.zeros((3, scaled.size)), scaled=scaled)
+    seen, mean, deviations = np.zeros((3, scaled.size))
+    return Scaling(seen, mean, deviations, scaled)
 
 
 def crossed_width(scaled: Floats, interactions: int) -> int:

@@ -1,0 +1,92 @@
+"""Contexts and eligible arms in ask and tell: what is known of a round, and which arms it has."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from belated.arrays import Floats
+from belated.asktell.session import Session
+from belated.asktell.shares import shares_of
+from belated.compiled.ask_tell import PREDICT_ONLY
+from belated.features.flattening import plain_copy
+from belated.learners.contextual.linear_model import LinearLearner
+from belated.types import Arm
+
+AnyContext = Mapping[str, Any] | Sequence[Any] | Floats
+LEAVE_OUT = "practical-bandit, thompson, uniform and the learners that take a context"
+
+
+class Circumstances(NamedTuple):
+    """What was given with an ask: a copy of the context, its coordinates, and the arms allowed.
+
+    Coordinates are None for learners that take no context; `eligible` is None if all arms are.
+    """
+
+    context: Any = None
+    coordinates: Floats | None = None
+    eligible: Floats | None = None
+
+
+PLAIN = Circumstances()
+
+
+class ContextualSession(Session):
+    """A session whose learner may take a context with each ask, and may draw from some arms only.
+
+    `minimum_share` is the least probability of every arm that may be drawn.
+    """
+
+    def _weights_in(self, context: Any, arms: Any) -> dict[Arm, float]:
+        """The weights with which the next `ask` in this context would draw; nothing changes."""
+        given = self._circumstances(context, arms)
+        with self._lock:
+            runner = self._prepare_round(self._book.due(self._expire_after)).runner
+            space = runner.workspace
+            if self._takes_context:
+                model = space.state.model
+                before = model.context.copy(), model.eligible.copy()
+                self._learner.consider(space.state, given.coordinates, given.eligible)
+            try:
+                runner.ask(runner.address, PREDICT_ONLY)
+            finally:
+                if self._takes_context:
+                    self._learner.consider(space.state, *before)
+            q = space.prediction.q
+            return self._by_arm(shares_of(q, given.eligible, self.minimum_share))
+
+    def _circumstances(self, context: Any, arms: Any) -> Circumstances:
+        """What an ask is given, checked and in the learner's terms."""
+        if context is None and arms is None:
+            return PLAIN
+        eligible = None if arms is None else self._eligible(arms)
+        if context is None:
+            return Circumstances(eligible=eligible)
+        if not self._takes_context:
+            raise ValueError(f"context is given, but {self._title} takes none")
+        learner: Any = self._learner
+        coordinates = learner.encoder.encode(context)
+        return Circumstances(plain_copy(context), coordinates, eligible)
+
+    def _eligible(self, arms: Any) -> Floats:
+        """Which arms may be drawn: 1 for each of these, 0 for all others."""
+        if isinstance(arms, (str, bytes)) or not isinstance(arms, Collection):
+            raise ValueError(f"arms is {arms!r}; it must be a list of arms that may be drawn")
+        if not arms:
+            raise ValueError("arms is empty; at least one arm must be allowed")
+        if not self.kind.can_leave_arms_out:
+            raise ValueError(
+                f"arms is {list(arms)!r}, but {self.kind.name} would take an arm that could not be "
+                f"drawn for one without loss; {LEAVE_OUT} can leave arms out"
+            )
+        known = {arm: place for place, arm in enumerate(self.arms)}
+        eligible = np.zeros(len(self.arms))
+        for arm in arms:
+            if arm not in known:
+                raise ValueError(f"arms names {arm!r}, which is not an arm of this bandit")
+            eligible[known[arm]] = 1.0
+        return eligible
+
+    @property
+    def _takes_context(self) -> bool:
+        return isinstance(self._learner, LinearLearner)
