@@ -7,5 +7,6 @@
   published, played again.
 - `judge`, `judge_command`: all bandits on random worlds, and what each part of ours is worth.
 - `expert_worlds`, `expert_command`: the practical experts where they were found weak.
+- `contexts`, `contexts_command`, `vowpal`: learners with contexts and without, and Vowpal Wabbit.
 - `figure_files`, `study_options`: writing figures into a folder, and the options of the commands.
 """

@@ -105,11 +105,14 @@ def ways_of(kind: type[Learner]) -> Iterator[StudyLearner]:
 
 
 def games_of_the_study() -> list[Environment]:
-    """Return all scenarios at their usual size or longer, except those that take too long."""
+    """Return all scenarios at their usual size or longer, except those that take too long.
+
+    Scenarios with contexts have a study of their own.
+    """
     return [
         scenario(each.name, **LONGER.get(each.name, {}))
         for each in scenarios()
-        if each.available and each.name not in LEFT_OUT
+        if each.available and not each.features and each.name not in LEFT_OUT
     ]
 
 

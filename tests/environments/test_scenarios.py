@@ -23,6 +23,9 @@ NAMES = [
     "rotating-leaders", "drifting", "block-constant", "gains", "contexts", "late-silence",
     "many-arms", "limit-orders", "limit-orders-falling", "network-width",
     "which-learner", "clinical-trial", "ads",
+    "visitors", "conversions", "lossy-visitors", "late-complaints", "crossed-visitors",
+    "idle-contexts", "redrawn", "late-segments", "heavy-conversions", "twenty-arms",
+    "classes", "purchases",
 ]  # fmt: skip
 
 
@@ -86,7 +89,7 @@ def test_options_change_the_game() -> None:
     ("name", "options", "sentence"),
     [
         ("late-bset", {}, r"^scenario is 'late-bset'; .* many-arms.*; did you mean 'late-best'\?$"),
-        ("zzz", {}, r"^scenario is 'zzz'; it must be one of late-best, .* ads$"),
+        ("zzz", {}, r"^scenario is 'zzz'; it must be one of late-best, .* purchases$"),
         (
             "late-best",
             {"dealy": 3},
@@ -123,7 +126,7 @@ def test_listing_scenarios_needs_nothing_heavy() -> None:
     code = (
         "import sys; from belated.environments.scenarios import scenarios;"
         "assert all(each.arms for each in scenarios());"
-        "print({'numba', 'pandas', 'lifelines', 'pyarrow'} & set(sys.modules))"
+        "print({'numba', 'pandas', 'lifelines', 'pyarrow', 'sklearn', 'river'} & set(sys.modules))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "set()"

@@ -1,6 +1,7 @@
 """Sums over games and runs, and the bounds that theory states about their regret.
 
 - `game_sums`: losses, missing losses and delays of every arm of a game, whatever is played.
+- `contextual_goals`: what policies that see the contexts of a game would have lost in it.
 - `waiting`: how many losses are missing, and for how long, for each way of delivery.
 - `regret`: regret, comparators, and the paper's balanced comparator.
 - `theorems`: the right-hand sides of the paper's theorems and of their repairs.

@@ -1,10 +1,11 @@
 """Sums over a game: losses, missing losses and delays of every arm, whatever is played in it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from belated.analysis.contextual_goals import contextual_goals
 from belated.analysis.waiting import Waits, WaitSums, in_time, waits_for_window
 from belated.arrays import Counts, Floats
 from belated.environments.environment import Environment
@@ -64,6 +65,8 @@ class GameSums:
     policies: tuple[str, ...]  # the names of the policies that give advice, if there are any
     policy_losses: Floats  # the sum of y_t(n) = <xi_t(n), l_t> for each policy
     default_loss: float | None = None  # what silence means, if the environment declares it
+    features: tuple[str, ...] = ()  # the names of the numbers of a context, if there are contexts
+    goals: Mapping[str, float] = field(default_factory=dict)  # what policies of contexts would lose
 
     @property
     def arms(self) -> int:
@@ -105,7 +108,7 @@ def sum_up(game: Game) -> GameSums:
     sums = _Sums(environment, game.checkpoints)
     for stretch in game.stretches():
         sums.add(stretch)
-    return sums.close(environment)
+    return replace(sums.close(environment), goals=contextual_goals(game))
 
 
 class _Sums:
@@ -191,6 +194,7 @@ class _Sums:
             policies=environment.policies,
             policy_losses=self.policy_losses,
             default_loss=environment.default_loss,
+            features=environment.features,
         )
 
 

@@ -182,13 +182,15 @@ def show_comparison(comparison: "Comparison", lower_bounds: bool) -> None:
     )
     if environment.shows:
         click.echo(environment.shows)
-    columns = [table.columns.index(name) for name in SHOWN]
+    goals = [f"against {goal}" for goal in comparison.game_sums[0].goals]
+    names = [*SHOWN, *goals]
+    columns = [table.columns.index(name) for name in names]
     order = sorted(range(len(table)), key=lambda k: table.column("regret")[k])
     rows = [[table.shown()[k][column] for column in columns] for k in order]
     unproven = {k for k in order if table.column("bound applies")[k] is False}
     for k, row in zip(order, rows, strict=True):
         row[SHOWN.index("bound")] += " *" if k in unproven else ""
-    show_table(SHOWN, rows)
+    show_table(names, rows)
     if unproven:
         click.echo("* stated, not proven to hold here; the report says why.")
     for k in order:

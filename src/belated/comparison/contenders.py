@@ -47,6 +47,9 @@ class KnownGame(Protocol):
     def policies(self) -> tuple[str, ...]: ...
 
     @property
+    def features(self) -> tuple[str, ...]: ...
+
+    @property
     def default_loss(self) -> float | None: ...
 
     def told(self, delivery: Delivery, window: int | None) -> tuple[Waits, DelayStatistics]: ...
@@ -105,8 +108,8 @@ class Contender:
             known["policies"] = game.policies
         elif "prior" in option_names(kind):
             known["prior"] = tuple(game.prior.tolist())
-        if Need.CONTEXT in kind.needs and "features" not in self.options:
-            known["features"] = 0  # an environment has no contexts
+        if Need.CONTEXT in kind.needs:
+            known["features"] = len(game.features)
         if game.default_loss is not None and "default_loss" in option_names(kind):
             known["default_loss"] = game.default_loss
         return known

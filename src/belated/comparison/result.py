@@ -86,6 +86,17 @@ class Comparison:
         found = np.array([regrets(trace.loss, sums.losses) for trace, sums in pairs])
         return self.units.width * found
 
+    def regret_to(self, contender: int, goal: str) -> Floats:
+        """Return a contender's regret in each repetition against a goal of games with contexts.
+
+        The goals are "best linear policy" and, if the environment knows its means, "true means".
+        """
+        known = self.game_sums[0].goals
+        if goal not in known:
+            raise ValueError(f"goal is {goal!r}; {self.environment.name} has {list(known)}")
+        pairs = zip(self.traces[contender], self.game_sums, strict=True)
+        return self.units.width * np.array([run.loss - sums.goals[goal] for run, sums in pairs])
+
     def regret_over_time(self, contender: int) -> MeanEstimate:
         """Return the mean regret at each checkpoint against the arm that was best until then."""
         pairs = zip(self.traces[contender], self.game_sums, strict=True)
@@ -209,6 +220,10 @@ class Comparison:
             "regret": mean,
             "±": float(own.half_width),
             "against balanced": self.units.width * float(np.mean(against)),
+            **{
+                f"against {goal}": float(self.regret_to(k, goal).mean())
+                for goal in self.game_sums[0].goals
+            },
             "bound": bound.value,
             "bound applies": bound.applies if bound.value is not None else None,
             "why": bound.why,

@@ -8,7 +8,7 @@ arms need fit in memory. A seed always gives the same game, to all learners that
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -92,16 +92,77 @@ class AdviceProcess(Protocol):
     def sampler(self, random: Random) -> Callable[[Span], Floats]: ...
 
 
+class ContextProcess(Protocol):
+    """A source of contexts: what is known of each round before its arm is chosen.
+
+    The function that `sampler` returns is called with each span of a game, in order, and returns an
+    array with a row for each round. Its first columns are the `features` that learners see. Columns
+    after these are hidden from learners; losses and delays may depend on them, as on the class of
+    a picture.
+    """
+
+    @property
+    def features(self) -> Sequence[str]: ...
+
+    @property
+    def random(self) -> bool: ...
+
+    def sampler(self, random: Random) -> Callable[[Span], Floats]: ...
+
+
+class DrawnLosses(NamedTuple):
+    """Losses of shape (count, arms), and their means given the contexts."""
+
+    losses: Floats
+    means: Floats
+
+
+class ContextualLosses(Protocol):
+    """A source of losses that depend on contexts; `reads_contexts` is True.
+
+    The function that `sampler` returns is called with each span of a game and its rows of contexts.
+    """
+
+    reads_contexts: bool
+
+    @property
+    def arms(self) -> int: ...
+
+    @property
+    def random(self) -> bool: ...
+
+    def sampler(self, random: Random) -> Callable[[Span, Floats], DrawnLosses]: ...
+
+
+class ContextualDelays(Protocol):
+    """A source of delays that depend on contexts; `reads_contexts` is True.
+
+    The function that `sampler` returns is called with each span of a game, its losses and its rows
+    of contexts.
+    """
+
+    reads_contexts: bool
+
+    @property
+    def random(self) -> bool: ...
+
+    def sampler(self, random: Random) -> Callable[[Span, Floats, Floats], Counts]: ...
+
+
 class Block(NamedTuple):
     """A span with its losses, in [0, 1], and delays, which are arrays of shape (count, arms).
 
-    `advice` has the shape (count, policies, arms); it is None if there are no policies.
+    `advice` has the shape (count, policies, arms); it is None if there are no policies. `contexts`
+    has the shape (count, features), and `means` are the mean losses of all arms in these contexts;
+    both are None if there are no contexts, and `means` also if nobody knows them.
     """
 
     span: Span
     losses: Floats
     delays: Counts
     advice: Floats | None = None
+    contexts: Floats | None = None
+    means: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -109,7 +170,8 @@ class Environment:
     """A game: a loss process and a delay process, the number of rounds, and labels of the arms.
 
     `shows` says in one sentence what the game demonstrates. `prior` is the prior pi of learners
-    that use one; None means uniform. `advice` is what policies advise, if there are any.
+    that use one; None means uniform. `advice` is what policies advise, if there are any, and
+    `contexts` is what learners are told of each round before they choose, if anything.
     `loss_range` is the (low, high) that the losses lie in. Learners see them in [0, 1]; regrets,
     bounds and tables are in the units of this range. `default_loss`, in [0, 1], is what a play
     without news counts as, if that is known beforehand: learners with an option of this name are
@@ -117,8 +179,8 @@ class Environment:
     """
 
     name: str
-    losses: LossProcess
-    delays: DelayProcess
+    losses: LossProcess | ContextualLosses
+    delays: DelayProcess | ContextualDelays
     rounds: int
     labels: Sequence[str] = ()
     shows: str = ""
@@ -126,6 +188,7 @@ class Environment:
     advice: AdviceProcess | None = None
     loss_range: Sequence[float] = (0.0, 1.0)
     default_loss: float | None = None
+    contexts: ContextProcess | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rounds", as_count(self.rounds, "rounds", 1, MOST_ROUNDS))
@@ -156,7 +219,7 @@ class Environment:
     @property
     def random(self) -> bool:
         """Whether the game depends on the seed."""
-        processes = (self.losses, self.delays, self.advice)
+        processes = (self.losses, self.delays, self.advice, self.contexts)
         return any(each is not None and each.random for each in processes)
 
     @property
@@ -165,9 +228,14 @@ class Environment:
         return () if self.advice is None else tuple(self.advice.policies)
 
     @property
+    def features(self) -> tuple[str, ...]:
+        """The names of the numbers of a context; empty if there are no contexts."""
+        return () if self.contexts is None else tuple(self.contexts.features)
+
+    @property
     def entries(self) -> int:
-        """How many losses and probabilities a round has."""
-        return self.arms * (1 + len(self.policies))
+        """How many losses, probabilities and features a round has."""
+        return self.arms * (1 + len(self.policies)) + len(self.features)
 
     def spans(self) -> Iterator[Span]:
         """All rounds, cut into spans whose losses fit a processor's cache."""
@@ -177,17 +245,21 @@ class Environment:
 
     def blocks(self, seed: np.random.SeedSequence) -> Iterator[Block]:
         """The game of this seed, block by block."""
-        draw_losses = self.losses.sampler(np.random.default_rng(branch(seed, 0)))
-        draw_delays = self.delays.sampler(np.random.default_rng(branch(seed, 1)))
-        advise = None
-        if self.advice is not None:
-            advise = self.advice.sampler(np.random.default_rng(branch(seed, 2)))
+        processes: Sequence[Any] = (self.losses, self.delays, self.advice, self.contexts)
+        draw_losses, draw_delays, advise, draw_contexts = (
+            None if process is None else process.sampler(np.random.default_rng(branch(seed, n)))
+            for n, process in enumerate(processes)
+        )
         for span in self.spans():
-            losses = draw_losses(span)
+            rows = None if draw_contexts is None else draw_contexts(span)
+            drawn = called(self.losses, draw_losses, rows, span)
+            losses, means = drawn if isinstance(drawn, DrawnLosses) else (drawn, None)
+            delays = called(self.delays, draw_delays, rows, span, losses)
             advice = None if advise is None else advise(span)
-            block = Block(span, losses, draw_delays(span, losses), advice)
-            self._check(block)
-            yield block._replace(losses=self.units.unit_losses(losses))
+            seen = None if rows is None else np.ascontiguousarray(rows[:, : len(self.features)])
+            self._check(Block(span, losses, delays, advice, seen, means))
+            units = None if means is None else self.units.unit_losses(means)
+            yield Block(span, self.units.unit_losses(losses), delays, advice, seen, units)
 
     def _check(self, block: Block) -> None:
         """Check what compiled code relies on, since a user may have written the processes."""
@@ -204,6 +276,8 @@ class Environment:
             )
         if block.advice is not None:
             self._check_advice(span, block.advice)
+        if block.contexts is not None:
+            self._check_contexts(span, block.contexts)
 
     def _check_advice(self, span: Span, advice: Floats) -> None:
         """Check that there is a distribution over the arms for each round and policy."""
@@ -215,6 +289,26 @@ class Environment:
             )
         if not ((advice >= 0.0).all() and (abs(advice.sum(axis=2) - 1.0) <= SUMS_TO_ONE).all()):
             raise ValueError("advice is no distribution over the arms in some round")
+
+    def _check_contexts(self, span: Span, contexts: Floats) -> None:
+        """Check that there is a finite number for each round and feature."""
+        shape = (span.count, len(self.features))
+        if contexts.shape != shape:
+            raise ValueError(
+                f"contexts have the shape {contexts.shape}; they must have a number for each round "
+                f"and feature, {shape}"
+            )
+        if not np.isfinite(contexts).all():
+            t, i = np.argwhere(~np.isfinite(contexts))[0]
+            raise ValueError(
+                f"feature {self.features[i]!r} is {contexts[t, i]} in round {span.first + t + 1}; "
+                "it must be finite"
+            )
+
+
+def called(process: Any, draw: Any, rows: Floats | None, *given: Any) -> Any:
+    """What a process draws, which is given the rows of contexts if it reads them."""
+    return draw(*given, rows) if getattr(process, "reads_contexts", False) else draw(*given)
 
 
 def branch(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence:

@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 from belated.checks import as_count, as_number
 from belated.environments.environment import (
     AdviceProcess,
+    ContextProcess,
+    ContextualDelays,
+    ContextualLosses,
     DelayProcess,
     Environment,
     LossProcess,
@@ -24,6 +27,8 @@ MODULES = (
     "training_jobs",
     "clinical_trial",
     "ads",
+    "contextual.visitors",
+    "contextual.classes",
 )
 
 Option = int | float | str
@@ -32,13 +37,15 @@ Option = int | float | str
 class Parts(NamedTuple):
     """What a scenario function returns: the parts of an environment, without its name."""
 
-    losses: LossProcess
-    delays: DelayProcess
+    losses: LossProcess | ContextualLosses
+    delays: DelayProcess | ContextualDelays
     rounds: int
     labels: Sequence[str] = ()
     prior: Sequence[float] | None = None
     advice: AdviceProcess | None = None
     loss_range: Sequence[float] = (0.0, 1.0)
+    default_loss: float | None = None
+    contexts: ContextProcess | None = None
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,11 @@ class Scenario:
     def arms(self) -> int | None:
         """K, the arms with the default options; None if the scenario is not available."""
         return None if isinstance(self._default, str) else self._default.arms
+
+    @property
+    def features(self) -> int | None:
+        """How many numbers learners see of each round; None if the scenario is not available."""
+        return None if isinstance(self._default, str) else len(self._default.features)
 
     @functools.cached_property
     def _default(self) -> Environment | str:

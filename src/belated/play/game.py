@@ -42,7 +42,8 @@ class Stretch(NamedTuple):
     delays: Counts
     missing: Counts  # rho_t(i)
     advice: Floats | None = None  # xi_t(n, i) by round, policy and arm, if there are policies
-    contexts: Floats | None = None  # x_t by round and coordinate, if there are contexts
+    contexts: Floats | None = None  # what is known of each round before, by round and feature
+    means: Floats | None = None  # the mean losses in these contexts, if they are known
 
     @property
     def end(self) -> int:
@@ -148,7 +149,7 @@ class Game:
     def _drawn(self) -> Iterator[Stretch]:
         rounds, arms = self.environment.rounds, self.environment.arms
         pairs = no_missing_pairs(arms)
-        for span, losses, delays, advice in self.environment.blocks(self.seed):
+        for span, losses, delays, *told in self.environment.blocks(self.seed):
             beyond = int((delays >= pairs.ending.shape[0]).sum())
             pairs = pairs._replace(calendar=reserved(pairs.calendar, beyond))
             missing = np.empty_like(delays)
@@ -160,7 +161,7 @@ class Game:
                     losses[part],
                     delays[part],
                     missing[part],
-                    None if advice is None else advice[part],
+                    *(None if each is None else each[part] for each in told),
                 )
 
     def _cut(self, first: int, count: int) -> Iterator[slice]:
