@@ -1,8 +1,8 @@
 """Reads tables from CSV and Parquet files in batches, with every value checked, and writes them.
 
 Data files with losses and delays (`environments.files`) and logs of decisions, to be replayed
-(`replay.logs`) or evaluated (`evaluation.journal_columns`), are read here. Only this module imports
-pyarrow, and only when a Parquet file is read or written.
+(`replay.logs`) or evaluated (`evaluation.logs.journal_columns`), are read here. Only this module
+imports pyarrow, and only when a Parquet file is read or written.
 """
 
 import csv

@@ -1,11 +1,11 @@
 """A confidence sequence by betting: an interval that may be looked at as often as one likes.
 
 After Waudby-Smith and Ramdas. For each candidate m of the policy's value, somebody bets that the
-mean of z = w r is above m: the capital is prod (1 + lambda_t (z_t - m)) with 0 <= lambda_t <= c / m. If m
-is the value, the capital is a martingale above 0 and exceeds 2 / delta with chance delta / 2 at most,
-at any time (Ville). All m whose capital never did so are kept. Since z >= 0 is all that is
-needed, weights need no bound. The other side is the same bet on w (1 - r), whose mean is 1 - value,
-because weights have the mean 1; with w = 1 the two are the pair of the paper.
+mean of z = w r is above m: the capital is prod (1 + lambda_t (z_t - m)) with 0 <= lambda_t <= c /
+m. If m is the value, the capital is a martingale above 0 and exceeds 2 / delta with chance delta
+/ 2 at most, at any time (Ville). All m whose capital never did so are kept. Since z >= 0 is all
+that is needed, weights need no bound. The other side is the same bet on w (1 - r), whose mean is
+1 - value, because weights have the mean 1; with w = 1 the two are the pair of the paper.
 
 Late outcomes keep it valid: lambda_t rests only on what was known when row t was played, so it is
 fixed from then on, and what is not told counts as z = 0 on both sides, with which the capital is at
@@ -41,8 +41,8 @@ def betting_sequence(
 ) -> tuple[Floats, Floats]:
     """Return the lower and upper ends after the first rows, as many as each of `looks` says.
 
-    `known_from` has, for each row, the first later row before which its outcome was known. All looks
-    use what is known at the end of the log.
+    `known_from` has, for each row, the first later row before which its outcome was known. All
+    looks use what is known at the end of the log.
     """
     low = _lower_ends(weights * rewards, known_from, looks, level)
     high = 1.0 - _lower_ends(weights * (1.0 - rewards), known_from, looks, level)
@@ -81,8 +81,8 @@ def _lower_ends(values: Floats, known_from: Counts, looks: Counts, level: float)
 def _bets(values: Floats, known_from: Counts, level: float) -> Floats:
     """Return lambda_t = sqrt(2 ln(2/delta) / (v t ln(t + 1))) from what was known before row t.
 
-    v = (1/4 + sum (z - mu)^2) / (t + 1) and mu = (1/2 + sum z) / (t + 1) of the values in the order in
-    which they became known; t is one more than their number.
+    v = (1/4 + sum (z - mu)^2) / (t + 1) and mu = (1/2 + sum z) / (t + 1) of the values in the
+    order in which they became known; t is one more than their number.
     """
     rows = np.flatnonzero(~np.isnan(values))
     rows = rows[np.argsort(known_from[rows], kind="stable")]

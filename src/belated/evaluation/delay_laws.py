@@ -1,9 +1,9 @@
 """How late outcomes come: two estimates of the law of delays from a log that ends.
 
-A row has an age, the time from its decision to the end of the log, and is told only if its delay is
-at most its age. Both estimates are step functions of the age and take a weight for each row, so that
-a bootstrap can fit them again: weights are then how often each row was drawn. Weights may have a
-first axis for many such draws.
+A row has an age, the time from its decision to the end of the log, and is told only if its delay
+is at most its age. Both estimates are step functions of the age and take a weight for each row,
+so that a bootstrap can fit them again: weights are then how often each row was drawn. Weights may
+have a first axis for many such draws.
 """
 
 from typing import NamedTuple, Protocol
@@ -73,8 +73,8 @@ class KaplanMeier:
         happened = self._events.sums(weights[..., self._told])
         by_time = self._seen.sums(weights)
         at_risk = np.flip(np.cumsum(np.flip(by_time, -1), axis=-1), -1)[..., self._first]
-        told: Floats = 1.0 - np.cumprod(1.0 - _share(happened, at_risk), axis=-1)
-        return told
+        told = 1.0 - np.cumprod(1.0 - _share(happened, at_risk), axis=-1)
+        return np.asarray(told, dtype=np.float64)
 
     def before(self, weights: Floats) -> Floats:
         """Return 0: nothing is told before the shortest delay."""
@@ -84,8 +84,9 @@ class KaplanMeier:
 class RightTruncated:
     """The product limit of delays that are seen only if they are shorter than their row's age.
 
-    F(u) = prod over v > u of (1 - n_v / N_v), where n_v rows were told after exactly v, and N_v after
-    at most v while they were at least v old. It is the law of what comes within the oldest age.
+    F(u) = prod over v > u of (1 - n_v / N_v), where n_v rows were told after exactly v, and N_v
+    after at most v while they were at least v old. It is the law of what comes within the oldest
+    age.
     """
 
     def __init__(self, delays: Floats, ages: Floats) -> None:
@@ -141,7 +142,7 @@ class LawAtAges(NamedTuple):
 
 
 def median_delay(delays: Floats, ages: Floats, weights: Floats) -> float:
-    """Return the time within which half of what comes has come, by the truncated law; NaN if none."""
+    """Return the time within which half of what comes has come (truncated law); NaN if none."""
     law = RightTruncated(delays, ages)
     if not law.times.size:
         return float("nan")

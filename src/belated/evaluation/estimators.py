@@ -1,8 +1,8 @@
 """The value of a policy from a log of another one: one formula for each estimator.
 
-A row has the weight w = pi(a|x) / mu(a|x) of its arm, its probability under the policy over that with
-which it was drawn, and from `silence` a factor f and an outcome y. A model says q for its arm and
-dm = sum over a of pi(a|x) q(x, a). With means over all rows:
+A row has the weight w = pi(a|x) / mu(a|x) of its arm, its probability under the policy over that
+with which it was drawn, and from `silence` a factor f and an outcome y. A model says q for its
+arm and dm = sum over a of pi(a|x) q(x, a). With means over all rows:
 
 | name | value |
 |---|---|
@@ -16,7 +16,8 @@ dm = sum over a of pi(a|x) q(x, a). With means over all rows:
 | dros | mean dm + lambda w / (w^2 + lambda) f (y - q) |
 | cab | mean sum over a of pi(a) q(a) (1 - min(1, M / w(a))) + min(w, M) f y |
 
-`replay` is snips over the rows that a learner accepted (`rejection`).
+`replay` is snips over the rows that a learner accepted (`rejection`), and `mean` over all rows of
+the log itself.
 """
 
 from collections.abc import Callable
@@ -46,7 +47,7 @@ class Inputs:
 
 
 class Terms(NamedTuple):
-    """An estimate in parts: the mean of `base`, and the mean of `top` or its sum over `bottom`'s."""
+    """An estimate in parts: the mean of `base`, plus that of `top`, or its sum over `bottom`'s."""
 
     base: Floats
     top: Floats
@@ -109,9 +110,7 @@ def _snips(rows: Inputs, _: float) -> Terms:
 
 
 def _clipped(rows: Inputs, limit: float) -> Terms:
-    return Terms(
-        np.zeros(()), kept_by_clipping(rows.weights, limit) * rows.factor * rows.outcome
-    )
+    return Terms(np.zeros(()), kept_by_clipping(rows.weights, limit) * rows.factor * rows.outcome)
 
 
 def _dm(rows: Inputs, _: float) -> Terms:
@@ -157,7 +156,7 @@ ESTIMATORS = {
     "dros": Estimator(_dros, "shrinkage", models=True),
     "cab": Estimator(_cab, "clip", models=True, all_arms=True),
 }
-REPLAY = "replay"
+REPLAY, MEAN = "replay", "mean"  # of a learner, and of the log itself: both are snips
 DEFAULTS = ("snips", "dr", "switch-dr")
 KEPT = {
     "clipped-ips": kept_by_clipping,

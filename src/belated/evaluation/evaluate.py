@@ -1,6 +1,7 @@
 """`evaluate`: what other policies would have earned, from a log with late and missing outcomes."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,19 +9,29 @@ import numpy as np
 from belated.arrays import Floats
 from belated.checks import as_count, as_number
 from belated.evaluation.bootstrap import DRAWS, Progress
-from belated.evaluation.estimators import DEFAULTS, REPLAY, Chosen, chosen_estimators
+from belated.evaluation.estimators import DEFAULTS, MEAN, REPLAY, Chosen, chosen_estimators
 from belated.evaluation.intervals import LEVEL
-from belated.evaluation.journal import Journal
-from belated.evaluation.log_sources import read_log
+from belated.evaluation.logs.journal import Journal
+from belated.evaluation.logs.log_sources import read_log
 from belated.evaluation.measuring import INTERVALS, Measured, Measuring, measured
 from belated.evaluation.notes import notes_of
 from belated.evaluation.policies import LOGGED, policy_table
 from belated.evaluation.rejection import replayed
-from belated.evaluation.result import Evaluation
+from belated.evaluation.result import Findings
 from belated.evaluation.silence import MEANINGS, silence_correction, too_young
 from belated.specs import listed
 
 LEARNER = "learner:"
+
+
+class Evaluation(Findings):
+    """The values of all policies on one log; `table`, `to_json` and `report` show them."""
+
+    def report(self, path: str | Path) -> Path:
+        """Write an HTML page with the table and six figures; it needs no other file."""
+        from belated.evaluation.page import write_evaluation
+
+        return write_evaluation(self, path)
 
 
 def evaluate(
@@ -43,14 +54,15 @@ def evaluate(
 ) -> Evaluation:
     """Estimate what each policy would have earned, from the decisions of a log.
 
-    `log` is a `Journal` or whatever `read_log` reads, with its `terms` (`arms`, `loss_range`, `now`,
-    `key`). A policy is the name of an arm, "uniform", "best-arm", a function of the context that
-    returns an arm or probabilities by arm, a classifier with `predict_proba`, a bandit of this
-    library as it is, a table of probabilities, or "learner:NAME", a learner that learns along the
-    log. `silence` says why outcomes are missing: "missing" (late or lost, whatever they are),
-    "default" (what never comes is `default_loss`) or "speeds" (all comes, some outcomes later).
-    Without it, and with outcomes missing, there are only bounds. `interval` is "bootstrap" (the
-    default if outcomes are missing), "normal" (the default if not), "bernstein" or "betting".
+    `log` is a `Journal` or whatever `read_log` reads, with its `terms` (`arms`, `loss_range`,
+    `now`, `key`). A policy is the name of an arm, "uniform", "best-arm", a function of the
+    context that returns an arm or probabilities by arm, a classifier with `predict_proba`, a
+    bandit of this library as it is, a table of probabilities, or "learner:NAME", a learner that
+    learns along the log. `silence` says why outcomes are missing: "missing" (late or lost,
+    whatever they are), "default" (what never comes is `default_loss`) or "speeds" (all comes,
+    some outcomes later). Without it, and with outcomes missing, there are only bounds. `interval`
+    is "bootstrap" (the default if outcomes are missing), "normal" (the default if not),
+    "bernstein" or "betting".
     """
     journal = read_log(log, **terms)
     chosen = chosen_estimators(list(estimators) if not isinstance(estimators, str) else estimators)
@@ -154,13 +166,13 @@ def _tables(
 ) -> list[Measured]:
     """Return the weights of the rows and the probabilities of the arms under each policy."""
     rows = np.arange(len(journal))
-    found = [Measured(LOGGED, np.ones(len(journal)), None, (REPLAY,))]
+    found = [Measured(LOGGED, np.ones(len(journal)), None, MEAN)]
     unit = None if default_loss is None else journal.units.loss(default_loss)
     for name, policy in policies.items():
         if _is_learner(policy):
             spec = str(policy).removeprefix(LEARNER)
             run = replayed(spec, journal, random, limit=limit, default_loss=unit)
-            found.append(Measured(name, run.weights, run.table, (REPLAY,)))
+            found.append(Measured(name, run.weights, run.table, REPLAY))
             continue
         table = policy_table(policy, journal, name)
         with np.errstate(invalid="ignore", divide="ignore"):

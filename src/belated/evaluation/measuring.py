@@ -11,14 +11,14 @@ from belated.arrays import Floats
 from belated.evaluation.betting import betting_interval, known_from
 from belated.evaluation.bootstrap import Progress, drawn_counts, percentile_interval
 from belated.evaluation.encoding import encoded
-from belated.evaluation.estimators import ESTIMATORS, REPLAY, Chosen, Inputs, Terms
+from belated.evaluation.estimators import ESTIMATORS, MEAN, REPLAY, Chosen, Inputs, Terms
 from belated.evaluation.intervals import (
     NO_INTERVAL,
     Interval,
     bernstein_interval,
     normal_interval,
 )
-from belated.evaluation.journal import Journal
+from belated.evaluation.logs.journal import Journal
 from belated.evaluation.models import cross_fitted
 from belated.evaluation.parts import parts_of
 from belated.evaluation.result import Estimate, PolicyValue, in_units, interval_in_units
@@ -31,13 +31,13 @@ INTERVALS = ("bootstrap", "normal", "bernstein", "betting")
 class Measured(NamedTuple):
     """A policy to be measured: the weight of each row, and its table of probabilities.
 
-    `only` names the only estimator that it has; the log itself and learners have `replay`.
+    `only` names the estimator of the log itself and of learners, which have one.
     """
 
     name: str
     weights: Floats
     table: Floats | None
-    only: tuple[str, ...] = ()
+    only: str | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def measured(
     lines = [
         _line(measuring, policy, each, (main, least, most))
         for policy in policies
-        for each in (measuring.chosen if not policy.only else [Chosen(REPLAY)])
+        for each in (measuring.chosen if policy.only is None else [Chosen(policy.only)])
     ]
     draws = _drawn(measuring, lines, x, main, random, progress)
     found = [_policy_value(measuring, policy, lines, draws, main.rows) for policy in policies]
@@ -159,7 +159,7 @@ def _inputs(journal: Journal, policy: Measured, view: _View) -> Inputs:
 
 
 def _terms(chosen: str, inputs: Inputs, parameter: float) -> Terms:
-    if chosen == REPLAY:
+    if chosen in (REPLAY, MEAN):
         return ESTIMATORS["snips"].terms(inputs, parameter)
     if ESTIMATORS[chosen].all_arms and inputs.arm_weights is None:
         raise ValueError(
@@ -175,7 +175,7 @@ def _line(
     """Return an estimate in parts: as silence is declared, and with the worst and the best."""
     main, least, most = (_inputs(measuring.journal, policy, view) for view in views)
     parameter = math.inf
-    if chosen.name != REPLAY:
+    if policy.only is None:
         parameter = tuned_parameter(chosen, main, measuring.counts)
     terms = (_terms(chosen.name, inputs, parameter) for inputs in (main, least, most))
     return _Line(policy, chosen.name, parameter, *terms)
@@ -195,7 +195,8 @@ def _drawn(
     """Return the values of all estimates in each draw of the bootstrap; empty without one."""
     if measuring.way != "bootstrap" or not measuring.says:
         return {}
-    journal, found = measuring.journal, [[] for _ in lines]  # type: list[list[Floats]]
+    journal = measuring.journal
+    found: list[list[Floats]] = [[] for _ in lines]
     refits = x is not None and any(each.name == "dm" for each in measuring.chosen)
     done = 0
     for drawn in drawn_counts(len(journal), measuring.draws, random):
@@ -244,9 +245,7 @@ def _policy_value(
     logged = next(line for line in lines if line.policy.table is None)
     own = [line for line in lines if line.policy is policy]
     sure = _sure_interval(measuring, policy)
-    estimates = {
-        line.estimator: _estimate(measuring, line, logged, draws, sure) for line in own
-    }
+    estimates = {line.estimator: _estimate(measuring, line, logged, draws, sure) for line in own}
     known = policy.weights * rows.factor * counts
     weights = policy.weights if np.isfinite(policy.weights).all() else np.zeros(len(journal))
     control = Terms(np.zeros(()), weights)
@@ -266,8 +265,13 @@ def _policy_value(
 
 
 def _sure_interval(measuring: Measuring, policy: Measured) -> Interval:
-    """Return an interval that holds whatever silence means, if one was asked for."""
+    """Return an interval that holds whatever silence means, if one was asked for.
+
+    A learner has none: what it earns changes while it learns.
+    """
     journal = measuring.journal
+    if policy.only == REPLAY:
+        return NO_INTERVAL
     if measuring.way == "betting":
         first = known_from(journal.played, journal.delays)
         return betting_interval(policy.weights, journal.rewards, first, measuring.level)

@@ -1,9 +1,9 @@
 """A model of rewards for each arm, which has not seen the rows that it speaks about.
 
-For each arm it is a ridge regression that is shrunk towards the mean m of all arms:
-f(x) = m + x' (lambda I + sum w x x')^-1 sum w (y - m) x, with m = (1/2 + sum w y) / (1 + sum w) and
-lambda = 1. Rows are in two halves by turns, and each half is spoken about by the model of the other: a
-model that has seen a row's own outcome would hide a part of its error from a doubly robust estimate.
+For each arm it is a ridge regression that is shrunk towards the mean m of all arms: f(x) = m + x'
+(lambda I + sum w x x')^-1 sum w (y - m) x, with m = (1/2 + sum w y) / (1 + sum w) and lambda = 1.
+Rows are in two halves by turns, and each half is spoken about by the model of the other: a model
+that has seen a row's own outcome would hide a part of its error from a doubly robust estimate.
 """
 
 import numpy as np
@@ -13,9 +13,7 @@ from belated.arrays import Counts, Floats
 RIDGE = 1.0
 
 
-def cross_fitted(
-    x: Floats, chosen: Counts, arms: int, outcome: Floats, weights: Floats
-) -> Floats:
+def cross_fitted(x: Floats, chosen: Counts, arms: int, outcome: Floats, weights: Floats) -> Floats:
     """Return the model's reward for each row and arm, in [0, 1], from the other half of the rows.
 
     Rows without weight were not told.

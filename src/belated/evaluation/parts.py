@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from belated.evaluation.estimators import Terms
-from belated.evaluation.intervals import normal_interval
-from belated.evaluation.journal import Journal
+from belated.evaluation.intervals import Interval, normal_interval
+from belated.evaluation.logs.journal import Journal
 from belated.evaluation.result import Part, interval_in_units
-from belated.evaluation.intervals import Interval
 
 STRETCHES = 8
 MOST_PARTS = 12

@@ -1,8 +1,9 @@
 """Policies as tables: the probability of each arm in each row of a journal.
 
-A policy is the name of an arm, "uniform", "logged", "best-arm", a table of probabilities, a function
-of the context that returns an arm or probabilities by arm, a classifier with `predict_proba` as those
-of scikit-learn, or a bandit of this library, whose present weights are taken.
+A policy is the name of an arm, "uniform", "logged", "best-arm", a table of probabilities, a
+function of the context that returns an arm or probabilities by arm, a classifier with
+`predict_proba` as those of scikit-learn, or a bandit of this library, whose present weights are
+taken.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ import numpy as np
 
 from belated.arrays import Floats
 from belated.evaluation.encoding import encoded
-from belated.evaluation.journal import Journal
+from belated.evaluation.logs.journal import Journal
 from belated.specs import listed
 
 LOGGED, UNIFORM, BEST_ARM = "logged", "uniform", "best-arm"
@@ -106,7 +107,7 @@ def _called(policy: Callable[[Any], Any], journal: Journal, name: str) -> Floats
 
 
 def _row(said: Any, journal: Journal, name: str, number: int) -> Floats:
-    """Return an answer of a policy, an arm or probabilities by arm, as probabilities of all arms."""
+    """Return an answer of a policy, an arm or probabilities by arm, as those of all arms."""
     row = np.zeros(len(journal.arms))
     shares = said if isinstance(said, Mapping) else {said: 1.0}
     for arm, share in shares.items():

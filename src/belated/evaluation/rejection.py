@@ -1,10 +1,10 @@
 """Replay by rejection: what a learner would have earned, had it chosen in the place of the log.
 
 Along the log the learner says q, the weights of its next play. A row whose arm a was drawn with
-probability p is accepted with chance min(1, q(a) / (M p)); with M at least the largest q / p, accepted
-rows are arms that the learner itself has drawn, in its own order. It is told only those, each as soon
-as the log's clock passes its arrival, so that what was late in the log is late for it. A ratio above M
-is kept as the row's weight. The default M = 1 / min p never needs one.
+probability p is accepted with chance min(1, q(a) / (M p)); with M at least the largest q / p,
+accepted rows are arms that the learner itself has drawn, in its own order. It is told only those,
+each as soon as the log's clock passes its arrival, so that what was late in the log is late for
+it. A ratio above M is kept as the row's weight. The default M = 1 / min p never needs one.
 """
 
 from collections import defaultdict
@@ -15,7 +15,7 @@ import numpy as np
 
 from belated.arrays import Floats
 from belated.evaluation.betting import known_from
-from belated.evaluation.journal import Journal
+from belated.evaluation.logs.journal import Journal
 from belated.learners.contract import Learner
 from belated.learners.driver import Driver
 from belated.learners.needs import needed_options
@@ -68,7 +68,8 @@ def replayed(
 
 def _learner(spec: str, journal: Journal) -> Learner:
     """Make the learner; what it must know and is not told is taken from the log."""
-    name, options = named_options(spec)
+    name, given = named_options(spec)
+    options: dict[str, Any] = dict(given)
     kind = learner_named(name)
     check_options(kind, options)
     if kind.setting is Setting.FULL_INFORMATION:

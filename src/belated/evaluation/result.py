@@ -4,14 +4,13 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from belated.arrays import Floats
 from belated.checks import LossRange
 from belated.comparison.table import Table
 from belated.evaluation.intervals import Interval
-from belated.evaluation.journal import Journal
+from belated.evaluation.logs.journal import Journal
 from belated.specs import listed
 
 
@@ -73,8 +72,8 @@ class PolicyValue:
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """The values of all policies on one log; `table`, `to_json` and `report` show them."""
+class Findings:
+    """The values of all policies on one log, with what they rest on."""
 
     journal: Journal
     policies: Mapping[str, PolicyValue]
@@ -131,12 +130,6 @@ class Evaluation:
     def to_json(self) -> str:
         """Return everything that was found as one JSON object."""
         return json.dumps(self.to_dict(), allow_nan=False)
-
-    def report(self, path: str | Path) -> Path:
-        """Write an HTML page with the table and six figures; it needs no other file."""
-        from belated.evaluation.page import write_evaluation
-
-        return write_evaluation(self, path)
 
     def __str__(self) -> str:
         return "\n".join([str(self.table()), *self.notes])

@@ -1,8 +1,8 @@
 """What silence means, and the correction that follows from it.
 
-A row that has not been told says nothing by itself. Which correction is right depends on why it is
-silent, and no log can tell: it must be declared. Each meaning turns a row into a factor on its weight
-and an outcome in the place of its reward:
+A row that has not been told says nothing by itself. Which correction is right depends on why it
+is silent, and no log can tell: it must be declared. Each meaning turns a row into a factor on its
+weight and an outcome in the place of its reward:
 
 | declared | factor | outcome | right if |
 |---|---|---|---|
@@ -10,8 +10,8 @@ and an outcome in the place of its reward:
 | `default` | 1 | default + told (reward - default) / F(age) | only the default never comes |
 | `speeds` | told / F(age, outcome) | reward | all comes, at a speed that depends on the outcome |
 
-G is 1 - Kaplan-Meier, F the right-truncated product limit (`delay_laws`), each by arm and stratum; F
-of `default` is that of the outcomes that are not the default.
+G is 1 - Kaplan-Meier, F the right-truncated product limit (`delay_laws`), each by arm and
+stratum; F of `default` is that of the outcomes that are not the default.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.evaluation.delay_laws import KaplanMeier, LawAtAges, RightTruncated, median_delay
-from belated.evaluation.journal import Journal
+from belated.evaluation.logs.journal import Journal
 from belated.specs import listed
 from belated.table_files import Mask
 

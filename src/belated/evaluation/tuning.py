@@ -1,8 +1,8 @@
 """The parameter of an estimator that keeps only a part of large weights, if the user gives none.
 
-Of eight quantiles of the weights the one is taken whose estimated error is least: the variance of the
-estimate, plus the square of a bound on its bias. The bias is the mean of what was left out, so that
-mean and its standard error bound it. Nothing is hidden: an estimate says its parameter.
+Of eight quantiles of the weights the one is taken whose estimated error is least: the variance of
+the estimate, plus the square of a bound on its bias. The bias is the mean of what was left out,
+so that mean and its standard error bound it. Nothing is hidden: an estimate says its parameter.
 """
 
 import math
@@ -38,4 +38,4 @@ def _error(chosen: Chosen, rows: Inputs, counts: Floats, limit: float) -> float:
     left = (rows.weights - KEPT[chosen.name](rows.weights, limit)) * rows.factor * apart
     mean = float((counts * left).sum() / total)
     error = math.sqrt(float((counts * (left - mean) ** 2).sum()) / total / total)
-    return variance + (abs(mean) + error) ** 2
+    return float(variance + (abs(mean) + error) ** 2)

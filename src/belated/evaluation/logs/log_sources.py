@@ -7,9 +7,9 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from belated.checks import LossRange
-from belated.evaluation.journal import Journal, journal_of
-from belated.evaluation.journal_columns import whole
-from belated.evaluation.log_formats import file_columns, memory_columns
+from belated.evaluation.logs.journal import Journal, journal_of
+from belated.evaluation.logs.journal_columns import whole
+from belated.evaluation.logs.log_formats import file_columns
 from belated.table_files import Batch, errors_naming
 
 PROBLEMS = "/v1/problems/"

@@ -2,9 +2,9 @@
 
 The action that was taken is `_label_Action`, counted from 1, or `_labelIndex`, counted from 0; else
 it is the first of `a`. `p` has the probabilities in the order of `a`. An action is named by its
-`_tag` if the tags of a line are all different, else by its number. A line without an observation `o`
-whose cost is 0 has had the default joined to it: nothing was told. `_skipLearn` is a decision that
-was never shown, and `pdrop` the share of such lines that were dropped.
+`_tag` if the tags of a line are all different, else by its number. A line without an observation
+`o` whose cost is 0 has had the default joined to it: nothing was told. `_skipLearn` is a decision
+that was never shown, and `pdrop` the share of such lines that were dropped.
 """
 
 import json

@@ -1,15 +1,15 @@
 """Logs in Vowpal Wabbit's text format for contextual bandits, with and without action features.
 
-With action features (`--cb_adf`) an event is a line `shared |...` and a line for each action, the one
-taken with the label `id:cost:probability`, and ends with an empty line; without them (`--cb`) an event
-is one line with that label. An event without a label has nothing to say and is left out.
+With action features (`--cb_adf`) an event is a line `shared |...` and a line for each action, the
+one taken with the label `id:cost:probability`, and ends with an empty line; without them (`--cb`)
+an event is one line with that label. An event without a label has nothing to say and is left out.
 """
 
 import re
 from collections.abc import Iterable
 from typing import Any
 
-from belated.evaluation.decision_service_lines import told_costs
+from belated.evaluation.logs.decision_service_lines import told_costs
 from belated.table_files import Batch
 
 LABEL = re.compile(r"^\s*(\d+):(-?[\d.eE+-]+):([\d.eE+-]+)\b")

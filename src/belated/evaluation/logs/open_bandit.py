@@ -1,7 +1,7 @@
 """Logs of the Open Bandit Pipeline: its `bandit_feedback` in memory, and the Open Bandit Dataset.
 
-Each row is a decision of its own, as it is there. The position on the page is a part of its context.
-There are no times of outcomes: whatever was told was told at once.
+Each row is a decision of its own, as it is there. The position on the page is a part of its
+context. There are no times of outcomes: whatever was told was told at once.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ def read_feedback(feedback: Mapping[str, Any]) -> Batch:
 
 
 def arms_of_feedback(feedback: Mapping[str, Any]) -> list[str]:
-    """Return the names of all arms of OBP's `bandit_feedback`, which may have more than it chose."""
+    """Return the names of all arms of OBP's `bandit_feedback`, also of those never chosen."""
     return [str(arm) for arm in range(int(feedback.get("n_actions") or 0))]
 
 

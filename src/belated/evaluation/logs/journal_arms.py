@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.evaluation.journal_columns import objects_of, outcomes_of, rounds_of
+from belated.evaluation.logs.journal_columns import objects_of, outcomes_of, rounds_of
 from belated.table_files import Batch, Mask
 
 NEAR_ONE = 1e-6  # how far the logged probabilities of all arms may be from a sum of 1

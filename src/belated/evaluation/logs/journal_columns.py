@@ -1,16 +1,16 @@
 """The columns of a log of decisions, checked and turned into what a `Journal` holds.
 
-Every kind of log becomes a `Batch` of named columns first, so that each value is checked here, once:
+Every kind of log becomes a `Batch` of named columns first, and each value is checked here, once:
 
 - `round` (or the order of the rows), `arm`, `probability`;
 - `reward`, or `loss`, or `unit_loss`, the loss in [0, 1]; empty if nothing was told;
-- when it was told: `arrival` (the round at whose end it was known) or `delay`; or in seconds `told_at`
-  beside `decided_at` (or `at`), as numbers or as dates of ISO 8601;
+- when it was told: `arrival` (the round at whose end it was known) or `delay`; or in seconds
+  `told_at` beside `decided_at` (or `at`), as numbers or as dates of ISO 8601;
 - `outcome`: rows that are `cancelled` are left out, those that are `expired` or `pending` were not
-  told, and `added` and `removed` say which arms there were; `late_loss`, `late_reward` and `late_at`:
-  what was told after a play had expired, which is used;
-- `context` and `probabilities` (of all arms, by name), as objects or as JSON; `arms`, a JSON list of
-  the arms that could be chosen; `weight` of a row; `now`, the end of the log.
+  told, and `added` and `removed` say which arms there were; `late_loss`, `late_reward` and
+  `late_at`: what was told after a play had expired, which is used;
+- `context` and `probabilities` (of all arms, by name), as objects or as JSON; `arms`, a JSON list
+  of the arms that could be chosen; `weight` of a row; `now`, the end of the log.
 """
 
 import json
@@ -47,7 +47,7 @@ def whole(batches: Iterable[Batch]) -> Batch:
 
 def rows_where(batch: Batch, kept: Mask) -> Batch:
     """Return some rows of a batch."""
-    chosen = np.flatnonzero(kept)
+    chosen: list[int] = np.flatnonzero(kept).tolist()
     columns = {name: [values[k] for k in chosen] for name, values in batch.columns.items()}
     return Batch(columns, [batch.places[k] for k in chosen], batch.place)
 
@@ -218,7 +218,7 @@ def end_of(batch: Batch, times: Times, now: Any) -> float:
     return end
 
 
-def objects_of(batch: Batch, name: str, kind: type) -> list[Any] | None:
+def objects_of(batch: Batch, name: str, kind: type[Any]) -> list[Any] | None:
     """Return a column of objects or lists, given as such or as JSON; None if it is all empty."""
     if name not in batch.columns:
         return None
@@ -236,7 +236,7 @@ def objects_of(batch: Batch, name: str, kind: type) -> list[Any] | None:
             each = dict(each)
         elif not isinstance(each, kind):
             wrong = [row == k for row in range(len(batch.places))]
-            words = {dict: "a JSON object", list: "a JSON list"}[kind]
+            words = "a JSON object" if kind is dict else "a JSON list"
             batch.refuse(name, wrong, f"must be {words}")
         found.append(each)
     return None if all(each is None for each in found) else found

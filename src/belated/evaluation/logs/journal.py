@@ -9,14 +9,14 @@ import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.checks import LossRange, as_range
-from belated.evaluation.journal_arms import (
+from belated.evaluation.logs.journal_arms import (
     all_probabilities,
     allowed,
     arm_names,
     probability_of,
     weights_of,
 )
-from belated.evaluation.journal_columns import (
+from belated.evaluation.logs.journal_columns import (
     KNOWN,
     end_of,
     objects_of,
@@ -26,8 +26,10 @@ from belated.evaluation.journal_columns import (
     rows_where,
     times_of,
 )
-from belated.evaluation.log_formats import file_columns, memory_columns
+from belated.evaluation.logs.log_formats import file_columns, memory_columns
 from belated.table_files import Batch, Mask, errors_naming
+
+UNIT = LossRange()
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +54,7 @@ class Journal:
     allowed: Mask | None = None  # which arms could be chosen: (row, arm)
     contexts: tuple[Mapping[str, Any], ...] | None = None
     others: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # further columns
-    units: LossRange = LossRange()
+    units: LossRange = UNIT
     cancelled: int = 0  # rows that were left out
     name: str = "the log"
 
@@ -126,7 +128,7 @@ def journal_of(
 ) -> Journal:
     """Make a journal of the named columns of a table; `journal_columns` says which there are.
 
-    All arms are `arms`, which the user names, `more`, which the format names, and those in the rows.
+    All arms are `arms`, which the user names, `more`, which the format names, and those in rows.
     """
     if "arm" not in batch.columns:
         raise ValueError(f"the columns are {', '.join(batch.columns)}; there must be arm")
@@ -174,5 +176,3 @@ def journal_of(
         cancelled=cancelled,
         name=name,
     )
-
-

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from belated.evaluation.decision_service_lines import read_decision_service
-from belated.evaluation.journal_columns import whole
-from belated.evaluation.open_bandit import (
+from belated.evaluation.logs.decision_service_lines import read_decision_service
+from belated.evaluation.logs.journal_columns import whole
+from belated.evaluation.logs.open_bandit import (
     FEEDBACK,
     arms_of_feedback,
     is_dataset,
     read_dataset,
     read_feedback,
 )
-from belated.evaluation.vowpal_text import read_vowpal_text
+from belated.evaluation.logs.vowpal_text import read_vowpal_text
 from belated.table_files import READABLE, Batch, read_batches
 
 LINES: dict[str, Callable[[Iterable[str]], Batch]] = {  # how files of lines are read
