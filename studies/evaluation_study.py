@@ -3,13 +3,16 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from typing import NamedTuple
+from typing import TypeVar
 
 import numpy as np
 
 from belated.arrays import Floats
+from belated.evaluation.betting import betting_interval, known_from
 from belated.evaluation.estimators import ESTIMATORS, Inputs
 from belated.evaluation.evaluate import evaluate
+from belated.evaluation.intervals import bernstein_interval
+from belated.evaluation.measuring import Measured, largest_weight
 from belated.evaluation.silence import Corrected, filled, silence_correction
 from studies.late_logs import (
     TRUTH,
@@ -24,6 +27,7 @@ from studies.late_logs import (
     policy_of,
 )
 
+Result = TypeVar("Result")
 TABLE_ROWS, TABLE_DELAYS, WINDOW = 4000, (30.0, 1500.0), 500.0
 CORRECTIONS = (
     "all known, IPS",
@@ -71,48 +75,59 @@ def _corrections(log: Known, way: str) -> list[float]:
     ]
 
 
-COVERAGE_ROWS, COVERAGE_DELAYS = 1500, (5.0, 60.0)
+COVERAGE_ROWS, COVERAGE_DELAYS = 1000, (4.0, 40.0)
 LOGGERS = {"fixed": fixed_logger, "learner": learning_logger}
-RIGHT = {  # the meaning of silence that is right for each way, as arguments of evaluate
-    "independent": {"silence": "missing"},
-    "lost": {"silence": "missing"},
-    "slow zeros": {"silence": "speeds"},
-    "never zeros": {"silence": "default", "default_loss": 1.0},
+RIGHT = {  # the meaning of silence that is right for each way, and its default loss
+    "independent": ("missing", None),
+    "lost": ("missing", None),
+    "slow zeros": ("speeds", None),
+    "never zeros": ("default", 1.0),
 }
 JUDGED = ("ips", "snips", "dr")
-WAYS_OF_INTERVALS = ("bootstrap", "normal", "bernstein", "betting")
+Held = dict[str, bool]
 
 
-class Coverage(NamedTuple):
-    """For one log: whether each interval holds the truth, and whether the bounds do."""
-
-    covered: dict[str, bool]
-
-
-def coverage_of(seed: int, way: str, logger: str, draws: int = 200) -> dict[str, bool]:
+def coverage_of(seed: int, way: str, logger: str, draws: int = 200) -> Held:
     """Return what holds the truth on the log with this seed, by the name of the interval."""
     log = known_log(draws_of(seed, COVERAGE_ROWS), LOGGERS[logger])
     journal = journal_with(log, delays_of(log, way, COVERAGE_DELAYS))
-    policies, found = {"policy": policy_of(log)}, {}
-    for interval in WAYS_OF_INTERVALS:
-        result = evaluate(
-            journal, policies, estimators=JUDGED, interval=interval, draws=draws, seed=seed,
-            **RIGHT[way],  # type: ignore[arg-type]
-        )["policy"]  # fmt: skip
-        for name, each in result.estimates.items():
-            if each.low is not None and each.high is not None:
-                found[f"{interval}, {name}"] = each.low <= TRUTH <= each.high
+    policy = Measured("policy", np.zeros(0), policy_of(log))
+    weights = policy_of(log)[np.arange(len(journal)), log.chosen] / log.probability
+    silence, default_loss = RIGHT[way]
+    held: Held = {}
+    for interval in ("bootstrap", "normal"):
+        found = evaluate(
+            journal,
+            {"policy": policy_of(log)},
+            silence=silence,
+            default_loss=default_loss,
+            estimators=JUDGED,
+            interval=interval,
+            draws=draws,
+            seed=seed,
+        )["policy"]
+        for name, each in found.estimates.items():
+            held[f"{interval}, {name}"] = _within(TRUTH, (each.low, each.high))
             if interval == "normal":
-                found[f"bounds, {name}"] = each.bounds[0] <= TRUTH <= each.bounds[1]
-                found[f"outer bounds, {name}"] = each.outer[0] <= TRUTH <= each.outer[1]
-    return {
-        name: held
-        for name, held in found.items()
-        if not name.startswith(("bernstein", "betting")) or name.endswith(", ips")
-    }
+                held[f"bounds, {name}"] = _within(TRUTH, each.bounds)
+                held[f"outer bounds, {name}"] = _within(TRUTH, each.outer)
+    least, most = (filled(journal, reward).outcome * weights for reward in (0.0, 1.0))
+    held["bernstein"] = _within(
+        TRUTH, bernstein_interval(least, most, largest_weight(journal, policy))
+    )
+    first = known_from(journal.played, journal.delays)
+    held["betting, every look"] = _within(TRUTH, betting_interval(weights, journal.rewards, first))
+    return held
 
 
-def in_processes(work: Callable[[int], object], seeds: Sequence[int], workers: int) -> list[object]:
+def _within(value: float, ends: tuple[float | None, float | None]) -> bool:
+    low, high = ends
+    return low is not None and high is not None and low <= value <= high
+
+
+def seeds_in_processes(
+    work: Callable[[int], Result], seeds: Sequence[int], workers: int
+) -> list[Result]:
     """Return the results of all seeds, in their order."""
     if workers == 1:
         return [work(seed) for seed in seeds]
@@ -120,18 +135,16 @@ def in_processes(work: Callable[[int], object], seeds: Sequence[int], workers: i
         return list(pool.map(work, seeds, chunksize=5))
 
 
-def table_study(logs: int, workers: int, first: int = 1) -> tuple[Floats, Floats]:
+def table_study(logs: int, workers: int = 1, first: int = 1) -> tuple[Floats, Floats]:
     """Return the mean and the standard deviation over the logs: (way, correction)."""
-    found = np.array(in_processes(corrections_of, range(first, first + logs), workers))
+    found = np.array(seeds_in_processes(corrections_of, range(first, first + logs), workers))
     return found.mean(axis=0), found.std(axis=0, ddof=1)
 
 
 def coverage_study(
-    way: str, logger: str, logs: int, workers: int, draws: int = 200, first: int = 1
+    way: str, logger: str, logs: int, workers: int = 1, draws: int = 200, first: int = 1
 ) -> dict[str, float]:
     """Return the share of logs in which each interval holds the truth."""
     work = partial(coverage_of, way=way, logger=logger, draws=draws)
-    found = in_processes(work, range(first, first + logs), workers)
-    names = found[0]
-    assert isinstance(names, dict)
-    return {name: float(np.mean([each[name] for each in found])) for name in names}  # type: ignore[index]
+    found = seeds_in_processes(work, range(first, first + logs), workers)
+    return {name: float(np.mean([each[name] for each in found])) for name in found[0]}

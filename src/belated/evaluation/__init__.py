@@ -10,7 +10,7 @@ Estimates:
 - `estimators`: a formula for each
 - `tuning`: their parameters, if the user gives none
 - `encoding`, `models`: contexts as numbers, and rewards predicted from them
-- `policies`: the probabilities of a policy in each row
+- `policies`, `policy_texts`: the probabilities of a policy in each row, and policies as text
 - `intervals`, `betting`, `bootstrap`: confidence intervals
 - `rejection`: learners that learn along a log
 - `result`: what was found, as table and as JSON

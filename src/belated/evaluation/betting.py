@@ -21,7 +21,6 @@ from belated.evaluation.intervals import LEVEL, Interval
 
 GRID = 1000  # candidates m
 CAUTION = 0.5  # c: no bet risks more than this share of the capital
-CHUNK = 4_000_000  # numbers in memory at once
 
 
 def betting_interval(
@@ -52,29 +51,24 @@ def betting_sequence(
 def _lower_ends(values: Floats, known_from: Counts, looks: Counts, level: float) -> Floats:
     """Return the largest m of a grid that was refuted by each look; NaN values count as 0.
 
-    The capital falls as m grows, so that all below it are refuted, too.
+    The capital falls as m grows, so that all below it are refuted, too, and halving finds it.
     """
     bets = _bets(values, known_from, level)
     values = np.nan_to_num(values)
-    grid = np.arange(GRID + 1) / GRID
     limit = math.log(2.0 / (1.0 - level))
-    with np.errstate(divide="ignore"):
-        most = CAUTION / grid
-    capital, peak = np.zeros(grid.size), np.zeros(grid.size)
-    ends, start = np.empty(len(looks)), 0
-    step = max(1, CHUNK // GRID)
-    for place, look in enumerate(looks):
-        while start < look:
-            stop = min(start + step, int(look))
-            stake = np.minimum(bets[start:stop, None], most)
-            path = np.log1p(stake * (values[start:stop, None] - grid))
-            np.cumsum(path, axis=0, out=path)
-            path += capital
-            capital = path[-1].copy()
-            np.maximum(peak, path.max(axis=0), out=peak)
-            start = stop
-        refuted = np.flatnonzero(peak >= limit)
-        ends[place] = grid[refuted[-1]] if refuted.size else 0.0
+
+    def refuted(m: float, look: int) -> bool:
+        stake = np.minimum(bets[:look], CAUTION / m) if m else bets[:look]
+        capital = np.cumsum(np.log1p(stake * (values[:look] - m)))
+        return bool(capital.max(initial=0.0) >= limit)
+
+    ends, known = np.empty(len(looks)), -1  # the largest place in the grid known to be refuted
+    for place, look in enumerate(looks.tolist()):
+        beyond = GRID + 1
+        while beyond - known > 1:
+            middle = (known + beyond) // 2
+            known, beyond = (middle, beyond) if refuted(middle / GRID, look) else (known, middle)
+        ends[place] = max(known, 0) / GRID
     return ends
 
 

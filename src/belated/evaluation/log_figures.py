@@ -45,8 +45,11 @@ def weights(found: Findings) -> Drawing | None:
         )
     axes.axvline(1.0, color=FAINT, linewidth=0.8)
     axes.set_xscale("log")
+    ticks = np.outer(10.0 ** np.arange(-4, 7), [1.0, 2.0, 5.0]).ravel()
+    ticks = ticks[(ticks >= edges[0]) & (ticks <= edges[-1])]
+    axes.set_xticks(ticks[:: 1 + ticks.size // 8])
+    axes.set_xticks([], minor=True)
     axes.xaxis.set_major_formatter(lambda value, _: number(value))
-    axes.xaxis.set_minor_formatter(lambda value, _: "")
     axes.set(xlabel="weight of a row, if above 0", ylabel="rows")
     axes.grid(visible=True, axis="y")
     add_title(figure, found.journal.name, "weights")
@@ -74,7 +77,9 @@ def delay_laws(found: Findings) -> Drawing | None:
     axes = figure.add_subplot()
     set_delay_scale(axes, float(journal.ages.max()))
     entries = []
-    for place, (arm, colour) in enumerate(zip(arms, shades(len(arms)), strict=True)):
+    for place, (arm, colour) in enumerate(
+        zip(arms, shades(len(arms) + 2)[: len(arms)], strict=True)
+    ):
         rows = journal.chosen == arm
         delays, ages, counts = journal.delays[rows], journal.ages[rows], journal.weights[rows]
         end = float(ages.max())
@@ -126,7 +131,7 @@ def overlap(found: Findings) -> Drawing:
         )  # fmt: skip
         entries.append(line)
     axes.set_xscale("log")
-    axes.set_xlim(LEAST, 1.3)
+    axes.set_xlim(0.8 * LEAST, 1.4)
     axes.set_xticks([0.001, 0.01, 0.1, 1.0], ["0.1 %", "1 %", "10 %", "100 %"])
     axes.xaxis.set_minor_formatter(lambda value, _: "")
     names = [cut_to_width(journal.arms[arm], 1.5, SMALL_SIZE) for arm in arms]

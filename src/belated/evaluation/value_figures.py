@@ -30,7 +30,7 @@ from belated.report.text_fitting import cut_to_width
 
 MOST_POLICIES = 6  # in one figure
 PALE = "#dfe7ec"
-NAME_WIDTH = 1.5  # inches
+NAME_WIDTH = 1.6  # inches
 LOOKS = 60
 
 
@@ -145,7 +145,7 @@ def confidence_sequences(found: Findings) -> Drawing:
             continue
         ends = betting_sequence(policy.weights, journal.rewards, first, looks, found.level)
         low, high = (units.low + units.width * end for end in ends)
-        axes.fill_between(looks, low, high, color=style.colour, alpha=0.12, linewidth=0.0)
+        axes.fill_between(looks, low, high, color=style.colour, alpha=0.06, linewidth=0.0)
         for end in (low, high):
             (line,) = axes.plot(
                 looks, end, color=style.colour, linestyle=style.dashes, linewidth=1.2,
