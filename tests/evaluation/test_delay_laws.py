@@ -1,4 +1,4 @@
-"""The laws of delays: against a library, against their formulas written out, and for repeated rows."""
+"""The laws of delays: against a library, against their formulas, and for repeated rows."""
 
 import numpy as np
 import pytest

@@ -161,11 +161,6 @@ def _inputs(journal: Journal, policy: Measured, view: _View) -> Inputs:
 def _terms(chosen: str, inputs: Inputs, parameter: float) -> Terms:
     if chosen in (REPLAY, MEAN):
         return ESTIMATORS["snips"].terms(inputs, parameter)
-    if ESTIMATORS[chosen].all_arms and inputs.arm_weights is None:
-        raise ValueError(
-            f"{chosen} needs the logged probabilities of all arms; the log must have a column "
-            "probabilities, or use another estimator"
-        )
     return ESTIMATORS[chosen].terms(inputs, parameter)
 
 
@@ -176,6 +171,11 @@ def _line(
     main, least, most = (_inputs(measuring.journal, policy, view) for view in views)
     parameter = math.inf
     if policy.only is None:
+        if chosen.estimator.all_arms and main.arm_weights is None:
+            raise ValueError(
+                f"{chosen.name} needs the logged probabilities of all arms; the log must have a "
+                "column probabilities, or use another estimator"
+            )
         parameter = tuned_parameter(chosen, main, measuring.counts)
     terms = (_terms(chosen.name, inputs, parameter) for inputs in (main, least, most))
     return _Line(policy, chosen.name, parameter, *terms)
