@@ -2,6 +2,7 @@
 
 import click
 
+from studies.evaluation_command import evaluation_study
 from studies.published_command import published_study
 from studies.study_command import scenarios_study
 
@@ -13,6 +14,7 @@ def main() -> None:
 
 main.add_command(scenarios_study)
 main.add_command(published_study)
+main.add_command(evaluation_study)
 
 if __name__ == "__main__":
     main(prog_name="python -m studies")

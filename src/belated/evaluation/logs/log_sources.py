@@ -50,10 +50,13 @@ def read_service(address: str, *, key: str | None = None, now: Any = None) -> Jo
     base, found, name = address.partition(PROBLEMS)
     if not found or not name or "/" in name or not urlsplit(base).netloc:
         raise ValueError(f"{address} is no problem; it must read http://HOST{PROBLEMS}NAME")
-    from belated.client import Client, Patience
+    from belated.client import Client, Patience, ServiceUnavailable
 
-    with Client(base, key, patience=Patience(60.0, reconnects=False)) as client:
-        spec, log = client.problem(unquote(name)), client.log(unquote(name))
+    try:
+        with Client(base, key, patience=Patience(60.0, reconnects=False)) as client:
+            spec, log = client.problem(unquote(name)), client.log(unquote(name))
+    except ServiceUnavailable as error:
+        raise ValueError(f"{base} cannot be reached: {error.__cause__ or error}") from None
     values = list(zip(*log["rows"], strict=True)) or [()] * len(log["columns"])
     columns = dict(zip(log["columns"], map(list, values), strict=True))
     batch = whole([Batch(columns, range(1, len(log["rows"]) + 1), "row")])
