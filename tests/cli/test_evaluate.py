@@ -81,7 +81,10 @@ def test_bad_input_gets_one_line(log: Path, tmp_path: Path) -> None:
         ((log, "-p", f"{tmp_path}/bad.json"), "saved"),
         ((log, "-p", "uniform", "--report", "x.pdf"), "a report must end in .html"),
         (("http://127.0.0.1:9/elsewhere", "-p", "uniform"), "it must read http://HOST/v1/problems"),
-        (("http://127.0.0.1:9/v1/problems/x", "-p", "uniform"), "127.0.0.1:9"),
+        (
+            ("http://127.0.0.1:9/v1/problems/x", "-p", "uniform"),
+            "http://127.0.0.1:9 cannot be reached",
+        ),
     ]
     for arguments, said in cases:
         assert said in complaint("evaluate", *arguments), arguments
@@ -91,17 +94,16 @@ def test_a_running_service_and_its_export(tmp_path: Path) -> None:
     """Expired plays were not told, unless a report came late; the file says the same."""
     database = str(tmp_path / "journal.db")
     with serving(database, "--no-auth") as server, Client(server.address) as client:
-        client.create_problem("ads", ["red", "blue"], learner="uniform", expire_after=3)
+        client.create_problem(
+            "ads", ["red", "blue"], learner="uniform", expire_after=3, default_loss=1
+        )
         tickets = [client.ask("ads") for _ in range(12)]
         for ticket in tickets[9:11]:
             client.tell(ticket, reward=1.0)
         client.tell(tickets[0], reward=0.25)  # expired long ago
-        found = json.loads(
-            run(
-                f"{server.address}/v1/problems/ads", "-p", "uniform", "-e", "snips", "--json"
-            ).stdout
-        )
-        journal = belated.read_log(f"{server.address}/v1/problems/ads")
+        address = f"{server.address}/v1/problems/ads"
+        found = json.loads(run(address, "-p", "uniform", "-e", "snips", "--json").stdout)
+        journal = belated.read_log(address)
         CliRunner().invoke(
             main, ["export", "ads", str(tmp_path / "ads.csv"), "--server", server.address]
         )

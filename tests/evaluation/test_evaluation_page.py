@@ -62,5 +62,5 @@ def test_figures_say_what_they_show(draw: object, found: Evaluation) -> None:
 
 def test_a_report_must_end_in_html(found: Evaluation, tmp_path: Path) -> None:
     """As other reports."""
-    with pytest.raises(ValueError, match="a report must end in .html"):
+    with pytest.raises(ValueError, match=r"a report must end in \.html"):
         found.report(tmp_path / "page.txt")

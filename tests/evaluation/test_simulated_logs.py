@@ -59,7 +59,7 @@ def test_the_policy_earns_the_truth() -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_intervals_hold_the_truth(way: str) -> None:
-    """A quick look at some logs: binomially at least as many as 95 % would leave, at 1 in 10,000."""
+    """A quick look: of 30 logs, 95 % leave fewer than 24 in less than 1 of 1,000 cases."""
     shares = coverage_study(way, "fixed", logs=30, draws=60)
     for name in (*RIGHTLY, "outer bounds, snips", "betting, every look", "bernstein"):
         assert shares[name] >= 24 / 30, (name, shares[name])
@@ -69,7 +69,7 @@ def test_intervals_hold_the_truth(way: str) -> None:
 @pytest.mark.parametrize("logger", ["fixed", "learner"])
 @pytest.mark.parametrize("way", WAYS)
 def test_intervals_hold_the_truth_in_300_logs(way: str, logger: str) -> None:
-    """From 91 to 99 %, three errors of 300 logs around 95 %; what must hold at least so often does."""
+    """From 91 to 99 %, three errors of 300 logs around 95 %; what must hold more often does."""
     shares = coverage_study(way, logger, logs=300, draws=150)
     for name in RIGHTLY:
         assert 0.91 <= shares[name] <= 0.99, (name, shares[name])
