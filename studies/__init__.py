@@ -5,7 +5,7 @@
   cost of leaving out each part of these learners.
 - `experiments`, `published`, `published_command`, `published_figures`: experiments that others have
   published, played again.
-- `late_logs`, `evaluation_study`, `evaluation_command`: the evaluation of policies on simulated logs
+- `late_logs`, `evaluation_study`, `evaluation_command`: evaluation of policies on simulated logs
   with late outcomes.
 - `figure_files`, `study_options`: writing figures into a folder, and the options of the commands.
 """
