@@ -69,9 +69,9 @@ def test_intervals_hold_the_truth(way: str) -> None:
 @pytest.mark.parametrize("logger", ["fixed", "learner"])
 @pytest.mark.parametrize("way", WAYS)
 def test_intervals_hold_the_truth_in_300_logs(way: str, logger: str) -> None:
-    """From 91 to 99 %, three errors of 300 logs around 95 %; what must hold more often does."""
+    """Within four errors of 300 logs of 95 %, as 32 shares are looked at; bounds hold as often."""
     shares = coverage_study(way, logger, logs=300, draws=150)
     for name in RIGHTLY:
-        assert 0.91 <= shares[name] <= 0.99, (name, shares[name])
+        assert 0.90 <= shares[name] < 1.0, (name, shares[name])
     for name in ("outer bounds, ips", "outer bounds, snips", "betting, every look", "bernstein"):
-        assert shares[name] >= 0.91, (name, shares[name])
+        assert shares[name] >= 0.90, (name, shares[name])

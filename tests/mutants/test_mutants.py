@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tests.mutants.beyond_faults import BEYOND_FAULTS
+from tests.mutants.evaluation_faults import EVALUATION_FAULTS
 from tests.mutants.fault import Fault
 from tests.mutants.practical_faults import PRACTICAL_FAULTS
 from tests.mutants.rival_faults import RIVAL_FAULTS
@@ -454,6 +455,7 @@ BY_THEIR_TESTS = (
     + BEYOND_FAULTS
     + PRACTICAL_FAULTS
     + RIVAL_FAULTS
+    + EVALUATION_FAULTS
 )
 
 
