@@ -1,6 +1,7 @@
 """`belated.evaluate`: policies of every kind, what silence means, and what is said beside."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -274,13 +275,15 @@ def test_bad_policies_get_one_sentence(policies: Any, said: str) -> None:
     assert said in str(error.value)
 
 
-def test_rows_without_a_probability_can_only_be_modelled() -> None:
+def test_rows_without_a_probability_can_only_be_modelled(tmp_path: Path) -> None:
     """Nothing can be weighed then."""
     rows = [{key: row[key] for key in ("arm", "reward", "context")} for row in ROWS_AS_DICTS]
     with pytest.raises(ValueError, match="use the estimator dm, which is a model and no meas"):
         belated.evaluate(rows, {"u": "uniform"})
     found = belated.evaluate(rows, {"u": "uniform"}, estimators=["dm"])
     assert found["u"].dm.value is not None
+    assert not found.notes
+    assert "dm" in found.report(tmp_path / "page.html").read_text()
     zero = [{**ROWS_AS_DICTS[0], "probability": 0.0}]
     with pytest.raises(ValueError, match="the probability of row 1 is 0"):
         belated.evaluate(zero, {"u": "uniform"})

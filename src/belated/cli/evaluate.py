@@ -149,7 +149,7 @@ def _show(found: "Evaluation") -> None:
                     _span(each.low, each.high),
                     _span(*each.bounds),
                     f"{apart} ({_span(low, high)})" if apart and low is not None else apart,
-                    f"{policy.rows_used:,.0f}",
+                    f"{policy.rows_used:,.0f}" if math.isfinite(policy.rows_used) else "",
                 ]
             )
     show_table(COLUMNS, rows)

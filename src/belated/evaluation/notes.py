@@ -1,5 +1,6 @@
 """What a reader must know beside the numbers of an evaluation, in sentences."""
 
+import math
 from collections.abc import Sequence
 
 from belated.evaluation.measuring import Found, Measuring
@@ -32,7 +33,7 @@ def notes_of(
             "their weight was limited."
         )
     for each in found.policies:
-        if each.table is None:
+        if each.table is None or not math.isfinite(each.rows_used):  # nothing was weighed
             continue
         if not each.rows_used > 0.0:
             notes.append(f"No row of the log was played as {each.name} would: it has no value.")

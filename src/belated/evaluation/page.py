@@ -1,5 +1,6 @@
 """The HTML report of an evaluation: one page that needs no other file."""
 
+import math
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -141,7 +142,7 @@ def _row(policy: PolicyValue, found: Estimate) -> list[str]:
         _span(*found.bounds),
         EN_DASH if change is None else number(change),
         _span(low, high),
-        number(round(policy.rows_used)),
+        number(round(policy.rows_used)) if math.isfinite(policy.rows_used) else EN_DASH,
         percent(policy.untold),
         shown(policy.mean_weight),
     ]
