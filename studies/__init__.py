@@ -8,5 +8,7 @@
 - `judge`, `judge_command`: all bandits on random worlds, and what each part of ours is worth.
 - `expert_worlds`, `expert_command`: the practical experts where they were found weak.
 - `contexts`, `contexts_command`, `vowpal`: learners with contexts and without, and Vowpal Wabbit.
+- `late_logs`, `evaluation_study`, `evaluation_command`: evaluation of policies on simulated logs
+  with late outcomes.
 - `figure_files`, `study_options`: writing figures into a folder, and the options of the commands.
 """

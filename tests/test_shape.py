@@ -33,7 +33,8 @@ LAYERS = {
         "compiled", "numerics", "compiled.jit", "compiled.entries", "compiled.worker",
         "compiled.background", "compiled.preparing", "compiled.lean_steps", "compiled.ask_tell",
         "solvers", "learners", "environments", "play", "analysis",
-        "comparison", "worlds", "replay", "sweep", "stress", "report", "asktell", "service", "cli",
+        "comparison", "worlds", "replay", "sweep", "stress", "report", "asktell", "evaluation",
+        "service", "cli",
         "__main__",
     ],
     "belated.learners": [

@@ -13,6 +13,10 @@ Comparing learners:
 - `Environment`, `environment_from_arrays`, `environment_from_file`: your own data
 - `compare`, `Comparison`: learners on the same games (`belated.comparison`)
 - `write_report`: a comparison as an HTML page (`belated.report`)
+
+Evaluating policies on logs (`belated.evaluation`):
+- `evaluate`, `Evaluation`: what other policies would have earned
+- `read_log`, `Journal`: logs of decisions, with what has been told of them so far
 """
 
 from typing import TYPE_CHECKING
@@ -43,6 +47,9 @@ if TYPE_CHECKING:
     from belated.environments.environment import Environment
     from belated.environments.files import environment_from_arrays, environment_from_file
     from belated.environments.scenarios import scenario, scenarios
+    from belated.evaluation.evaluate import Evaluation, evaluate
+    from belated.evaluation.logs.journal import Journal
+    from belated.evaluation.logs.log_sources import read_log
     from belated.report.page import write_report
 
 __version__ = "0.1.0"
@@ -57,9 +64,11 @@ __all__ = [
     "ConflictError",
     "DelayedExperts",
     "Environment",
+    "Evaluation",
     "Experts",
     "Feedback",
     "HorizonExceededError",
+    "Journal",
     "MissingExceededError",
     "PartiallyConcealedBandit",
     "Setting",
@@ -72,7 +81,9 @@ __all__ = [
     "compare",
     "environment_from_arrays",
     "environment_from_file",
+    "evaluate",
     "from_json",
+    "read_log",
     "scenario",
     "scenarios",
     "write_report",
@@ -86,12 +97,16 @@ __getattr__ = lazy_exports(
         "ConcealedBandit": "belated.asktell.bandits",
         "DelayedExperts": "belated.asktell.experts",
         "Environment": "belated.environments.environment",
+        "Evaluation": "belated.evaluation.evaluate",
         "Experts": "belated.asktell.experts",
+        "Journal": "belated.evaluation.logs.journal",
         "PartiallyConcealedBandit": "belated.asktell.bandits",
         "compare": "belated.comparison.compare",
         "environment_from_arrays": "belated.environments.files",
         "environment_from_file": "belated.environments.files",
+        "evaluate": "belated.evaluation.evaluate",
         "from_json": "belated.asktell.loading",
+        "read_log": "belated.evaluation.logs.log_sources",
         "scenario": "belated.environments.scenarios",
         "scenarios": "belated.environments.scenarios",
         "write_report": "belated.report.page",

@@ -1,14 +1,15 @@
 """Reads tables from CSV and Parquet files in batches, with every value checked, and writes them.
 
-Data files with losses and delays (`environments.files`) and logs of decisions (`replay.logs`) are
-read here. Only this module imports pyarrow, and only when a Parquet file is read or written.
+Data files with losses and delays (`environments.files`) and logs of decisions, to be replayed
+(`replay.logs`) or evaluated (`evaluation.logs.journal_columns`), are read here. Only this module
+imports pyarrow, and only when a Parquet file is read or written.
 """
 
 import csv
 import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -31,7 +32,7 @@ Mask = NDArray[np.bool_]
 class Batch(NamedTuple):
     """Some rows of a table: the values of each column, and the place of each row in the file."""
 
-    columns: dict[str, Sequence[Any]]
+    columns: Mapping[str, Sequence[Any]]
     places: Sequence[int]
     place: str  # the unit that places are counted in: "line" or "row"
 
@@ -73,6 +74,12 @@ class Batch(NamedTuple):
         losses = self.numbers(name)
         fine = (losses >= 0.0) & (losses <= 1.0) | (np.isnan(losses) & optional)
         return self.checked(name, losses, fine, "must be in [0, 1]")
+
+    def probabilities(self, optional: Mask | bool = False) -> Floats:
+        """Return the column `probability`: above 0 and at most 1, or anything where optional."""
+        values = self.numbers("probability")
+        fine = (values > 0.0) & (values <= 1.0) | optional
+        return self.checked("probability", values, fine, "must be above 0 and at most 1")
 
     def losses_within(self, units: LossRange) -> Floats:
         """Return the column `loss`, whose numbers must be in a given range."""
@@ -138,9 +145,12 @@ def duplicate(round_: int, arm: str, place: str, first: int, second: int) -> Val
 
 
 def read_batches(
-    path: Path, required: Sequence[str], either: Sequence[str] = (), optional: Sequence[str] = ()
+    path: Path,
+    required: Sequence[str],
+    either: Sequence[str] = (),
+    optional: Sequence[str] | None = (),
 ) -> Iterator[Batch]:
-    """Yield the rows of a file in batches, with these columns only.
+    """Yield the rows of a file in batches, with these columns only; all others too if None.
 
     The file must have exactly one of the columns in `either`.
     """
@@ -153,11 +163,12 @@ class _Columns(NamedTuple):
 
     required: Sequence[str]
     either: Sequence[str]
-    optional: Sequence[str]
+    optional: Sequence[str] | None  # None: whatever else there is
 
-    def known(self, header: Iterable[str]) -> list[str]:
+    def known(self, header: Sequence[str]) -> list[str]:
         """Return the columns to read, after checking that the table has the required ones once."""
-        every = [*self.required, *self.either, *self.optional]
+        others = header if self.optional is None else self.optional
+        every = dict.fromkeys([*self.required, *self.either, *others])
         found = [name for name in header if name in every]
         for name in every:
             if found.count(name) > 1:

@@ -16,6 +16,7 @@ import pytest
 
 from tests.mutants.beyond_faults import BEYOND_FAULTS
 from tests.mutants.context_faults import CONTEXT_FAULTS
+from tests.mutants.evaluation_faults import EVALUATION_FAULTS
 from tests.mutants.fault import Fault
 from tests.mutants.practical_faults import PRACTICAL_FAULTS
 from tests.mutants.rival_faults import RIVAL_FAULTS
@@ -456,6 +457,7 @@ BY_THEIR_TESTS = (
     + CONTEXT_FAULTS
     + PRACTICAL_FAULTS
     + RIVAL_FAULTS
+    + EVALUATION_FAULTS
 )
 
 

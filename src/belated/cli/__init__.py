@@ -8,6 +8,7 @@ when its work begins. The modules and their commands:
 - `sweep`: compare learners for all combinations of options
 - `stress`: search losses and delays that are hard for a learner
 - `replay`: replay a log of losses and delays
+- `evaluate`: what other policies would have earned, from a log with late outcomes
 - `learners`: list the learners, and compile them in advance (`warmup`)
 - `serve`, `problems`, `keys`: run the decision service, and manage its problems and keys
 - `store_tools`: export, migrate, retain, forget and verify the service's database
@@ -24,6 +25,7 @@ from belated import __version__
 
 COMMANDS = {  # the module that defines each command, and what `belated --help` says of it
     "compare": ("compare", "Play learners on the same games, and compare their regret."),
+    "evaluate": ("evaluate", "Estimate what another policy would have earned."),
     "export": ("store_tools", "Write the journal of a problem to a file."),
     "forget": ("store_tools", "Blank personal data of decisions in a database."),
     "keys": ("keys", "Make, list and revoke API keys of the service."),

@@ -164,9 +164,7 @@ class _LogReader:
     def _probabilities(self, batch: Batch, changed: Mask) -> Floats:
         if "probability" not in self.required:
             return np.ones(len(batch.places))
-        values = batch.numbers("probability")
-        fine = (values > 0.0) & (values <= 1.0) | changed
-        return batch.checked("probability", values, fine, "must be above 0 and at most 1")
+        return batch.probabilities(optional=changed)
 
     def _missing(self, batch: Batch, rounds: Floats, told: Mask) -> Floats:
         """Return the missing counts of the rows whose loss is learned, if the setting has them."""

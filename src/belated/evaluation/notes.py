@@ -1,0 +1,62 @@
+"""What a reader must know beside the numbers of an evaluation, in sentences."""
+
+import math
+from collections.abc import Sequence
+
+from belated.evaluation.measuring import Found, Measuring
+
+FLOORED = 0.01  # the share of chances at the floor from which it is worth saying
+FEW_ROWS = 50.0
+
+
+def notes_of(
+    measuring: Measuring, found: Found, young: Sequence[str], meaning: str | None
+) -> list[str]:
+    """Return the notes of an evaluation; most have none."""
+    journal, notes = measuring.journal, []
+    untold = float(1.0 - journal.told.mean())
+    if untold and meaning is None:
+        notes.append(
+            f"{untold:.1%} of the rows have not been told, and nothing says what that means: only "
+            "bounds can be given. Declare silence: missing, default (with its loss) or speeds."
+        )
+    if young:
+        notes.append(
+            f"The log is too young for {', '.join(young)}: it is shorter than three times the "
+            "median delay, so that only bounds can be given."
+        )
+    if untold and meaning is not None and not journal.timed:
+        notes.append("The log has no times of outcomes: silence is corrected by arm alone.")
+    if found.floored >= FLOORED:
+        notes.append(
+            f"{found.floored:.1%} of the told rows had a chance below 2 % to be told so early; "
+            "their weight was limited."
+        )
+    for each in found.policies:
+        if each.table is None or not math.isfinite(each.rows_used):  # nothing was weighed
+            continue
+        if not each.rows_used > 0.0:
+            notes.append(f"No row of the log was played as {each.name} would: it has no value.")
+        elif each.rows_used < FEW_ROWS:
+            notes.append(
+                f"{each.name} rests on {each.rows_used:.0f} rows' worth of the log: "
+                "intervals for so few are rough."
+            )
+        if (
+            abs(each.mean_weight - 1.0) > 1.6 * each.mean_weight_error > 0.0
+            and "replay" not in each.estimates
+        ):
+            notes.append(
+                f"The weights of {each.name} have the mean {each.mean_weight:.3f}, which should "
+                "be 1: a logged probability may be wrong, or an arm was never chosen."
+            )
+    if (
+        measuring.way == "bernstein"
+        and measuring.most_weight is None
+        and (journal.all_probabilities is None)
+    ):
+        notes.append(
+            "The bernstein intervals take the largest weight from the log; they hold if no "
+            "probability could have been lower than the least one logged."
+        )
+    return notes

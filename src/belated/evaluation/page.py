@@ -1,0 +1,196 @@
+"""The HTML report of an evaluation: one page that needs no other file."""
+
+import math
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+
+from belated import __version__
+from belated.comparison.table import shown
+from belated.evaluation.result import Estimate, Findings, PolicyValue
+from belated.report.formatting import EN_DASH, counted, number, percent
+from belated.report.markup import definitions, element, escaped, paragraph, prose, table
+from belated.report.page import CONTENT_POLICY, check_report
+
+MEANINGS = {
+    None: "Nothing was declared about what silence means.",
+    "missing": "Silence was declared to be missing: late or lost, whatever the outcome is.",
+    "default": "Silence was declared to be the default: only outcomes other than it ever come.",
+    "speeds": "Silence was declared to be a matter of speed: all comes, some outcomes later.",
+}
+COLUMNS = (
+    "policy", "estimator", "value", "95 % interval", "bounds", "minus logged", "its interval",
+    "rows used", "untold", "mean weight",
+)  # fmt: skip
+WORDS = (
+    ("Value", "The mean reward of a decision, had the policy chosen in the place of the logger."),
+    ("Bounds", "The value if all that was not told were the worst, and the best. They hold "
+     "whatever silence means, up to the error of a sample."),
+    ("Rows used", "How many rows of the policy's own the weighted rows are worth."),
+    ("Untold", "The share of the policy's weight on rows whose outcome has not come."),
+    ("Mean weight", "Should be 1; if it is not, a logged probability is wrong, or the log lacks "
+     "what the policy plays."),
+)  # fmt: skip
+CAPTIONS = {
+    "values": "Each estimate with its interval. The pale bar goes from bound to bound; the dotted "
+    "line is what the log itself earned.",
+    "parts": "The value in parts of the log, with normal intervals: a policy that is good on the "
+    "whole need not be good everywhere.",
+    "sequences": "Intervals by betting, which hold at every look and whatever silence means, so "
+    "that one may stop when they are narrow enough.",
+    "weights": "Few large weights carry an estimate that has few rows behind it.",
+    "delays": "The share of each arm's outcomes that had been told by an age. Small ticks below "
+    "are the ages of what has not been told.",
+    "overlap": "What a policy plays often and the log rarely has cannot be judged well.",
+}
+
+
+def write_evaluation(found: Findings, path: str | Path) -> Path:
+    """Write the HTML report of an evaluation; an interrupted call leaves no incomplete file."""
+    path = Path(path)
+    check_report(path)
+    text = evaluation_html(found)
+    partial = path.with_name(path.name + ".part")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
+    return path
+
+
+def evaluation_html(found: Findings) -> str:
+    """Return the HTML page of an evaluation; equal evaluations give an equal page."""
+    headline = _headline(found)
+    style = files("belated.report").joinpath("page.css").read_text(encoding="utf-8")
+    head = (
+        '<head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_POLICY}">'
+        f'<meta name="generator" content="belated {__version__}">'
+        f'<link rel="icon" href="data:,"><title>{escaped(headline)}</title>'
+        f"<style>{style}</style></head>"
+    )
+    header = element(
+        "header",
+        paragraph("What other policies would have earned", class_="kicker")
+        + element("h1", prose(headline))
+        + paragraph(MEANINGS[found.silence], *found.notes, class_="lead"),
+    )
+    body = header + element("main", _main(found)) + _footer()
+    return f'<!doctype html>\n<html lang="en">{head}<body>{body}</body></html>\n'
+
+
+def _footer() -> str:
+    return element("footer", f"Made by belated {__version__}. This page needs no other file.")
+
+
+def _headline(found: Findings) -> str:
+    """Say which policy is better than the log, as far as the intervals say so."""
+    better = [
+        policy.name
+        for policy in found.policies.values()
+        if policy.first.difference[1] is not None and policy.first.difference[1] > 0.0
+    ]
+    worse = [
+        policy.name
+        for policy in found.policies.values()
+        if policy.first.difference[2] is not None and policy.first.difference[2] < 0.0
+    ]
+    if all(policy.first.value is None for policy in found.policies.values()):
+        return f"Only bounds can be given on {found.journal.name}"
+    if better:
+        return f"{', '.join(better)} would have earned more than {found.journal.name}"
+    if worse:
+        return f"None would have earned more than {found.journal.name}"
+    return f"No policy can be told apart from {found.journal.name}"
+
+
+def _main(found: Findings) -> str:
+    facts = (
+        counted(len(found.journal), "row"),
+        counted(len(found.journal.arms), "arm"),
+        f"{percent(found.untold)} not told",
+        f"{found.interval} intervals",
+        f"seed {found.seed}",
+    )
+    made = [
+        ("Command", element("pre", element("code", escaped(found.command or "In Python.")))),
+        ("Version", escaped(f"belated {__version__}")),
+    ]
+    sections = [
+        element("section", element("h2", "Policies") + paragraph(", ".join(facts), class_="facts")
+                + _table(found) + _figures(found), id="policies"),
+        element("section", element("h2", "The words")
+                + definitions([(term, escaped(said)) for term, said in WORDS]), id="words"),
+        element("section", element("h2", "How it was made") + definitions(made), id="made"),
+    ]  # fmt: skip
+    return "".join(sections)
+
+
+def _table(found: Findings) -> str:
+    rows = [_row(policy, each) for policy in found for each in policy.estimates.values()]
+    heads = [each.replace("95", f"{100.0 * found.level:g}") for each in COLUMNS]
+    caption = "Rewards per decision; the bounds hold whatever silence means"
+    return table("values", caption, heads, rows)
+
+
+def _row(policy: PolicyValue, found: Estimate) -> list[str]:
+    change, low, high = found.difference
+    return [
+        escaped(policy.name),
+        escaped(_with_parameter(found)),
+        EN_DASH if found.value is None else element("strong", number(found.value)),
+        _span(found.low, found.high),
+        _span(*found.bounds),
+        EN_DASH if change is None else number(change),
+        _span(low, high),
+        number(round(policy.rows_used)) if math.isfinite(policy.rows_used) else EN_DASH,
+        percent(policy.untold),
+        shown(policy.mean_weight),
+    ]
+
+
+def _with_parameter(found: Estimate) -> str:
+    if found.parameter is None:
+        return found.estimator
+    return f"{found.estimator} ({shown(found.parameter)})"
+
+
+def _span(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return EN_DASH
+    return f"{number(low)} to {number(high)}"
+
+
+def _figures(found: Findings) -> str:
+    from belated.evaluation import log_figures, value_figures
+    from belated.report.figure_parts import Drawing
+    from belated.report.svg import svg_element
+
+    drawn: dict[str, Callable[[Findings], Drawing | None]] = {
+        "values": value_figures.values,
+        "parts": value_figures.values_in_parts,
+        "sequences": value_figures.confidence_sequences,
+        "weights": log_figures.weights,
+        "delays": log_figures.delay_laws,
+        "overlap": log_figures.overlap,
+    }
+    parts = []
+    for name, draw in drawn.items():
+        figure = draw(found)
+        if figure is not None:
+            said = CAPTIONS[name]
+            picture = svg_element(figure, f"{name}.", f"{said} {_described(found, name)}")
+            caption = element("figcaption", prose(said))
+            parts.append(element("figure", picture + caption, id=f"figure-{name}"))
+    return element("h3", "Figures") + element("div", "".join(parts), class_="figures")
+
+
+def _described(found: Findings, name: str) -> str:
+    """Say the numbers of the first figure for those who cannot see it."""
+    if name != "values":
+        return ""
+    said = [
+        f"{policy.name} {number(policy.first.value)}"
+        for policy in found
+        if policy.first.value is not None
+    ]
+    return f"Values: {', '.join(said)}." if said else ""

@@ -1,0 +1,70 @@
+"""python -m studies evaluation: corrections and coverage on logs whose truth is known."""
+
+import json
+
+import click
+
+from belated.cli.console import progress_of, show_table
+
+
+@click.command("evaluation")
+@click.argument("what", type=click.Choice(["table", "coverage"]))
+@click.option("--logs", type=click.IntRange(2), default=200, show_default=True, help="How many.")
+@click.option(
+    "--draws",
+    type=click.IntRange(2),
+    default=200,
+    show_default=True,
+    help="For coverage: draws of each bootstrap.",
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the first.")
+@click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def evaluation_study(
+    what: str, logs: int, draws: int, seed: int, workers: int, as_json: bool
+) -> None:
+    """Judge the evaluation of policies on simulated logs with late and missing outcomes.
+
+    WHAT is `table`: what each correction says where outcomes come late in different ways (the truth
+    is 0.55); or `coverage`: how often each interval holds the truth if silence is declared rightly,
+    with a logger that does not learn and with one that does.
+    """
+    found = (
+        corrections(logs, workers, seed) if what == "table" else held(logs, workers, draws, seed)
+    )
+    if as_json:
+        click.echo(json.dumps(found))
+        return
+    columns = list(next(iter(found.values())))
+    show_table([what, *columns], [[name, *row.values()] for name, row in found.items()])
+
+
+def corrections(logs: int, workers: int, seed: int) -> dict[str, dict[str, str]]:
+    """Return the mean and the deviation of each correction in each world."""
+    from studies.evaluation_study import CORRECTIONS, table_study
+    from studies.late_logs import WAYS
+
+    mean, deviation = table_study(logs, workers, seed)
+    return {
+        name: {
+            way: f"{mean[place, row]:.4f} ({deviation[place, row]:.3f})"
+            for place, way in enumerate(WAYS)
+        }
+        for row, name in enumerate(CORRECTIONS)
+    }
+
+
+def held(logs: int, workers: int, draws: int, seed: int) -> dict[str, dict[str, str]]:
+    """Return the share of logs in which each interval holds the truth, in each world."""
+    from studies.evaluation_study import LOGGERS, coverage_study
+    from studies.late_logs import WAYS
+
+    found: dict[str, dict[str, str]] = {}
+    worlds = [(logger, way) for logger in LOGGERS for way in WAYS]
+    with progress_of("Playing logs") as progress:
+        for done, (logger, way) in enumerate(worlds, 1):
+            shares = coverage_study(way, logger, logs, workers, draws, seed)
+            for name, share in shares.items():
+                found.setdefault(name, {})[f"{way}, {logger}"] = f"{100.0 * share:.1f} %"
+            progress(done, len(worlds))
+    return found
