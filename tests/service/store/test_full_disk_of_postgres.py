@@ -55,8 +55,11 @@ def test_a_full_disk_loses_nothing(part: str) -> None:
     with small_disk() as disk:
         server = OwnServer(disk if part == "data" else None, log=disk if part == "log" else None)
         try:
-            with serving(server.url, "--no-auth", "--workers", "2") as service:
-                check_survives(service.client(), server, disk, REASON[part])
+            with (
+                serving(server.url, "--no-auth", "--workers", "2") as service,
+                service.client() as http,
+            ):
+                check_survives(http, server, disk, REASON[part])
         finally:
             server.close()
 
