@@ -199,7 +199,8 @@ class Refold:
             if replica is not None:
                 self._judge(event.position, body, replica, result)
         elif isinstance(body, Outcome):
-            if replica is not None and not replica.waits_for(body.ticket, body.arm):
+            play = None if replica is None else replica.open.get(body.ticket)
+            if replica is not None and (play is None or not replica.waits_for(play, body.arm)):
                 why = "was answered twice, or before it was decided"
                 result.complain(f"arm {body.arm!r} of {body.ticket!r} {why}")
         else:  # a note, or a row that cannot be read, for which the problem is given up
