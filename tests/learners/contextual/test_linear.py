@@ -230,8 +230,8 @@ def test_another_default_is_what_silence_counts_as() -> None:
 
 def test_the_vector_of_a_play_is_that_of_its_round() -> None:
     """What is told late is learned with x as it was seen, not as it would be seen now."""
-    driver, random = Driver(Linear(arms=1, features=1)), np.random.default_rng(5)
-    rows = []
+    learner, random = Linear(arms=1, features=1, default_loss=1.0), np.random.default_rng(5)
+    driver, rows = Driver(learner), []
     for _ in range(30):
         driver.consider(random.normal(5.0, 3.0, 1))
         x = driver.predict().info.x.copy()
@@ -239,10 +239,12 @@ def test_the_vector_of_a_play_is_that_of_its_round() -> None:
         np.testing.assert_array_equal(rows[-1][2:], x)
     model, x = driver.state.model, rows[3][2:]
     (slot,) = np.flatnonzero(model.plays.played == 4)
-    silent = model.plays.weight[slot] * model.plays.reward[slot]
-    before = model.ridge.rewards[0].copy()
+    silent, weight = model.plays.reward[slot], model.plays.weight[slot]
+    assert (silent, weight) == (0.0, 1.0)
+    rewards, weights = model.ridge.rewards[0].copy(), model.ridge.weights[0].copy()
     driver.tell(rows[3], 0, 0.0)
-    np.testing.assert_allclose(model.ridge.rewards[0] - before, (1.0 - silent) * x, atol=1e-14)
+    np.testing.assert_allclose(model.ridge.rewards[0] - rewards, x, atol=1e-14)
+    np.testing.assert_allclose(model.ridge.weights[0] - weights, 0.0 * x, atol=1e-14)
     assert not (model.plays.played == 4).any()
 
 

@@ -69,6 +69,6 @@ class LinearUcb(LinearLearner):
     """LinUCB with what silence says; deterministic but for ties."""
 
     name: ClassVar[str] = "linear-ucb"
-    source: ClassVar[str] = "ours, after LinUCB, from memory: Li et al. 2010"
+    source: ClassVar[str] = "ours; the form is LinUCB, Li et al. 2010"
     state: ClassVar[type] = LinearUcbState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
