@@ -74,7 +74,7 @@ class GameToPlay:
         self.game = game
         self.arms, self.rounds = environment.arms, environment.rounds
         self.prior: Floats = np.full(self.arms, 1.0 / self.arms)
-        self.policies = environment.policies
+        self.policies, self.features = environment.policies, environment.features
         self.default_loss = environment.default_loss
 
     @functools.cached_property
