@@ -63,7 +63,7 @@ FOLDERS = {
 # One learner for each family of kernels.
 FAMILIES = {
     "full-information", "partially-concealed", "concealed", "practical-bandit",
-    "practical-experts", "exp3",
+    "practical-experts", "exp3", "linear",
 }  # fmt: skip
 
 pytest.register_assert_rewrite("tests.asktell.session_kinds", "tests.cli.commands", "tests.games")

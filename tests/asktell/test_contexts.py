@@ -1,5 +1,6 @@
 """Contexts, eligible arms and least shares in ask and tell."""
 
+import json
 import math
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import belated
+from belated.asktell.saving import checksum
 from belated.asktell.shares import shares_of
 
 KINDS = {"age": "number", "device": ["phone", "desktop"]}
@@ -142,3 +144,22 @@ def test_shares_by_hand() -> None:
     np.testing.assert_allclose(shares_of(q, eligible, 0.0), [0.0, 0.6, 0.4])
     np.testing.assert_allclose(shares_of(q, eligible, 0.1), [0.0, 0.58, 0.42])
     np.testing.assert_allclose(shares_of(q, None, 0.1), [0.45, 0.31, 0.24])
+
+
+def test_a_large_state_is_saved_in_little_space() -> None:
+    """K = 10, d = 33: under 200 kB, and read back exactly; a damaged part is refused."""
+    bandit = belated.Bandit(10, learner="linear", features=32, seed=8)
+    model, random = bandit._runner.workspace.state.model, np.random.default_rng(9)
+    for part in (model.ridge.inverse, model.ridge.rewards, model.ridge.weights):
+        part += random.random(part.shape)
+    text = bandit.to_json()
+    assert len(text) < 150_000
+    assert belated.from_json(text).to_json() == text
+    content = json.loads(text)
+    assert isinstance(content["state"]["model.ridge.inverse"], str)
+    for damaged in ("", "!", content["state"]["model.ridge.inverse"][:400]):
+        content["state"]["model.ridge.inverse"] = damaged
+        del content["checksum"]
+        content["checksum"] = checksum(content)
+        with pytest.raises(belated.StateFormatError):
+            belated.from_json(json.dumps(content))

@@ -27,7 +27,7 @@ def learner_of(name: str, arms: int) -> Learner:
 
 def played(learner: Learner, rounds: int) -> tuple[Any, list[tuple[int, Any]]]:
     """The state after some rounds, and the plays that wait, with their arms."""
-    chance, state = np.random.default_rng(2), learner.start()
+    chance, state = np.random.default_rng(2), learner.reserved(learner.start(), rounds)
     waiting: list[tuple[int, Any]] = []
     for _ in range(rounds):
         prediction = learner.predict(state)
@@ -53,7 +53,7 @@ def test_those_that_can_are_known() -> None:
     """A further learner that says so has to be thought about: docs/service.md."""
     assert ABLE == [
         "concealed", "d-klucb", "d-ucb", "delayed-ucb1", "exp3", "leading-arm", "leading-expert",
-        "practical-bandit", "practical-experts", "thompson", "uniform",
+        "linear", "linear-ucb", "practical-bandit", "practical-experts", "thompson", "uniform",
     ]  # fmt: skip
     with pytest.raises(ValueError, match="learner tsallis-inf cannot change its arms"):
         learner_of("tsallis-inf", 2).with_arms(None, [0], 1)

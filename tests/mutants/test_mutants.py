@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tests.mutants.beyond_faults import BEYOND_FAULTS
+from tests.mutants.context_faults import CONTEXT_FAULTS
 from tests.mutants.fault import Fault
 from tests.mutants.practical_faults import PRACTICAL_FAULTS
 from tests.mutants.rival_faults import RIVAL_FAULTS
@@ -452,6 +453,7 @@ BY_THEIR_TESTS = (
     + IN_GAME
     + OVER_POLICIES
     + BEYOND_FAULTS
+    + CONTEXT_FAULTS
     + PRACTICAL_FAULTS
     + RIVAL_FAULTS
 )

@@ -6,9 +6,11 @@ concealed bandit rested on max_missing, and version 3, in which the arrays of a 
 nested in records.
 """
 
+import base64
 import json
 import math
 import re
+import zlib
 from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -225,9 +227,27 @@ def _state_in(saved: Mapping[str, Any], shapes: Mapping[str, Any], learner: Lear
     arrays = {}
     for name, part in names.items():
         shape = _shape_in(shapes[name], part.shape, roomy[name].shape)
-        array = np.array([_number_in(value) for value in saved[name]], dtype=part.dtype)
+        if isinstance(saved[name], str):
+            array = _unpacked(saved[name], math.prod(shape), part.dtype)
+        else:
+            array = np.array([_number_in(value) for value in saved[name]], dtype=part.dtype)
         arrays[name] = array.reshape(shape)
     return with_leaves(fresh, arrays)
+
+
+def _unpacked(text: str, size: int, kind: Any) -> Any:
+    """So many numbers of a kind, from the base64 text of their packed bytes."""
+    most = size * kind.itemsize
+    try:
+        raw = zlib.decompressobj().decompress(base64.b64decode(text, validate=True), most + 1)
+    except zlib.error as error:
+        raise ValueError(f"a part of the state cannot be unpacked: {error}") from None
+    if len(raw) != most:
+        raise ValueError(f"a part of the state does not have {size} numbers")
+    array = np.frombuffer(raw, dtype=kind.newbyteorder("<")).astype(kind)
+    if np.isnan(array).any():
+        raise ValueError("a part of the state holds NaN")
+    return array
 
 
 def _shape_in(saved: Any, least: tuple[int, ...], roomy: tuple[int, ...]) -> tuple[int, ...]:

@@ -5,8 +5,10 @@ The text carries a format version and a checksum, so that a damaged or foreign o
 know the classes of sessions.
 """
 
+import base64
 import hashlib
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -20,6 +22,7 @@ from belated.learners.states import leaves
 
 FORMAT = "belated-learner"
 VERSION = 5
+PACKED_FROM, PACKED_LEVEL = 1000, 1
 
 Json = dict[str, Any]
 
@@ -38,7 +41,7 @@ def to_text(session: SessionState) -> str:
         "epoch": session.epoch,
         "warned": sorted(session.warned),
         "stream": [f"{int(word):016x}" for word in session.stream],
-        "state": {name: numbers_out(part.ravel()) for name, part in parts.items()},
+        "state": {name: part_out(part) for name, part in parts.items()},
         "shapes": {name: part.shape for name, part in parts.items()},
         "tickets": _book_out(session, session.book),
         "held": [_round_out(session, each) for each in session.held],
@@ -52,6 +55,16 @@ def checksum(content: Mapping[str, Any]) -> str:
     """The checksum of all other content."""
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def part_out(part: Any) -> list[float | str] | str:
+    """An array as a list; a long one as the base64 text of its packed bytes, if that is shorter."""
+    listed = numbers_out(part.ravel())
+    if part.size < PACKED_FROM:
+        return listed
+    packed = zlib.compress(part.astype(part.dtype.newbyteorder("<")).tobytes(), PACKED_LEVEL)
+    text = base64.b64encode(packed).decode()
+    return text if len(text) < len(json.dumps(listed)) else listed
 
 
 def numbers_out(values: Any) -> list[float | str]:

@@ -66,6 +66,8 @@ class HashedEncoder(Encoder):
             number = 1.0
             if isinstance(value, str):
                 name = f"{name}={value}"
+            elif type(value) is float and -LARGEST <= value <= LARGEST:
+                number = value  # so are almost all values
             else:
                 number = number_in(name, value)
             place, sign = place_of(name, bits)

@@ -100,4 +100,6 @@ def plain_copy(context: Any) -> Any:
     if isinstance(context, np.generic):
         return context.item()
     values = in_order(context)
-    return context if values is None else [plain_copy(each) for each in values]
+    if values is None:
+        return context
+    return [each if type(each) in PLAIN else plain_copy(each) for each in values]

@@ -1,6 +1,7 @@
 """Learners that see a context before each round, and learn which arm is right for which context.
 
 - `linear`: "linear", inverse gaps of optimistic values, the one to use.
+- `linear_ucb`: "linear-ucb", a rival that plays the largest of these values.
 - `linear_model`: what these learners share: their options, their state, and what they learn.
 - `scaling`: the coordinates of a context, brought to one size.
 - `ridge`: a linear model of the rewards of each arm, shrunk to the mean of all arms.

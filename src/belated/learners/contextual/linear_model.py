@@ -235,8 +235,7 @@ class LinearLearner(Learner):
 
     def _scaled(self) -> Floats:
         """1 for the coordinates that are scaled."""
-        scaled: Floats = self.encoder.scaled * float(self.scales)
-        return scaled
+        return np.where(self.encoder.scaled & bool(self.scales), 1.0, 0.0)
 
     @property
     def row_width(self) -> int:

@@ -1,0 +1,74 @@
+"""LinUCB with the model and the law of silence of `linear`: the largest optimistic value.
+
+It draws nothing: the best arm has the probability 1, so that nothing can be evaluated afterwards
+from what it logs. It is a rival, not for use.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from belated.arrays import Floats
+from belated.compiled.kernels import compiled
+from belated.learners.contextual.linear import OPTIMISM, TIED
+from belated.learners.contextual.linear_model import (
+    LinearLearner,
+    LinearModel,
+    end_play,
+    foretell,
+    play,
+    tell,
+)
+from belated.learners.contract import Prediction, Verbs
+
+
+class LinearUcbState(NamedTuple):
+    """The state of LinUCB: its model."""
+
+    model: LinearModel
+
+
+@compiled
+def predict(state: LinearUcbState, prediction: Prediction) -> None:
+    """Give all weight to the largest u_a = f_a(x) + sd_a(x); arms that are tied share it."""
+    model, info, q = state.model, prediction.info, prediction.q
+    foretell(model, info)
+    best, tied = -np.inf, 0
+    for i in range(q.shape[0]):
+        info.optimistic[i] = -np.inf
+        if model.eligible[i] > 0.0:
+            info.optimistic[i] = info.foretold[i] + OPTIMISM * info.deviation[i]
+        best = max(best, info.optimistic[i])
+    for i in range(q.shape[0]):
+        tied += 1 if info.optimistic[i] >= best - TIED else 0
+    for i in range(q.shape[0]):
+        q[i] = 1.0 / tied if info.optimistic[i] >= best - TIED else 0.0
+
+
+@compiled
+def commit(state: LinearUcbState, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """Play the round, and freeze its vector."""
+    play(state.model, prediction.info, arm, plays)
+
+
+@compiled
+def withdraw(state: LinearUcbState, play: Floats, arm: int) -> None:
+    """Take out what the silence of the play counted as."""
+    end_play(state.model, play, arm, 0.0, 0.0)
+
+
+@compiled
+def observe(state: LinearUcbState, play: Floats, arm: int, loss: float, missing: int) -> None:
+    """Learn the reward, in the place of what the silence of the play counted as."""
+    tell(state.model, play, arm, loss)
+
+
+@dataclass(frozen=True)
+class LinearUcb(LinearLearner):
+    """LinUCB with what silence says; deterministic but for ties."""
+
+    name: ClassVar[str] = "linear-ucb"
+    source: ClassVar[str] = "ours; the form is LinUCB, Li et al. 2010"
+    state: ClassVar[type] = LinearUcbState
+    verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)
