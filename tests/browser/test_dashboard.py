@@ -47,7 +47,7 @@ class Service(NamedTuple):
             headers["Authorization"] = f"Bearer {self.key}"
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.address + path, data, headers, method=method)
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=600) as answer:
             return json.load(answer)
 
     def play(self, problem: str, rounds: int, untold: int) -> None:
@@ -91,7 +91,7 @@ class Process:
 
     def wait(self) -> None:
         """See that it ends."""
-        self._process.communicate(timeout=120)
+        self._process.communicate(timeout=600)
 
 
 @pytest.fixture(scope="module")
@@ -351,7 +351,7 @@ def test_a_key_is_asked_for_once(browser: Any, guarded: Service) -> None:
 
 def test_the_page_allows_nothing_from_elsewhere(service: Service) -> None:
     """A strict policy stands over the page, whose files name no other host."""
-    with urllib.request.urlopen(service.address, timeout=60) as answer:
+    with urllib.request.urlopen(service.address, timeout=600) as answer:
         policy, text = answer.headers["Content-Security-Policy"], answer.read().decode()
     assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
     assert "unsafe" not in policy

@@ -161,7 +161,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
 
 def test_the_client_has_every_route(client: Client, server: Server) -> None:
     """Each route of the OpenAPI document is a method, except those for clients of Personalizer."""
-    document = httpx.get(f"{server.address}/openapi.json").json()
+    document = httpx.get(f"{server.address}/openapi.json", timeout=600).json()
     routes = {
         (method.upper(), re.compile(re.sub(r"\{\w+\}", "[^/]+", path)))
         for path, methods in document["paths"].items()
@@ -314,7 +314,7 @@ class Dripping(threading.Thread):
         """End it."""
         self._ended.set()
         self._socket.close()
-        self.join(60)
+        self.join(600)
 
 
 def test_a_deadline_is_for_the_whole_answer() -> None:
@@ -365,7 +365,7 @@ class Deaf(threading.Thread):
         """End it."""
         self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
-        self.join(60)
+        self.join(600)
 
 
 def test_what_is_sent_again_is_the_same() -> None:
@@ -424,7 +424,7 @@ def test_nothing_is_decided_twice_while_the_server_is_killed(tmp_path: Path) -> 
     for player in players:
         player.start()
     for _ in range(each):
-        assert halfway.acquire(timeout=120), errors
+        assert halfway.acquire(timeout=600), errors
     server.kill()
     server = Server(database, "--no-auth", "--port", port)
     for player in players:

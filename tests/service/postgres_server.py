@@ -52,7 +52,7 @@ class OwnServer:
         """End it without a checkpoint, as a crash would, and wait until it is gone."""
         process = self._server.get_postmaster_info().process
         os.kill(process.pid, signal.SIGQUIT)
-        process.wait(60)
+        process.wait(600)
 
     def kill(self) -> None:
         """End all its processes without warning, and wait until they are gone."""

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 
 READY = re.compile(r"Serving on (http://\S+) ")
-SECONDS = 120  # by then whatever hangs is ended
+SECONDS = 600  # by then whatever hangs is ended
 # Nothing is compiled, so that it starts at once; unless it is to be as users have it.
 PLAIN = {} if os.environ.get("BELATED_COMPILED") else {"BELATED_COMPILE": "never"}
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const PYTHON = process.env["BELATED_PYTHON"] ?? "python3";
-const SECONDS = 120; // by then whatever hangs is ended
+const SECONDS = 600; // by then whatever hangs is ended
 
 export class Server {
   #log = "";

@@ -97,8 +97,8 @@ class Machine(RuleBasedStateMachine):
         """All of these in one commit: they wait behind a request that takes its time."""
         requests = [self.request(each) for each in group]
         begun, go_on = threading.Event(), threading.Event()
-        self.thread.sent(RunOnThread(lambda store, replicas: begun.set() or go_on.wait(60)))
-        assert begun.wait(60)
+        self.thread.sent(RunOnThread(lambda store, replicas: begun.set() or go_on.wait(600)))
+        assert begun.wait(600)
         sent = [self.thread.sent(request) for request in requests]
         go_on.set()
         self.model.check(requests, [each.exception(60) or each.result() for each in sent])

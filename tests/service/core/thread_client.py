@@ -97,8 +97,8 @@ def fingerprints_in(replicas: Replicas) -> dict[str, str]:
 def busy(thread: ThreadClient) -> threading.Event:
     """Keep the commit thread busy until the event is set; what is sent meanwhile is one batch."""
     begun, go_on = threading.Event(), threading.Event()
-    thread.sent(RunOnThread(lambda store, replicas: begun.set() or go_on.wait(60)))
-    assert begun.wait(60)
+    thread.sent(RunOnThread(lambda store, replicas: begun.set() or go_on.wait(600)))
+    assert begun.wait(600)
     return go_on
 
 

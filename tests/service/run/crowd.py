@@ -57,7 +57,7 @@ class Crowd:
 
     def _client(self, number: int) -> None:
         chance, count = random.Random(number), 0
-        with httpx.Client(timeout=60) as http:
+        with httpx.Client(timeout=600) as http:
             while not self._stop.is_set():
                 key = f"{number}-{count}-{self.addresses}"
                 count += 1

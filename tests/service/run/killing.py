@@ -93,7 +93,7 @@ def wait_until_they_agree(services: Sequence[Server]) -> None:
 def seconds_to_answer(address: str) -> float:
     """How long it takes until a service, which may be away, makes a decision."""
     started = time.monotonic()
-    with httpx.Client(base_url=address, timeout=60) as http:
+    with httpx.Client(base_url=address, timeout=600) as http:
         while True:
             try:
                 if http.post(f"/v1/problems/{PROBLEM}/ask").status_code == 200:

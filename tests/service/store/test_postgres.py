@@ -59,7 +59,7 @@ class Tailer:
     def finish(self) -> list[Event]:
         """Read what is left; all that was read."""
         self._over.set()
-        self._thread.join(60)
+        self._thread.join(600)
         return self.events
 
 
@@ -114,12 +114,12 @@ def test_sequence_numbers_alone_would_miss_events(database: str) -> None:
         def hold(connection: Any) -> None:
             connection.exec_driver_sql("set local idle_in_transaction_session_timeout = 0")
             inside.set()
-            assert go_on.wait(60)
+            assert go_on.wait(600)
 
         event.listen(slow._transactions.writer, "commit", hold)
         with ThreadPoolExecutor(1) as pool:
             late = pool.submit(slow.append, [decision("late")], [])
-            assert inside.wait(60)
+            assert inside.wait(600)
             fast.append([decision("early")], [])
             by_number = tickets_after(fast, last_number)
             assert by_number == ["early"]
@@ -182,7 +182,7 @@ def test_concurrent_duplicates_count_once(database: str, reverse: bool) -> None:
         def tell(name: int) -> list[tuple[Any, bool]]:
             order = tickets[::-1] if reverse and name % 2 else tickets
             with open_store(database) as own:
-                at_once.wait(60)
+                at_once.wait(600)
                 answers = own.append([], [told(ticket, name / 10) for ticket in order]).outcomes
             return sorted((answer.outcome, answer.counted) for answer in answers)
 
@@ -204,7 +204,7 @@ def test_concurrent_keys_are_answered_by_one_decision(database: str) -> None:
             keys = [f"k{number}" for number in range(30)]
             keys = keys[::-1] if name % 2 else keys
             with open_store(database) as own:
-                at_once.wait(60)
+                at_once.wait(600)
                 given = [decision(f"w{name}-{key}", key=key) for key in keys]
                 answers = own.append(given, []).decisions
             return {answer.decision.key: answer.decision.ticket for answer in answers}
@@ -232,7 +232,7 @@ def test_a_key_that_is_raced_by_batches_is_one_request(database: str) -> None:
                         )
                         for place in range(name + 1)
                     ]
-                    at_once.wait(60)
+                    at_once.wait(600)
                     results = own.append(given, []).decisions
                     won = all(each.new for each in results)
                     assert won or not any(each.new or each.same_request for each in results)
@@ -257,7 +257,7 @@ def test_experts_told_by_many_are_closed(database: str) -> None:
 
             def tell(arm: str, ticket: str = ticket, at_once: Any = at_once) -> bool:
                 with open_store(database) as own:
-                    at_once.wait(60)
+                    at_once.wait(600)
                     return own.append([], [told(ticket, arm=arm)]).outcomes[0].counted
 
             with ThreadPoolExecutor(WRITERS) as pool:

@@ -64,7 +64,7 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
         with pytest.raises(StoreInUse, match=f"belated.db is in use by process {holder.pid};"):
             open_store(path)
         holder.send_signal(signal.SIGKILL)
-        holder.wait(60)
+        holder.wait(600)
     with opened(path) as store:
         with pytest.raises(StoreInUse, match=f"by process {os.getpid()};"):
             open_store(path)
@@ -85,7 +85,7 @@ def test_the_lock_is_on_the_file_itself(tmp_path: Path, other_name: bool) -> Non
         with pytest.raises(StoreInUse, match="is in use by process unknown;"):
             open_store(second if other_name else path)
         holder.send_signal(signal.SIGKILL)
-        holder.wait(60)
+        holder.wait(600)
     with opened(path) as store:
         path.with_name("belated.db.lock").unlink()
         with pytest.raises(StoreInUse):
@@ -217,7 +217,7 @@ def test_other_threads_read_while_one_writes(tmp_path: Path) -> None:
             store.append([decision(f"t{batch}-{number}") for number in range(10)], [])
         over.set()
         for watcher in watchers:
-            watcher.join(60)
+            watcher.join(600)
         assert store.counts("ads").of("decided") == 300
         assert [number for number in odd if number % 10] == []
 

@@ -127,12 +127,12 @@ def test_what_waits_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def work(store: Any, replicas: Any) -> None:
         busy.set()
-        going_on.wait(60)
+        going_on.wait(600)
 
     with open_store("memory:") as store, thread_client(store) as thread:
         thread.create("ads", arms=["red", "green"])
         thread.sent(RunOnThread(work))
-        assert busy.wait(60)
+        assert busy.wait(600)
         waiting = [thread.sent(Ask("ads")) for _ in range(3)]
         with pytest.raises(UnavailableError, match="too many requests"):
             thread.sent(Ask("ads"))

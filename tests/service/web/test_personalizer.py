@@ -45,7 +45,7 @@ def ads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
             assert answer.status_code == 422
             assert "'adverse' runs 'exp3', which would take" in answer.json()["detail"]
         headers = {"Ocp-Apim-Subscription-Key": key}
-        with httpx.Client(base_url=server.address, headers=headers, timeout=60) as client:
+        with httpx.Client(base_url=server.address, headers=headers, timeout=600) as client:
             yield client
 
 
