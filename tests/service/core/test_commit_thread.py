@@ -47,7 +47,7 @@ def play(thread: ThreadClient, problem: str, rounds: int, chance: random.Random)
     while rounds > 0:
         asked = [thread.sent(Ask(problem)) for _ in range(min(rounds, chance.randint(1, 9)))]
         rounds -= len(asked)
-        waiting += [future.result(60)[0] for future in asked]
+        waiting += [future.result(600)[0] for future in asked]
         chance.shuffle(waiting)
         told = []
         for decision in waiting[: chance.randint(0, len(waiting))]:
@@ -59,7 +59,7 @@ def play(thread: ThreadClient, problem: str, rounds: int, chance: random.Random)
                 reports = [TicketReport(decision.ticket, LOSSES[arm], arm=arm) for arm in arms]
                 told.append(thread.sent(Tell(reports)))
         for future in told:
-            future.result(60)
+            future.result(600)
 
 
 def refold(store: Store) -> dict[str, str]:
@@ -274,7 +274,7 @@ def test_duplicates_and_order_change_nothing(tmp_path: Path) -> None:
         futures = [
             thread.sent(Tell([TicketReport(each.ticket, LOSSES[each.arm])])) for each in sends
         ]
-        verdicts = [future.result(60)[0] for future in futures]
+        verdicts = [future.result(600)[0] for future in futures]
         seen: set[str] = set()
         for decision, verdict in zip(sends, verdicts, strict=True):
             assert verdict.counted is (decision.ticket not in seen)
@@ -303,7 +303,7 @@ def test_expiry_races_a_late_report(tmp_path: Path) -> None:
                 if number == 100:
                     now[0] += 10.0
                 futures.append(thread.sent(Tell([TicketReport(ticket, 0.5)])))
-            results = [future.result(60)[0] for future in futures]
+            results = [future.result(600)[0] for future in futures]
         counted = sum(not isinstance(each, RequestError) and each.counted for each in results)
         gone = sum(isinstance(each, TicketExpiredError) for each in results)
         assert counted + gone == 200
@@ -396,15 +396,15 @@ def test_requests_of_one_group_see_each_other(tmp_path: Path) -> None:
             thread.sent(Tell([TicketReport(tickets[2], 0.5)])),
         ]
         go_on.set()
-        assert twice[0].result(60) == twice[1].result(60)
+        assert twice[0].result(600) == twice[1].result(600)
         with pytest.raises(RequestError, match="another request"):
-            other.result(60)
-        first, second, third = (each.result(60)[0] for each in reports)
+            other.result(600)
+        first, second, third = (each.result(600)[0] for each in reports)
         assert (first.counted, second.counted) == (True, False)
         assert isinstance(third, StateConflictError)
-        assert [each.result(60).counted for each in cancels] == [True, False]
-        assert mixed[0].result(60).state == "cancelled"
-        assert isinstance(mixed[1].result(60)[0], StateConflictError)
+        assert [each.result(600).counted for each in cancels] == [True, False]
+        assert mixed[0].result(600).state == "cancelled"
+        assert isinstance(mixed[1].result(600)[0], StateConflictError)
         assert thread.states() == refold(store)
 
 
@@ -417,7 +417,7 @@ def test_a_group_answers_with_the_state_it_leaves(tmp_path: Path) -> None:
         go_on = busy(thread)
         sent = [thread.sent(request) for request in (red, Cancel(ticket), red)]
         go_on.set()
-        first, cancelled, again = (each.result(60) for each in sent)
+        first, cancelled, again = (each.result(600) for each in sent)
         assert (first[0].counted, cancelled.counted, again[0].counted) == (True, True, False)
         assert {first[0].state, cancelled.state, again[0].state} == {"cancelled"}
 

@@ -33,7 +33,7 @@ def sent_together(thread: ThreadClient, requests: list[Request]) -> list[Any]:
 
 def answer_of(future: "Future[Any]") -> Any:
     """The answer or the error that was given."""
-    return future.exception(60) or future.result(60)
+    return future.exception(60) or future.result(600)
 
 
 @pytest.mark.parametrize(

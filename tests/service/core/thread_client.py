@@ -48,7 +48,7 @@ class ThreadClient:
 
     def do(self, request: Request) -> Any:
         """A request and its answer."""
-        return self.sent(request).result(60)
+        return self.sent(request).result(600)
 
     def create(self, name: str, **spec: Any) -> None:
         """A new problem; its learner is one that is quickly compiled, if none is named."""

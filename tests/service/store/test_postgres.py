@@ -127,7 +127,7 @@ def test_sequence_numbers_alone_would_miss_events(database: str) -> None:
             assert seen == []  # the horizon holds back what the slow one could still precede
             last_number = number_of_last(fast)
             go_on.set()
-            late.result(60)
+            late.result(600)
         assert tickets_after(fast, last_number) == []  # "late" is missed for ever
         after, _ = fast.tail(position)
         assert [each.body.ticket for each in after] == ["late", "early"]  # type: ignore[union-attr]
@@ -277,7 +277,7 @@ def test_a_deadlock_is_tried_again(database: str) -> None:
             wait_until_blocked(database)
             other.execute(change, ("e1",))
             other.commit()
-            assert [answer.counted for answer in telling.result(60).outcomes] == [True, True]
+            assert [answer.counted for answer in telling.result(600).outcomes] == [True, True]
         assert store.counts("ads").of("told") == 2
 
 

@@ -120,7 +120,7 @@ def test_a_stopped_worker_cannot_write_about_it(database: str) -> None:
             one.create("ads", arms=["blue", "grey"])
             one.ask("ads")
             go_on.set()
-            late.result(60)
+            late.result(600)
             with pytest.raises(NotFoundError):
                 two.tell(made[4].ticket, 0.5)
             assert two.ask("ads").arm in ("blue", "grey")
@@ -186,7 +186,7 @@ def test_a_deletion_waits_for_what_is_being_written(database: str) -> None:
             with pytest.raises(TimeoutError):
                 deleting.result(0.3)
             go_on.set()
-            writing.result(60)
-            deleting.result(60)
+            writing.result(600)
+            deleting.result(600)
         with pytest.raises(ProblemGone):
             other.append([], [], [], generations={"ads": 1})

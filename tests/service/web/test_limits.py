@@ -137,7 +137,7 @@ def test_what_waits_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(UnavailableError, match="too many requests"):
             thread.sent(Ask("ads"))
         going_on.set()
-        assert {each.result(60)[0].round for each in waiting} == {1, 2, 3}
+        assert {each.result(600)[0].round for each in waiting} == {1, 2, 3}
 
 
 async def asked_while_it_stops(database: str) -> list[httpx.Response]:
