@@ -158,9 +158,9 @@ def how(runner: Runner) -> str:
 
 def played() -> list[Any]:
     """Play a game in the engine; returns what its loop was and is, and all that was computed."""
-    environment = belated.scenario("late-best", rounds=2000, arms=5)
+    environment = belated.scenario("contexts", rounds=2000)  # whose advice the learner ignores
     game = Game(environment, np.random.SeedSequence(3))
-    run = EngineRun(RareRounds(5), game, np.random.SeedSequence(4))
+    run = EngineRun(RareRounds(environment.arms), game, np.random.SeedSequence(4))
     loops = [run.is_lean]
     for stretch in game.stretches():
         run.play(stretch)

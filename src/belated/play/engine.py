@@ -108,7 +108,7 @@ class EngineRun:
             self.handle.exchange_last(self.run)
         if self.learner.takes_context and stretch.contexts is not None:
             self.run = self.run._replace(contexts=np.ascontiguousarray(stretch.contexts))
-            self.handle = Handle(self.run)
+            self.handle = self._handle()
         run = self.run
         self._play(stretch, self.delivery.deliver(stretch))
         self.recorder.seconds += time.perf_counter() - started
@@ -129,9 +129,10 @@ class EngineRun:
             self.loop(self.handle.address, *given)
         except LeftOut:
             played = int(self.run.tally.rounds[0]) - played
-            if stretch.advice is not None:
-                self.run = self.run._replace(advice=stretch.advice[played:])
             rest = [array[played:] for array in whole]
+            for name in ("advice", "contexts"):
+                if getattr(self.run, name) is not None:
+                    self.run = self.run._replace(**{name: getattr(self.run, name)[played:]})
             given = (*rest, stretch.first + played, stretch.rounds, *self.told)
             self._whole_loop()(self.handle.address, *given)
 

@@ -38,10 +38,9 @@ class Tally(NamedTuple):
     """Sums over the rounds played.
 
     rounds is their number; totals has the sums of <q_t, l_t>, l_t(i_t) and <q_t, rho_t>. By arm,
-    weights is the sum of q_t
-    and plays the number of plays. By strategy, strategies is the sum of <q_t^m, l_t>, or None if
-    the learner mixes no strategies; weighed has these losses times the multiples in the learner's
-    info and its rates, or is None if there are none.
+    weights is the sum of q_t and plays the number of plays. By strategy, strategies is the sum of
+    <q_t^m, l_t>, or None if the learner mixes no strategies; weighed has these losses times the
+    multiples in the learner's info and its rates, or is None if there are none.
     """
 
     rounds: Counts
