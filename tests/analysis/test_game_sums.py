@@ -225,6 +225,7 @@ class Spy:
     delay_law: Any = None
     tail_index: Any = None
     delay_at_decision: Any = None
+    features: Any = None
     delivery: Any = None
     window: Any = None
     needs: ClassVar[tuple[Need, ...]] = ()
@@ -279,8 +280,9 @@ def handed_to_spy(
     monkeypatch.setattr(contenders, "learner_named", lambda name: Spy)
     spy = contenders.Contender("spy", options).built(sums)
     filled = {name: value for name, value in vars(spy).items() if value is not None}
-    assert set(filled) <= {"arms", need.value, *options}
-    return filled.get(need.value)
+    option = "features" if need is Need.CONTEXT else need.value
+    assert set(filled) <= {"arms", option, *options}
+    return filled.get(option)
 
 
 def known_of(sums: GameSums) -> dict[Need, Any]:
@@ -295,6 +297,7 @@ def known_of(sums: GameSums) -> dict[Need, Any]:
         Need.TAIL_INDEX: sums.delays.tail_index,
         Need.DELAY_AT_DECISION: None,  # told in every round, not beforehand
         Need.ADVICE: None,  # the same
+        Need.CONTEXT: 0,  # how many features contexts have
     }
 
 
