@@ -6,6 +6,7 @@ mean of all numbers seen there. Everything else that is absent is 0.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,18 @@ from belated.checks import as_count, in_order
 from belated.features.flattening import (
     LARGEST,
     MOST_NAMES,
+    PLAIN,
     Value,
     flattened,
     number_in,
+    plain_copy,
     shortened,
 )
 from belated.features.hashing import place_of
+from belated.features.plans import MOST_PLANS, DeclaredPlan, HashedPlan, Plan, numbers_in
 
 UNKNOWN = np.inf
+TEXT, PLAIN_TYPES = {str}, frozenset(PLAIN)
 MOST_HASH_BITS = 8
 NUMBER, OPTIONAL = "number", "optional number"
 Features = int | Sequence[str] | Mapping[str, str | Sequence[Any]] | None
@@ -39,8 +44,34 @@ class Encoder:
     width: int
     scaled: NDArray[np.bool_]
 
+    def __init__(self) -> None:
+        self._plans: dict[tuple[tuple[str, ...], tuple[type, ...]], Plan] = {}
+
     def encode(self, context: Any) -> Floats:
         """The coordinates of a context; an error that names what is wrong with it."""
+        return self.frozen(context)[0]
+
+    def frozen(self, context: Any) -> tuple[Floats, Any]:
+        """The coordinates of a context, and a copy of it in types that JSON has."""
+        if type(context) is dict and set(map(type, context)) == TEXT:
+            values = tuple(context.values())
+            shape = (tuple(context), tuple(map(type, values)))
+            plan = self._plans.get(shape)
+            if plan is None and len(self._plans) < MOST_PLANS:
+                plan = self.planned(*shape)
+                if plan is not None:
+                    self._plans[shape] = plan
+            raw = None if plan is None else plan.coordinates(values)
+            if raw is not None:
+                return raw, context.copy()
+        return self.literal(context), plain_copy(context)
+
+    def literal(self, context: Any) -> Floats:
+        """The coordinates of a context, name by name; an error that says what is wrong with it."""
+        raise NotImplementedError
+
+    def planned(self, names: Sequence[str], types: Sequence[type]) -> Plan | None:
+        """A plan for dicts of this shape; None if they must be taken name by name."""
         raise NotImplementedError
 
     def nothing(self) -> Floats:
@@ -55,10 +86,22 @@ class HashedEncoder(Encoder):
     """
 
     def __init__(self, bits: int) -> None:
+        super().__init__()
         self.bits, self.width = bits, 1 << bits
         self.scaled = np.ones(self.width, dtype=np.bool_)
 
-    def encode(self, context: Any) -> Floats:
+    def planned(self, names: Sequence[str], types: Sequence[type]) -> Plan | None:
+        if len(names) > MOST_NAMES or not PLAIN_TYPES.issuperset(types):
+            return None
+        kinds = list(enumerate(zip(names, types, strict=True)))
+        texts = [(k, name) for k, (name, kind) in kinds if kind is str]
+        places, signs = zip(*(place_of(name, self.bits) for name in names), strict=True)
+        ones = np.array(signs)
+        ones[[k for k, _ in texts]] = 1.0  # their signs are found with their places
+        absent = [k for k, (_, kind) in kinds if kind is NoneType]
+        return HashedPlan(np.array(places, np.int64), ones, texts, absent, self.bits)
+
+    def literal(self, context: Any) -> Floats:
         raw, bits = [0.0] * self.width, self.bits
         for name, value in flattened(context):
             if value is None:
@@ -92,6 +135,7 @@ class DeclaredEncoder(Encoder):
     """Declared names only; text of a feature without a declared kind is hashed."""
 
     def __init__(self, places: Mapping[str, Place], numbers: int, bits: int | None) -> None:
+        super().__init__()
         self.places, self.bits, self.numbers = dict(places), bits, numbers
         self.names = list(places)
         self.width = numbers + (0 if bits is None else 1 << bits)
@@ -105,13 +149,40 @@ class DeclaredEncoder(Encoder):
             if place.optional:
                 self._absent[place.first + 1] = 1.0
 
-    def encode(self, context: Any) -> Floats:
-        if (
-            isinstance(context, np.ndarray)
-            and self._only_numbers
-            and _is_plain(context, self.width)
-        ):
-            return context.astype(np.float64)
+    def planned(self, names: Sequence[str], types: Sequence[type]) -> Plan | None:
+        if not (self.places.keys() >= set(names) and PLAIN_TYPES.issuperset(types)):
+            return None
+        start, numbers, categories, texts = np.array(self._absent), {}, [], []
+        for k, (name, kind) in enumerate(zip(names, types, strict=True)):
+            place = self.places[name]
+            if kind is NoneType:
+                continue
+            if place.categories is not None:
+                categories.append((k, place.first, place.categories))
+            elif kind is not str:
+                numbers[k] = place.first
+                start[place.first + place.optional] = 0.0
+            elif self.bits is not None:
+                texts.append((k, name))
+            else:
+                return None
+        places = list(numbers.values())
+        return DeclaredPlan(
+            start,
+            list(numbers),
+            np.array(places, np.intp),
+            categories,
+            texts,
+            self.numbers,
+            self.bits or 0,
+            places == list(range(self.width)),
+        )
+
+    def literal(self, context: Any) -> Floats:
+        if isinstance(context, np.ndarray) and self._only_numbers:
+            numbers = numbers_in(context) if _is_plain(context, self.width) else None
+            if numbers is not None:
+                return numbers
         raw = self._absent.copy()
         for name, value in self._named(context):
             place = self.places.get(name)
@@ -155,12 +226,9 @@ class DeclaredEncoder(Encoder):
 
 
 def _is_plain(context: NDArray[Any], width: int) -> bool:
-    """Whether an array has a number for each of so many coordinates, none of them odd."""
-    return bool(
-        context.shape == (width,)
-        and context.dtype.kind in "fiub"
-        and (width == 0 or np.abs(context).max() <= LARGEST)
-    )
+    """Whether an array has so many numbers, of a type that fits into floats of 64 bits."""
+    kind = context.dtype
+    return context.shape == (width,) and kind.kind in "fiub" and kind.itemsize <= 8
 
 
 def encoder_for(features: Features, hash_bits: int) -> Encoder:
