@@ -5,8 +5,6 @@ mean of all numbers seen there. Everything else that is absent is 0.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,6 @@ from belated.checks import as_count, in_order
 from belated.features.flattening import (
     LARGEST,
     MOST_NAMES,
-    PLAIN,
     Value,
     flattened,
     number_in,
@@ -25,10 +22,17 @@ from belated.features.flattening import (
     shortened,
 )
 from belated.features.hashing import place_of
-from belated.features.plans import MOST_PLANS, DeclaredPlan, HashedPlan, Plan, numbers_in
+from belated.features.plans import (
+    MOST_PLANS,
+    Place,
+    Plan,
+    declared_plan,
+    hashed_plan,
+    numbers_in,
+)
 
 UNKNOWN = np.inf
-TEXT, PLAIN_TYPES = {str}, frozenset(PLAIN)
+TEXT = {str}
 MOST_HASH_BITS = 8
 NUMBER, OPTIONAL = "number", "optional number"
 Features = int | Sequence[str] | Mapping[str, str | Sequence[Any]] | None
@@ -91,15 +95,7 @@ class HashedEncoder(Encoder):
         self.scaled = np.ones(self.width, dtype=np.bool_)
 
     def planned(self, names: Sequence[str], types: Sequence[type]) -> Plan | None:
-        if len(names) > MOST_NAMES or not PLAIN_TYPES.issuperset(types):
-            return None
-        kinds = list(enumerate(zip(names, types, strict=True)))
-        texts = [(k, name) for k, (name, kind) in kinds if kind is str]
-        places, signs = zip(*(place_of(name, self.bits) for name in names), strict=True)
-        ones = np.array(signs)
-        ones[[k for k, _ in texts]] = 1.0  # their signs are found with their places
-        absent = [k for k, (_, kind) in kinds if kind is NoneType]
-        return HashedPlan(np.array(places, np.int64), ones, texts, absent, self.bits)
+        return hashed_plan(names, types, self.bits)
 
     def literal(self, context: Any) -> Floats:
         raw, bits = [0.0] * self.width, self.bits
@@ -116,19 +112,6 @@ class HashedEncoder(Encoder):
             place, sign = place_of(name, bits)
             raw[place] += sign * number
         return np.array(raw)
-
-
-@dataclass(frozen=True)
-class Place:
-    """The coordinates of one declared feature.
-
-    Its number is at `first`. An optional number is followed by a sign of its absence. If it has
-    categories, each has a coordinate, counted from `first`.
-    """
-
-    first: int
-    optional: bool = False
-    categories: Mapping[Value, int] | None = None
 
 
 class DeclaredEncoder(Encoder):
@@ -150,33 +133,8 @@ class DeclaredEncoder(Encoder):
                 self._absent[place.first + 1] = 1.0
 
     def planned(self, names: Sequence[str], types: Sequence[type]) -> Plan | None:
-        if not (self.places.keys() >= set(names) and PLAIN_TYPES.issuperset(types)):
-            return None
-        start, numbers, categories, texts = np.array(self._absent), {}, [], []
-        for k, (name, kind) in enumerate(zip(names, types, strict=True)):
-            place = self.places[name]
-            if kind is NoneType:
-                continue
-            if place.categories is not None:
-                categories.append((k, place.first, place.categories))
-            elif kind is not str:
-                numbers[k] = place.first
-                start[place.first + place.optional] = 0.0
-            elif self.bits is not None:
-                texts.append((k, name))
-            else:
-                return None
-        places = list(numbers.values())
-        return DeclaredPlan(
-            start,
-            list(numbers),
-            np.array(places, np.intp),
-            categories,
-            texts,
-            self.numbers,
-            self.bits or 0,
-            places == list(range(self.width)),
-        )
+        hashed = None if self.bits is None else (self.numbers, self.bits)
+        return declared_plan(names, types, self.places, self._absent, hashed)
 
     def literal(self, context: Any) -> Floats:
         if isinstance(context, np.ndarray) and self._only_numbers:

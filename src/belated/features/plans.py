@@ -5,17 +5,33 @@ that the encoder gives without it, or nothing where a value is odd, so that the 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import NoneType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from belated.arrays import Counts, Floats
-from belated.features.flattening import LARGEST, Value
+from belated.features.flattening import LARGEST, MOST_NAMES, PLAIN, Value
 from belated.features.hashing import place_of
 
+PLAIN_TYPES = frozenset(PLAIN)
 MOST_PLANS = 64  # shapes that an encoder keeps plans of; others take the longer way
 SAFE_SQUARES = 0.1 * LARGEST * LARGEST  # no number of a vector with such a square is too large
+
+
+@dataclass(frozen=True)
+class Place:
+    """The coordinates of one declared feature.
+
+    Its number is at `first`. An optional number is followed by a sign of its absence. If it has
+    categories, each has a coordinate, counted from `first`.
+    """
+
+    first: int
+    optional: bool = False
+    categories: Mapping[Value, int] | None = None
 
 
 class Plan(Protocol):
@@ -58,7 +74,8 @@ class DeclaredPlan(NamedTuple):
 
     `positions` are those of the numbers among the values; `categories` and `texts` are the
     positions of other values, with the first place of the feature and its categories, and with
-    its name. If `is_whole`, the values are the coordinates.
+    its name. Text is hashed into coordinates from `first_hashed` on. If `is_whole`, the values are
+    the coordinates.
     """
 
     start: Floats
@@ -87,6 +104,52 @@ class DeclaredPlan(NamedTuple):
             at, sign = place_of(f"{name}={values[position]}", self.bits)
             raw[self.first_hashed + at] += sign
         return raw
+
+
+def hashed_plan(names: Sequence[str], types: Sequence[type], bits: int) -> HashedPlan | None:
+    """The plan for dicts of any names, of this shape; None if there is no plan for it."""
+    if len(names) > MOST_NAMES or not PLAIN_TYPES.issuperset(types):
+        return None
+    kinds = list(enumerate(zip(names, types, strict=True)))
+    texts = [(k, name) for k, (name, kind) in kinds if kind is str]
+    absent = [k for k, (_, kind) in kinds if kind is NoneType]
+    places, signs = map(np.array, zip(*(place_of(name, bits) for name in names), strict=True))
+    signs[[k for k, _ in texts]] = 1.0  # that of a text is found with its place
+    return HashedPlan(places, signs, texts, absent, bits)
+
+
+def declared_plan(
+    names: Sequence[str],
+    types: Sequence[type],
+    declared: Mapping[str, Place],
+    absent: Sequence[float],
+    hashed: tuple[int, int] | None,
+) -> DeclaredPlan | None:
+    """The plan for dicts of declared names, of this shape; None if there is no plan for it.
+
+    `absent` are the coordinates where nothing is known, and `hashed` is the first coordinate of
+    hashed text, and in how many bits it is hashed.
+    """
+    if not (declared.keys() >= set(names) and PLAIN_TYPES.issuperset(types)):
+        return None
+    start, numbers, categories, texts = np.array(absent), {}, [], []
+    for k, (name, kind) in enumerate(zip(names, types, strict=True)):
+        place = declared[name]
+        if kind is NoneType:
+            continue
+        if place.categories is not None:
+            categories.append((k, place.first, place.categories))
+        elif kind is not str:
+            numbers[k] = place.first
+            start[place.first + place.optional] = 0.0  # it is there
+        elif hashed is not None:
+            texts.append((k, name))
+        else:
+            return None
+    places = list(numbers.values())
+    is_whole = places == list(range(len(absent)))
+    positions, at = list(numbers), np.array(places, np.intp)
+    return DeclaredPlan(start, positions, at, categories, texts, *(hashed or (0, 0)), is_whole)
 
 
 def numbers_in(values: Sequence[Value] | NDArray[Any]) -> Floats | None:
