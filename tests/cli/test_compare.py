@@ -57,6 +57,19 @@ def test_losses_of_a_file_in_another_range(tmp_path: Path) -> None:
     assert "the lower one first" in complaint(*run, "--loss-range", 1, 0)
 
 
+def test_feature_columns_of_a_file(tmp_path: Path) -> None:
+    """They are the contexts of its rounds; scenarios have their own, and worlds take none."""
+    data = tmp_path / "mine.csv"
+    rows = (f"{t},{arm},0.5,1,{t % 3},{t % 2}x" for t in range(1, 30) for arm in "ab")
+    data.write_text("\n".join(["round,arm,loss,delay,size,kind", *rows]), encoding="utf-8")
+    run = ["compare", data, "-r", 1, "-l", "linear,uniform"]
+    assert "linear" in belated(*run, "--features", "size, kind").stdout
+    assert "best linear policy" not in " ".join(belated(*run).stdout.split())
+    assert "only files are given them" in complaint("compare", "gains", "--features", "size")
+    assert "there must be round, arm, loss, sise" in complaint(*run, "--features", "sise")
+    assert "--worlds is without" in complaint("compare", "--worlds", 1, "--features", "size")
+
+
 def test_compare_prints_a_table_and_writes_everything_asked_for(tmp_path: Path) -> None:
     """Two scenarios, one of them the user's own; report, figures and the table of all runs."""
     data = own_data(tmp_path / "mine.csv")

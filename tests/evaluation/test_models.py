@@ -23,7 +23,7 @@ def test_contexts_become_numbers() -> None:
     )
     assert rows[:, -1].tolist() == [1.0, 1.0]
     assert encoded([{}, {}]).tolist() == [[1.0], [1.0]]
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match="row 1: 'x' is nan; it must be a finite"):
         encoded([{"x": float("nan")}, {"x": 1.0}])
 
 

@@ -9,7 +9,6 @@ from belated.arrays import Floats
 from belated.asktell.session import Session
 from belated.asktell.shares import shares_of
 from belated.compiled.ask_tell import PREDICT_ONLY
-from belated.features.flattening import plain_copy
 from belated.learners.contextual.linear_model import LinearLearner
 from belated.types import Arm
 
@@ -65,8 +64,8 @@ class ContextualSession(Session):
         if not self._takes_context:
             raise ValueError(f"context is given, but {self._title} takes none")
         learner: Any = self._learner
-        coordinates = learner.encoder.encode(context)
-        return Circumstances(plain_copy(context), coordinates, eligible)
+        coordinates, copy = learner.encoder.frozen(context)
+        return Circumstances(copy, coordinates, eligible)
 
     def _eligible(self, arms: Any) -> Floats:
         """Which arms may be drawn: 1 for each of these, 0 for all others."""

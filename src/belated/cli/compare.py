@@ -63,6 +63,11 @@ def scenarios(as_json: bool) -> None:
     "--loss-range", type=(float, float), help="For files: the range of losses.  [default: 0 1]"
 )
 @click.option(
+    "--features",
+    metavar="COLUMN,...",
+    help="For files: columns with what is known of a round before an arm is chosen.",
+)
+@click.option(
     "--worlds",
     type=click.IntRange(1),
     metavar="N",
@@ -99,6 +104,7 @@ def compare(
     environments: Sequence[str],
     learners: Sequence[str],
     loss_range: tuple[float, float] | None,
+    features: str | None,
     worlds: int | None,
     world_set: "WorldSet | None",
     families: Sequence[str],
@@ -125,9 +131,12 @@ def compare(
     with one_line_errors():
         if worlds is None and (world_set or families):
             raise ValueError("--set and --family choose worlds; give --worlds, too")
-        if worlds is not None and any((environments, loss_range, report, figures, lower_bounds)):
+        if worlds is not None and any(
+            (environments, loss_range, features, report, figures, lower_bounds)
+        ):
             raise ValueError(
-                "--worlds is without SCENARIO, --loss-range, --report, --figures, --lower-bounds"
+                "--worlds is without SCENARIO, --loss-range, --features, --report, --figures, "
+                "--lower-bounds"
             )
     if worlds is not None:
         choice = WorldChoice(worlds, world_set or "design", families)
@@ -137,7 +146,8 @@ def compare(
         if not environments:
             raise ValueError("no SCENARIO is given; `belated scenarios` lists them")
         chosen = contenders(learners or COMMON)
-        games = [environment_named(text, loss_range) for text in environments]
+        columns = [name.strip() for name in features.split(",")] if features else []
+        games = [environment_named(text, loss_range, columns) for text in environments]
         check_outputs(report, figures, table)
         if as_json and lower_bounds:
             raise ValueError("--lower-bounds is said in words; leave out --json")

@@ -17,6 +17,6 @@ process and delivers both in blocks of rounds, the same game for the same seed.
 - `stocks`, `training_jobs`, `clinical_trial`: scenarios with measured losses and delays
 - `packaged_data`: access to the data files that are part of the package
 - `in_memory`: environments from arrays of losses and delays
-- `files`, `tables`: environments from CSV and Parquet files
+- `files`, `feature_columns`: environments from CSV and Parquet files, and their contexts
 - `environment_specs`: an environment from text such as "late-best:delay=500" or "mine.csv"
 """

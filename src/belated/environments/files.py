@@ -3,12 +3,13 @@
 A file is a table with the columns round, arm, loss, and either delay or arrival, and with a row for
 each round and arm. Rounds run from 1 without a gap. `arrival` is the round at whose end the loss is
 known; an empty delay or arrival means that it is never known. Losses are in [0, 1], or in a range
-that is given with the file.
+that is given with the file. Further columns may be features, which have the same value in all rows
+of a round: together they are its context.
 """
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from belated.arrays import Counts, Floats
 from belated.checks import LossRange, as_range
 from belated.environments.environment import Environment
+from belated.environments.feature_columns import (
+    FeatureColumn,
+    checked_features,
+    contexts_of_rounds,
+    given_contexts,
+    plain_values,
+)
 from belated.environments.in_memory import GivenDelays, GivenLosses
 from belated.table_files import (
     UNIT_LOSS,
@@ -35,10 +43,13 @@ def environment_from_arrays(
     labels: Sequence[str] = (),
     name: str = "given",
     loss_range: Sequence[float] = (0.0, 1.0),
+    contexts: Any = None,
 ) -> Environment:
     """An environment from two arrays, each with a row for each round and a column for each arm.
 
     A delay of NaN, infinity or -1 means never. `loss_range` is the (low, high) that losses lie in.
+    `contexts` has what learners know of each round before they choose: a dict or a row of values
+    for each. Numbers count as they are, and text has a feature name=value for each of its values.
     """
     given_losses = GivenLosses(np.asarray(losses), as_range(loss_range))
     given_delays = GivenDelays(np.asarray(delays))
@@ -48,29 +59,39 @@ def environment_from_arrays(
             f"losses have the shape {shapes[0]} and delays {shapes[1]}; they must have the same"
         )
     rounds = shapes[0][0]
-    return Environment(name, given_losses, given_delays, rounds, labels, loss_range=loss_range)
+    known = None if contexts is None else given_contexts(contexts, rounds)
+    return Environment(
+        name, given_losses, given_delays, rounds, labels, loss_range=loss_range, contexts=known
+    )
 
 
 def environment_from_file(
-    path: str | Path, loss_range: Sequence[float] | None = None
+    path: str | Path,
+    loss_range: Sequence[float] | None = None,
+    features: Sequence[str] = (),
 ) -> Environment:
     """An environment from a CSV or Parquet file; arms are in the order in which they appear.
 
-    `loss_range` is the (low, high) that its column `loss` lies in, [0, 1] by default.
+    `loss_range` is the (low, high) that its column `loss` lies in, [0, 1] by default. `features`
+    are columns that learners know of each round before they choose, the same in all rows of a
+    round. Numbers count as they are, and text has a feature name=value for each of its values.
     """
     path, units = Path(path), None if loss_range is None else as_range(loss_range)
+    features = checked_features(features)
     check_readable(path)
     names: dict[str, int] = {}
+    cells: dict[str, list[Any]] = {name: [] for name in features}
     with errors_naming(path):
-        parts = list(_read(path, names, units))
+        parts = list(_read(path, names, units, cells))
         if not parts:
             raise ValueError("there are no rows; there must be one for each round and arm")
         rows = _Rows(*map(np.concatenate, zip(*parts, strict=True)))
         order = _in_order(rows, list(names), place_in(path))
-    shape = (-1, len(names))
-    losses, delays = rows.losses[order].reshape(shape), rows.delays[order].reshape(shape)
-    given = loss_range or (0.0, 1.0)
-    return environment_from_arrays(losses, delays, list(names), path.stem, given)
+        shape = (-1, len(names))
+        losses, delays = rows.losses[order].reshape(shape), rows.delays[order].reshape(shape)
+        contexts = _contexts(cells, order, rows.places, len(names), place_in(path))
+        given = loss_range or (0.0, 1.0)
+        return environment_from_arrays(losses, delays, list(names), path.stem, given, contexts)
 
 
 class _Rows(NamedTuple):
@@ -83,14 +104,18 @@ class _Rows(NamedTuple):
     places: Counts
 
 
-def _read(path: Path, names: dict[str, int], units: LossRange | None) -> Iterator[_Rows]:
-    """The rows of a file; `names` is filled with the number of each arm."""
-    needed, either = ("round", "arm", "loss"), ("delay", "arrival")
+def _read(
+    path: Path, names: dict[str, int], units: LossRange | None, cells: dict[str, list[Any]]
+) -> Iterator[_Rows]:
+    """The rows of a file; `names` is filled with the number of each arm, `cells` by column."""
+    needed, either = ("round", "arm", "loss", *cells), ("delay", "arrival")
     for batch in read_batches(path, needed, either, optional=(UNIT_LOSS,)):
         rounds = batch.rounds()
         losses = batch.losses() if units is None else batch.losses_within(units)
         arms = [names.setdefault(label, len(names)) for label in batch.labels()]
         places = np.array(batch.places)
+        for name, column in cells.items():
+            column.extend(batch.columns[name])
         yield _Rows(rounds.astype(np.int64), np.array(arms), losses, _delays(batch, rounds), places)
 
 
@@ -101,6 +126,17 @@ def _delays(batch: Batch, rounds: Floats) -> Floats:
     delays = batch.numbers("delay")
     rule = "must be a whole number, at least 0, or empty for never"
     return batch.checked("delay", delays, in_range(delays, 0.0) | np.isnan(delays), rule)
+
+
+def _contexts(
+    cells: dict[str, list[Any]], order: NDArray[np.intp], places: Counts, arms: int, place: str
+) -> list[dict[str, Any]] | None:
+    """The contexts of the rounds, from columns of a file; None if there are no such columns."""
+    columns = []
+    for name, column in cells.items():
+        values = plain_values(column, as_text=place == "line")
+        columns.append(FeatureColumn(name, [values[row] for row in order.tolist()]))
+    return contexts_of_rounds(columns, arms, place, places[order].tolist()) if columns else None
 
 
 def _in_order(rows: _Rows, labels: list[str], place: str) -> NDArray[np.intp]:

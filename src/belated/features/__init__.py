@@ -8,4 +8,6 @@ belongs to the learner's state.
 - `flattening`: lists and nested records as pairs of a name and a value, within limits.
 - `hashing`: the coordinate and the sign of a name.
 - `encoder`: `encoder_for(features, hash_bits)`, and the numbers that it makes of a context.
+- `plans`: the short way for dicts of a shape that was seen before.
+- `tables`: many contexts that are all known beforehand, as a table.
 """

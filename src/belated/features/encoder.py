@@ -5,7 +5,6 @@ mean of all numbers seen there. Everything else that is absent is 0.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,11 +18,21 @@ from belated.features.flattening import (
     Value,
     flattened,
     number_in,
+    plain_copy,
     shortened,
 )
 from belated.features.hashing import place_of
+from belated.features.plans import (
+    MOST_PLANS,
+    Place,
+    Plan,
+    declared_plan,
+    hashed_plan,
+    numbers_in,
+)
 
 UNKNOWN = np.inf
+TEXT = {str}
 MOST_HASH_BITS = 8
 NUMBER, OPTIONAL = "number", "optional number"
 Features = int | Sequence[str] | Mapping[str, str | Sequence[Any]] | None
@@ -39,8 +48,34 @@ class Encoder:
     width: int
     scaled: NDArray[np.bool_]
 
+    def __init__(self) -> None:
+        self._plans: dict[tuple[tuple[str, ...], tuple[type, ...]], Plan] = {}
+
     def encode(self, context: Any) -> Floats:
         """The coordinates of a context; an error that names what is wrong with it."""
+        return self.frozen(context)[0]
+
+    def frozen(self, context: Any) -> tuple[Floats, Any]:
+        """The coordinates of a context, and a copy of it in types that JSON has."""
+        if type(context) is dict and set(map(type, context)) == TEXT:
+            values = tuple(context.values())
+            shape = (tuple(context), tuple(map(type, values)))
+            plan = self._plans.get(shape)
+            if plan is None and len(self._plans) < MOST_PLANS:
+                plan = self.planned(*shape)
+                if plan is not None:
+                    self._plans[shape] = plan
+            raw = None if plan is None else plan.coordinates(values)
+            if raw is not None:
+                return raw, context.copy()
+        return self.literal(context), plain_copy(context)
+
+    def literal(self, context: Any) -> Floats:
+        """The coordinates of a context, name by name; an error that says what is wrong with it."""
+        raise NotImplementedError
+
+    def planned(self, names: Sequence[str], types: Sequence[type]) -> Plan | None:
+        """A plan for dicts of this shape; None if they must be taken name by name."""
         raise NotImplementedError
 
     def nothing(self) -> Floats:
@@ -55,10 +90,14 @@ class HashedEncoder(Encoder):
     """
 
     def __init__(self, bits: int) -> None:
+        super().__init__()
         self.bits, self.width = bits, 1 << bits
         self.scaled = np.ones(self.width, dtype=np.bool_)
 
-    def encode(self, context: Any) -> Floats:
+    def planned(self, names: Sequence[str], types: Sequence[type]) -> Plan | None:
+        return hashed_plan(names, types, self.bits)
+
+    def literal(self, context: Any) -> Floats:
         raw, bits = [0.0] * self.width, self.bits
         for name, value in flattened(context):
             if value is None:
@@ -75,23 +114,11 @@ class HashedEncoder(Encoder):
         return np.array(raw)
 
 
-@dataclass(frozen=True)
-class Place:
-    """The coordinates of one declared feature.
-
-    Its number is at `first`. An optional number is followed by a sign of its absence. If it has
-    categories, each has a coordinate, counted from `first`.
-    """
-
-    first: int
-    optional: bool = False
-    categories: Mapping[Value, int] | None = None
-
-
 class DeclaredEncoder(Encoder):
     """Declared names only; text of a feature without a declared kind is hashed."""
 
     def __init__(self, places: Mapping[str, Place], numbers: int, bits: int | None) -> None:
+        super().__init__()
         self.places, self.bits, self.numbers = dict(places), bits, numbers
         self.names = list(places)
         self.width = numbers + (0 if bits is None else 1 << bits)
@@ -105,13 +132,15 @@ class DeclaredEncoder(Encoder):
             if place.optional:
                 self._absent[place.first + 1] = 1.0
 
-    def encode(self, context: Any) -> Floats:
-        if (
-            isinstance(context, np.ndarray)
-            and self._only_numbers
-            and _is_plain(context, self.width)
-        ):
-            return context.astype(np.float64)
+    def planned(self, names: Sequence[str], types: Sequence[type]) -> Plan | None:
+        hashed = None if self.bits is None else (self.numbers, self.bits)
+        return declared_plan(names, types, self.places, self._absent, hashed)
+
+    def literal(self, context: Any) -> Floats:
+        if isinstance(context, np.ndarray) and self._only_numbers:
+            numbers = numbers_in(context) if _is_plain(context, self.width) else None
+            if numbers is not None:
+                return numbers
         raw = self._absent.copy()
         for name, value in self._named(context):
             place = self.places.get(name)
@@ -155,12 +184,9 @@ class DeclaredEncoder(Encoder):
 
 
 def _is_plain(context: NDArray[Any], width: int) -> bool:
-    """Whether an array has a number for each of so many coordinates, none of them odd."""
-    return bool(
-        context.shape == (width,)
-        and context.dtype.kind in "fiub"
-        and (width == 0 or np.abs(context).max() <= LARGEST)
-    )
+    """Whether an array has so many numbers, of a type that fits into floats of 64 bits."""
+    kind = context.dtype
+    return context.shape == (width,) and kind.kind in "fiub" and kind.itemsize <= 8
 
 
 def encoder_for(features: Features, hash_bits: int) -> Encoder:
