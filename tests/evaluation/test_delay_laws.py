@@ -17,14 +17,29 @@ def rows(seed: int, count: int = 60) -> tuple[Floats, Floats]:
 
 
 def truncated_literally(delays: Floats, ages: Floats, at: float) -> float:
-    """F(at) = prod over v > at of (1 - n_v / N_v), in the words of the formula."""
+    """F(at) = prod over v > at of (1 - n_v / N_v), in the words of the formula.
+
+    A time v with n_v = N_v is passed over, unless no shorter delay was told at all.
+    """
     told = ~np.isnan(delays)
     share = 1.0
     for v in np.unique(delays[told]):
         if v > at:
             n = (delays[told] == v).sum()
-            share *= 1.0 - n / ((delays[told] <= v) & (v <= ages[told])).sum()
+            at_risk = ((delays[told] <= v) & (v <= ages[told])).sum()
+            if n < at_risk or v == delays[told].min():
+                share *= 1.0 - n / at_risk
     return float(share)
+
+
+def test_one_old_row_that_compares_with_none_does_not_decide_the_law() -> None:
+    """Told after 50 of 60, while all other rows are 10 old: F(10) is not known, and not taken as 0.
+
+    With F(10) = 0 every outcome of a row that is 10 old would count fifty times.
+    """
+    delays, ages = np.array([1.0, 1.0, 2.0, 50.0]), np.array([10.0, 10.0, 10.0, 60.0])
+    law = LawAtAges.of(RightTruncated(delays, ages), np.array([0.0, 1.0, 10.0, 60.0]))
+    assert law.chances(np.ones(4)) == pytest.approx([0.0, 2 / 3, 1.0, 1.0])
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -86,7 +86,8 @@ class RightTruncated:
 
     F(u) = prod over v > u of (1 - n_v / N_v), where n_v rows were told after exactly v, and N_v
     after at most v while they were at least v old. It is the law of what comes within the oldest
-    age.
+    age. A time v at which n_v = N_v, though shorter delays were told, is passed over: none of those
+    rows was old enough to be compared, and a single one would make F zero at all earlier times.
     """
 
     def __init__(self, delays: Floats, ages: Floats) -> None:
@@ -105,7 +106,9 @@ class RightTruncated:
         limits = np.cumsum(self._limits.sums(told), axis=-1)
         none = np.zeros((*told.shape[:-1], 1))
         gone = np.concatenate([none, limits], axis=-1)[..., self._younger]
-        return 1.0 - _share(happened, until - gone)
+        at_risk = until - gone
+        is_alone = (at_risk <= happened) & (until > happened)
+        return np.where(is_alone, 1.0, 1.0 - _share(happened, at_risk))
 
     def values(self, weights: Floats) -> Floats:
         """Return F at each time: the product over the times after it."""
