@@ -251,7 +251,8 @@ def test_tickets_and_feedback_are_records_that_cannot_be_changed() -> None:
         with pytest.raises(AttributeError):
             setattr(each, name, 0)
     assert repr(Ticket("a-1", 1, "red", 0.5)) == (
-        "Ticket(id='a-1', round=1, arm='red', probability=0.5, weights=None)"
+        "Ticket(id='a-1', round=1, arm='red', probability=0.5, weights=None, context=None, "
+        "probabilities=None)"
     )
 
 

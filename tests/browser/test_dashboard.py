@@ -310,7 +310,7 @@ def test_the_keyboard_reaches_everything(browser: Any, service: Service) -> None
     """Tab goes to the skip link, the button, each problem and each table; Enter chooses."""
     page = Visit(browser, service.address, 1280, "light").page
     reached = []
-    for _ in range(12):
+    for _ in range(9 + page.locator("nav a").count()):  # other tests may have created problems
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.innerText.split('\\n')[0].trim()"))
         outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
