@@ -15,7 +15,9 @@ FENCE = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
 FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$|\\\[.*?\\\]", re.DOTALL)
 NO_PROSE = re.compile(r"\s*(?:\||#+ |<img )")
 NEW_ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
-SENTENCE_END = re.compile(r"(?<!e\.g\.)(?<!i\.e\.)(?<=[.!?∎])[*_)\"”]*\s+(?=[\"“(*_`\[A-Z0-9])")
+SENTENCE_END = re.compile(
+    r"(?<!et al\.)(?<!e\.g\.)(?<!i\.e\.)(?<=[.!?∎])[*_)\"”]*\s+(?=[\"“(*_`\[A-Z0-9])"
+)
 
 
 def blocks(text: str) -> Iterator[str]:
