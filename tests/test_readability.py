@@ -70,7 +70,7 @@ DIALECT = {
     r"on the error output": "to stderr",
     r"first news|next news|no news": "feedback",
     r"boldness": "large learning rates",
-    r"dearer": "costs more",
+    r"dearer|as dear": "costs more, costs as much",
     r"some (?:ten|twenty|sixty|hundred|thousand)": "about ten, a few hundred",
     r"hands? out": "issues, makes",
     r"goes on as|goes on where|goes on later": "continues",
