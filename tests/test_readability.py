@@ -1,0 +1,132 @@
+"""README, docs and docstrings: short sentences, and the words of the field."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LONGEST = 35  # words in a sentence
+
+FENCE = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
+FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$|\\\[.*?\\\]", re.DOTALL)
+NO_PROSE = re.compile(r"\s*(?:\||#+ |<img )")
+NEW_ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
+SENTENCE_END = re.compile(
+    r"(?<!et al\.)(?<!e\.g\.)(?<!i\.e\.)(?<=[.!?∎])[*_)\"”]*\s+(?=[\"“(*_`\[A-Z0-9])"
+)
+
+
+def blocks(text: str) -> Iterator[str]:
+    """Yield paragraphs and list items, without code, tables, headings and formulas."""
+    text = FORMULA.sub("x", FENCE.sub("\n", text))
+    block: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        table_or_heading = NO_PROSE.match(line) is not None
+        formula = line.startswith("    ") and not block
+        if not line.strip() or table_or_heading or formula or NEW_ITEM.match(line):
+            if block:
+                yield " ".join(block)
+            block = []
+        if line.strip() and not table_or_heading and not formula:
+            block.append(NEW_ITEM.sub("", line).strip())
+
+
+def plain(block: str) -> str:
+    """Return a block as it is read: links as their text, inline code as one word."""
+    block = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", block)
+    return re.sub(r"`[^`]*`", "`x`", block)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a page, in order."""
+    return [each for block in blocks(text) for each in SENTENCE_END.split(plain(block))]
+
+
+def words(sentence: str) -> int:
+    """Return the number of words: signs without a letter or digit count as none."""
+    return sum(1 for word in sentence.split() if re.search(r"\w", word))
+
+
+# House dialect, and what to write instead.
+DIALECT = {
+    r"whoever": "name the person or the learner",
+    r"whosoever|whatsoever": "any",
+    r"reckon\w*": "compute, count",
+    r"of late(?=[.,;:)])": "recently",
+    r"held back|holds? back": "delayed",
+    r"for ever": "without limit, never expires",
+    r"under way": "outstanding, in progress",
+    r"hears? of|heard of": "observes, is reported",
+    r"nobody": "no one, or say what is the case",
+    r"anew": "again",
+    r"alike": "equal, the same",
+    r"brought to \[": "clipped to [",
+    r"sees? to the": "manages",
+    r"lacks? \d": "outstanding",
+    r"on the error output": "to stderr",
+    r"first news|next news|no news": "feedback",
+    r"boldness": "large learning rates",
+    r"dearer|as dear": "costs more, costs as much",
+    r"some (?:ten|twenty|sixty|hundred|thousand)": "about ten, a few hundred",
+    r"hands? out": "issues, makes",
+    r"goes on as|goes on where|goes on later": "continues",
+    r"may be had|to be had": "is available",
+    r"it is said|is said in|is said when": "is in the log, is printed",
+    r"what is told|what was told": "the outcome, the loss",
+    r"who (?:loses|learns|needs|wants|wins)": "name the subject",
+    r"as of the last": "since the last",
+    r"nine in ten|9 in 10": "90th percentile",
+    r"low is good": "lower is better",
+    r"dwells?|thereof|wherein|hitherto|thrice|betwixt": "use a common word",
+}
+SAID = re.compile("|".join(rf"\b(?:{each})(?!\w)" for each in DIALECT), re.IGNORECASE)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_sentences_are_short(path: Path) -> None:
+    """No sentence of a page has more than 35 words."""
+    long = [(words(each), each) for each in sentences(path.read_text()) if words(each) > LONGEST]
+    assert not long, "\n".join(f"{count} words: {each}" for count, each in long)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_pages_use_the_words_of_the_field(path: Path) -> None:
+    """No page has a word of the house dialect, in its text or in its tables."""
+    found = SAID.findall(" ".join(FENCE.sub(" ", path.read_text()).split()))
+    assert not found, f"{found}: see DIALECT in {Path(__file__).name} for what to write instead"
+
+
+def docstrings() -> Iterator[tuple[str, str]]:
+    """Yield where each docstring of the package is, and its text."""
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                text = ast.get_docstring(node)
+                if text:
+                    line = getattr(node, "lineno", 1)
+                    yield f"{path.relative_to(ROOT)}:{line}", text
+
+
+def test_docstrings_make_sense_alone() -> None:
+    """No docstring begins with a reference to another one: a tooltip shows it alone."""
+    found = [where for where, text in docstrings() if text.startswith("The same")]
+    assert not found, found
+
+
+def test_the_checks_find_what_they_look_for() -> None:
+    """Long sentences are found across lines; code, tables and formulas are not text."""
+    long = " ".join(["word"] * 34)
+    two = sentences(f"Three short words. More {long}\n[a link](x.md) more.")
+    assert [words(each) for each in two] == [3, 38]
+    assert [words(each) for each in sentences(f"- {long}:\n- {long}.")] == [34, 34]
+    quiet = (
+        f"```python\n{long}\n```\n| {long} | {long} |\n# {long}\n\n    {long} {long}\n\n`{long}`"
+    )
+    assert [words(each) for each in sentences(quiet)] == [1]
+    assert SAID.findall("Whoever reckons, for ever") == ["Whoever", "reckons", "for ever"]
+    assert not SAID.findall("for every learner that is of late news")
+    assert len(list(docstrings())) > 1000
