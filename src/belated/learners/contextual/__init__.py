@@ -2,7 +2,9 @@
 
 - `linear`: "linear", inverse gaps of optimistic values, the one to use.
 - `linear_ucb`: "linear-ucb", a rival that plays the largest of these values.
-- `linear_model`: what these learners share: their options, their state, and what they learn.
+- `squarecb`: "squarecb", a rival with inverse gaps and no width, told on arrival.
+- `contextual_learner`: what all of them share: options, contexts, and what is frozen of a play.
+- `linear_model`: what `linear` and its kin share: a ridge, and what silence says.
 - `scaling`: the coordinates of a context, brought to one size.
 - `ridge`: a linear model of the rewards of each arm, shrunk to the mean of all arms.
 - `delay_law`: how late reports come, by arm and outcome, from plays of any age.
