@@ -4,7 +4,9 @@
 - `linear_ucb`: "linear-ucb", a rival that plays the largest of these values.
 - `linear_thompson`: "linear-thompson", a rival that draws by the chances to be the best.
 - `squarecb`: "squarecb", a rival with inverse gaps and no width, told on arrival.
-- `contextual_learner`: what all of them share: options, contexts, and what is frozen of a play.
+- `otflinucb`, `otflints`: rivals that count plays at once, and rewards if they come in time.
+- `censored_model`: what these two share.
+- `contextual_learner`: what all learners here share: options, contexts, and what is frozen of a play.
 - `linear_model`: what `linear` and its kin share: a ridge, and what silence says.
 - `scaling`: the coordinates of a context, brought to one size.
 - `ridge`: a linear model of the rewards of each arm, shrunk to the mean of all arms.

@@ -66,10 +66,15 @@ class LinearInfo(NamedTuple):
 @compiled
 def foretell(model: ContextModel, info: LinearInfo) -> None:
     """Fill in x, and the foretold reward and its standard deviation for each eligible arm."""
+    mean = common_mean(model.ridge)
+    foretell_around(model, info, mean, spread_of(mean))
+
+
+@compiled
+def foretell_around(model: ContextModel, info: LinearInfo, mean: float, sigma: float) -> None:
+    """Fill in x, and m + x'P(b - m c) and sigma sqrt(x'Px) for each eligible arm."""
     ridge = model.ridge
     fill_features(model.scaling, model.context, info.x)
-    mean = common_mean(ridge)
-    sigma = spread_of(mean)
     for i in range(model.eligible.shape[0]):
         info.foretold[i], info.deviation[i] = 0.0, 0.0
         if model.eligible[i] > 0.0:
