@@ -6,7 +6,7 @@
 - `squarecb`: "squarecb", a rival with inverse gaps and no width, told on arrival.
 - `otflinucb`, `otflints`: rivals that count plays at once, and rewards if they come in time.
 - `censored_model`: what these two share.
-- `contextual_learner`: what all learners here share: options, contexts, and what is frozen of a play.
+- `contextual_learner`: what all learners here share: options, contexts, what a play freezes.
 - `linear_model`: what `linear` and its kin share: a ridge, and what silence says.
 - `scaling`: the coordinates of a context, brought to one size.
 - `ridge`: a linear model of the rewards of each arm, shrunk to the mean of all arms.
