@@ -1,13 +1,19 @@
-"""Faults in the linear learner with contexts, each noticed by its own tests."""
+"""Faults in the learners with contexts, each noticed by its own tests."""
 
 from tests.mutants.fault import Fault
 
 LINEAR = "learners/contextual/test_linear.py"
+RIVALS = "learners/contextual/test_rivals.py"
 
 
 def fault(name: str, file: str, right: str, wrong: str) -> Fault:
     """A fault in a file of the contextual learners."""
     return Fault(name, f"learners/contextual/{file}", right, wrong, LINEAR)
+
+
+def rival_fault(name: str, file: str, right: str, wrong: str) -> Fault:
+    """A fault in a contextual rival."""
+    return Fault(name, f"learners/contextual/{file}", right, wrong, RIVALS)
 
 
 CONTEXT_FAULTS = [
@@ -40,5 +46,49 @@ CONTEXT_FAULTS = [
         "ridge.py",
         "above[i] = rewards[i] - mean * weights[i]",
         "above[i] = rewards[i]",
+    ),
+    rival_fault(
+        "squarecb: a rate that does not grow",
+        "squarecb.py",
+        "STEEPNESS * math.sqrt(max(1.0, float(model.told[0])))",
+        "STEEPNESS",
+    ),
+    rival_fault(
+        "otflinucb: rewards count however late they come",
+        "censored_model.py",
+        "    if model.round[0] - 1 - int(play[ROUND]) <= model.norms.shape[0]:",
+        "    if model.round[0] > 0:",
+    ),
+    rival_fault(
+        "otflinucb: plays count when they are told, not when they are played",
+        "censored_model.py",
+        "    learn(model.ridge, arm, info.x, 1.0, 0.0)\n",
+        "",
+    ),
+    rival_fault(
+        "otflinucb: the norms of pending plays are left out",
+        "censored_model.py",
+        "    model.norms[place] = norm\n",
+        "    model.sum_of_norms[0, 0] = 0.0\n",
+    ),
+    rival_fault(
+        "otflints: a spread without the pending plays",
+        "otflints.py",
+        "scale = math.sqrt(1.0 + max(0.0, untold_norms(model)) / width_of(model))",
+        "scale = 1.0",
+    ),
+    Fault(
+        "linear-thompson: the whole spread, not half of it",
+        "learners/contextual/linear_thompson.py",
+        "SCALE = 0.5",
+        "SCALE = 1.0",
+        "learners/contextual/test_linear_twin.py",
+    ),
+    Fault(
+        "linear-thompson: an arm's own chance counts among those of the others",
+        "numerics/largest_chances.py",
+        "work[row, k] * (product / work[BELOW, k])",
+        "work[row, k] * product",
+        "learners/contextual/test_normal_chances.py",
     ),
 ]

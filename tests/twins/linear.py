@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from belated.arrays import Floats
+from tests.twins.normal_chances import chances_to_be_largest
 
 BINS = 14  # how often a play is looked at
 SHRINK = 10.0  # c of the law of delays
@@ -216,6 +217,22 @@ class LinearTwin:
         slowest = max(play.delay for play in told if play.delay is not None)
         older = [p for p in self.plays if p.pending and len(self.plays) - p.round > slowest]
         return len(older) >= 100
+
+
+@dataclass
+class LinearThompsonTwin(LinearTwin):
+    """A game of `linear-thompson`: the model of `linear`, and normal values at half its spread."""
+
+    scale: float = 0.5
+
+    def ask(self, x: Floats, allowed: list[int] | None = None) -> Floats:
+        """q_t: the probability that N(f_a, (scale sd_a)^2) is the largest (2.3)."""
+        allowed = list(range(self.arms)) if allowed is None else allowed
+        means = np.array([self.value(a, x) for a in allowed])
+        deviations = np.array([self.scale * self.deviation(a, x) for a in allowed])
+        q = np.zeros(self.arms)
+        q[allowed] = chances_to_be_largest(means, deviations)
+        return q
 
 
 def finished(before: list[Floats], context: Floats) -> Floats:

@@ -9,7 +9,7 @@ from belated.arrays import Floats
 from belated.asktell.session import Session
 from belated.asktell.shares import shares_of
 from belated.compiled.ask_tell import PREDICT_ONLY
-from belated.learners.contextual.linear_model import LinearLearner
+from belated.learners.contextual.contextual_learner import ContextualLearner
 from belated.types import Arm
 
 AnyContext = Mapping[str, Any] | Sequence[Any] | Floats
@@ -88,4 +88,4 @@ class ContextualSession(Session):
 
     @property
     def _takes_context(self) -> bool:
-        return isinstance(self._learner, LinearLearner)
+        return isinstance(self._learner, ContextualLearner)

@@ -9,6 +9,7 @@ the machine's vector width or mathematical library.
 - `ordered_sums`: sums from the first number to the last
 - `exponential_weights`: q proportional to exp(-eta L)
 - `softmin`: q proportional to exp(-value/temperature), down to temperature 0
+- `largest_chances`: the probability that each of several independent numbers is the largest
 - `tie_breaking`: all weight on the largest value, shared evenly among ties
 - `gauss_legendre`: nodes and weights of a quadrature
 - `packed_symmetric`: symmetric matrices of which half is kept, and their inverses with one more row

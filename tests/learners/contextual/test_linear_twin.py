@@ -1,4 +1,7 @@
-"""`linear` against its literal twin: every q of games with delays, lost reports, withdrawals."""
+"""`linear` and `linear-thompson` against literal twins: every q of whole games.
+
+The games have delays, lost reports and withdrawals.
+"""
 
 from typing import NamedTuple
 
@@ -7,10 +10,15 @@ import pytest
 
 from belated.arrays import Floats
 from belated.learners.contextual.linear import Linear
+from belated.learners.contextual.linear_model import LinearLearner
+from belated.learners.contextual.linear_thompson import LinearThompson
 from belated.learners.driver import Driver
-from tests.twins.linear import LinearTwin, finished
+from tests.twins.linear import LinearThompsonTwin, LinearTwin, finished
 
 CLOSE = 1e-9
+INTEGRAL = 1e-6  # the integrals of Thompson sampling
+Kinds = tuple[type[LinearLearner], type[LinearTwin]]
+THOMPSON: Kinds = (LinearThompson, LinearThompsonTwin)
 
 
 class World(NamedTuple):
@@ -35,10 +43,14 @@ WORLDS = {
 class BothLayers:
     """The learner and its twin in one game, told the same."""
 
-    def __init__(self, arms: int, features: int, world: World) -> None:
+    def __init__(
+        self, arms: int, features: int, world: World, kinds: Kinds = (Linear, LinearTwin)
+    ) -> None:
         self.world, self.arms = world, arms
-        self.driver = Driver(Linear(arms=arms, features=features, default_loss=world.default_loss))
-        self.twin = LinearTwin(arms, features + 1, world.default_loss)
+        kind, twin = kinds
+        self.driver = Driver(kind(arms=arms, features=features, default_loss=world.default_loss))
+        self.twin = twin(arms, features + 1, world.default_loss)
+        self.close = CLOSE if kind is Linear else INTEGRAL
         self.rows: dict[int, tuple[Floats, int]] = {}
         self.contexts: list[Floats] = []
 
@@ -48,7 +60,7 @@ class BothLayers:
         self.driver.consider(context, eligible)
         q = self.driver.weights().copy()
         expected = self.twin.ask(finished(self.contexts, context), allowed)
-        np.testing.assert_allclose(q, expected, rtol=CLOSE, atol=CLOSE)
+        np.testing.assert_allclose(q, expected, rtol=self.close, atol=self.close)
         return q
 
     def play(self, context: Floats, arm: int) -> int:
@@ -69,9 +81,16 @@ class BothLayers:
         self.twin.withdraw(t)
 
 
-def follow(world: World, rounds: int, seed: int, arms: int = 3, features: int = 2) -> BothLayers:
+def follow(
+    world: World,
+    rounds: int,
+    seed: int,
+    arms: int = 3,
+    features: int = 2,
+    kinds: Kinds = (Linear, LinearTwin),
+) -> BothLayers:
     """Play a game in which a tenth of the plays is lost and some are withdrawn."""
-    random, both = np.random.default_rng(seed), BothLayers(arms, features, world)
+    random, both = np.random.default_rng(seed), BothLayers(arms, features, world, kinds)
     due: dict[int, list[tuple[int, float]]] = {}
     for _ in range(rounds):
         context = random.normal([0.0, 5.0], [1.0, 3.0])[:features]
@@ -101,6 +120,12 @@ def test_every_q_is_that_of_the_twin(name: str) -> None:
     both = follow(WORLDS[name], 120, seed=len(name))
     weights = [play.weight for play in both.twin.plays if play.pending]
     assert max(weights) > 0.02  # silence has said something
+
+
+@pytest.mark.parametrize("name", ["nothing declared", "conversions", "subsets of arms"])
+def test_every_q_of_linear_thompson_is_that_of_its_twin(name: str) -> None:
+    both = follow(WORLDS[name], 60, seed=len(name), kinds=THOMPSON)
+    assert any(play.weight > 0.02 for play in both.twin.plays if play.pending)
 
 
 @pytest.mark.long

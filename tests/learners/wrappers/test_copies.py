@@ -405,6 +405,8 @@ def test_what_cannot_be_copied_is_refused() -> None:
     """In one sentence."""
     with pytest.raises(ValueError, match=r"^qpm-d asks for room as it plays, so there can be no"):
         learner_named("bold-qpm-d")
+    with pytest.raises(ValueError, match=r"^squarecb takes a context, which copies of it would"):
+        learner_named("bold-squarecb")
     with pytest.raises(ValueError, match=r"^learner is 'bold-luck'; it must be one of"):
         learner_named("bold-luck")
 

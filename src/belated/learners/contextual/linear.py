@@ -17,12 +17,12 @@ import numpy as np
 
 from belated.arrays import Floats
 from belated.compiled.kernels import compiled
+from belated.learners.contextual.contextual_learner import foretell
 from belated.learners.contextual.linear_model import (
     NUMBER,
     LinearLearner,
     LinearModel,
     end_play,
-    foretell,
     play,
     tell,
 )

@@ -1,25 +1,26 @@
-"""What contextual learners with a linear model share: options, state, and what they learn.
+"""What `linear` and its kin share: a model of rewards, and a law of what silence says.
 
-The context of the coming round, and which arms may be drawn in it, are a part of the state: whoever
-drives the learner puts them there (`Learner.consider`) before `predict` is called. `foretell` then
-computes what the model expects of each arm, and the learner makes probabilities of it. `play`
-freezes the vector x of the play, as it was seen, and looks at the plays whose age has doubled: a
-silent one counts as an observation of a fraction of a play, by how late reports come. A reward that
-is told, or a play that is withdrawn, takes the place of what its silence counted as.
+`play` freezes the vector x of the play, as it was seen, and looks at the plays whose age has
+doubled: a silent one counts as an observation of a fraction of a play, by how late reports come. A
+reward that is told, or a play that is withdrawn, takes the place of what its silence counted as.
 """
 
-import functools
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.checks import LossRange, as_count, as_number
+from belated.checks import LossRange, as_number
 from belated.compiled.kernels import compiled
-from belated.features.encoder import MOST_HASH_BITS, UNKNOWN, Encoder, Features, encoder_for
+from belated.learners.contextual.contextual_learner import (
+    FEATURES,
+    ROUND,
+    ContextualLearner,
+    LinearInfo,
+    freeze,
+)
 from belated.learners.contextual.delay_law import (
     ReportDelays,
     count_look,
@@ -45,25 +46,18 @@ from belated.learners.contextual.ridge import (
     foretold,
     learn,
     nothing_learned,
-    spread_of,
 )
 from belated.learners.contextual.scaling import (
     Scaling,
-    crossed_width,
-    fill_features,
     nothing_seen,
-    see,
 )
-from belated.learners.contract import UNIT, Learner, Prediction
+from belated.learners.contract import UNIT
 from belated.learners.following import BINS, NO_MEANING, ONE_SIDED
 from belated.learners.states import ArmFloats
-from belated.types import Need, Setting
 
-ROUND, FORETOLD, FEATURES = range(3)  # the columns of a play; the vector x begins at the last
 EACH_ROUND, RENEWED = 256, 16  # the law is computed again in each of so many rounds, then so often
 LEAST_CHANGE = 0.02  # in what silence counts as
 OLD_AND_SILENT = 100  # so many plays, silent for longer than any report took, ask for a meaning
-MOST_NUMBERS = 4_000_000
 NUMBER, LOWEST, HIGHEST, SLOWEST = range(4)  # in `told`
 
 
@@ -85,41 +79,11 @@ class LinearModel(NamedTuple):
     default_loss: Floats
 
 
-class LinearInfo(NamedTuple):
-    """The vector x of the round, the reward foretold of each arm, and its standard deviation.
-
-    `optimistic` is working space: the values that arms are chosen by.
-    """
-
-    x: Floats
-    foretold: Floats
-    deviation: Floats
-    optimistic: Floats
-
-
-@compiled
-def foretell(model: LinearModel, info: LinearInfo) -> None:
-    """Fill in x, and the foretold reward and its standard deviation for each eligible arm."""
-    ridge = model.ridge
-    fill_features(model.scaling, model.context, info.x)
-    mean = common_mean(ridge)
-    sigma = spread_of(mean)
-    for i in range(model.eligible.shape[0]):
-        info.foretold[i], info.deviation[i] = 0.0, 0.0
-        if model.eligible[i] > 0.0:
-            of_arm = ridge.inverse[i], ridge.rewards[i], ridge.weights[i]
-            value, square = foretold(of_arm[0], of_arm[1], of_arm[2], mean, info.x)
-            info.foretold[i], info.deviation[i] = value, sigma * math.sqrt(square)
-
-
 @compiled
 def play(model: LinearModel, info: LinearInfo, arm: int, plays: Floats) -> None:
     """Play a round: freeze x, see the context, and look at the plays whose age has doubled."""
     round_ = model.round[0]
-    plays[0, ROUND], plays[0, FORETOLD] = round_, info.foretold[arm]
-    for i in range(info.x.shape[0]):
-        plays[0, FEATURES + i] = info.x[i]
-    see(model.scaling, model.context)
+    freeze(model, info, arm, plays)
     begin(model.plays, arm, round_, info.x)
     if round_ <= EACH_ROUND or round_ % RENEWED == 0:
         renew_law(model.law)
@@ -182,74 +146,21 @@ def tell(model: LinearModel, play: Floats, arm: int, loss: float) -> None:
 
 
 @dataclass(frozen=True)
-class LinearLearner(Learner):
+class LinearLearner(ContextualLearner):
     """A learner with a linear model of rewards, and a law of what silence says.
 
-    `features` declares what a context has: so many numbers, or names, or kinds by name ("number",
-    "optional number", or a list of categories); if it is None, any names are hashed into
-    2^`hash_bits` coordinates. `interactions` of 2 adds the products of two coordinates. `scales`
-    says whether numbers are scaled by their mean and standard deviation. `default_loss` is what a
-    play that never reports has lost, if that is known.
+    `default_loss` is what a play that never reports has lost, if that is known.
     """
 
-    features: Features = None
-    hash_bits: int = 5
-    interactions: int = 1
-    scales: bool = True
     default_loss: float | None = None
-
-    setting: ClassVar[Setting] = Setting.CONCEALED
-    needs: ClassVar[tuple[Need, ...]] = (Need.CONTEXT,)
-    guarantee: ClassVar[str] = "none"
-    can_change_arms: ClassVar[bool] = True
-    can_leave_arms_out: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        bits = as_count(self.hash_bits, "hash_bits", 0, MOST_HASH_BITS)
-        object.__setattr__(self, "hash_bits", bits)
-        object.__setattr__(self, "interactions", as_count(self.interactions, "interactions", 1, 2))
-        if self.scales not in (True, False):
-            raise ValueError(f"scales is {self.scales!r}; it must be True or False")
         if self.default_loss is not None:
             loss = as_number(self.default_loss, "default_loss")
             if not 0.0 <= loss <= 1.0:
                 raise ValueError(f"default_loss is {loss!r}; it must be in [0, 1]")
             object.__setattr__(self, "default_loss", loss)
-        numbers = self.arms * self.width * self.width
-        if numbers > MOST_NUMBERS:
-            raise ValueError(
-                f"{self.arms} arms with {self.width} coordinates need {numbers} numbers; there may "
-                f"be {MOST_NUMBERS}, so take fewer hash_bits, features or interactions"
-            )
-
-    @functools.cached_property
-    def encoder(self) -> Encoder:
-        """What turns contexts, as users give them, into coordinates."""
-        return encoder_for(self.features, self.hash_bits)
-
-    @functools.cached_property
-    def width(self) -> int:
-        """d, the number of coordinates of x."""
-        return crossed_width(self._scaled(), self.interactions) + 1
-
-    def _scaled(self) -> Floats:
-        """1 for the coordinates that are scaled."""
-        return np.where(self.encoder.scaled & bool(self.scales), 1.0, 0.0)
-
-    @property
-    def row_width(self) -> int:
-        return FEATURES + self.width
-
-    def consider(self, state: Any, context: Floats | None, eligible: Floats | None = None) -> None:
-        model: LinearModel = state.model
-        if context is not None and np.shape(context) != model.context.shape:
-            raise ValueError(
-                f"context has the shape {np.shape(context)}; {self.name} must have "
-                f"{model.context.size} coordinates"
-            )
-        model.context[...] = UNKNOWN if context is None else context
-        model.eligible[...] = 1.0 if eligible is None else eligible
 
     def first_model(self) -> LinearModel:
         """The model before the first round."""
@@ -258,16 +169,13 @@ class LinearLearner(Learner):
             round=np.ones(1, dtype=np.int64),
             context=self.encoder.nothing(),
             eligible=np.ones(self.arms),
-            scaling=nothing_seen(self._scaled()),
+            scaling=nothing_seen(self.scaled()),
             ridge=nothing_learned(self.arms, self.width),
             law=no_delays(self.arms),
             plays=no_plays(self.width),
             told=np.array([0.0, 1.0, 0.0, 0.0]),
             default_loss=np.full(1, declared),
         )
-
-    def start(self) -> Any:
-        return self.state(model=self.first_model())
 
     def reserved(self, state: Any, rounds: int) -> Any:
         model: LinearModel = state.model
@@ -277,18 +185,13 @@ class LinearLearner(Learner):
     def with_arms(self, state: Any, kept: Sequence[int], added: int) -> Any:
         """Return the state with other arms, in which a new arm has the mean reward of all arms."""
         other = super().with_arms(state, kept, added)
-        plays = of_arms_kept(state.model.plays, kept)
-        model = other.model._replace(plays=plays, eligible=np.ones(len(kept) + added))
+        model = other.model._replace(plays=of_arms_kept(state.model.plays, kept))
         renew_law(model.law)
         return other._replace(model=model)
 
     def check_saved(self, state: Any, plays: Iterable[Sequence[float]]) -> None:
-        model: LinearModel = state.model
-        check_plays(model.plays, self.arms)
-        if not model.eligible.any():
-            raise ValueError("no arm may be drawn")
-        for row in plays:
-            as_count(row[ROUND], "the round of a play", 1, int(model.round[0]) - 1)
+        check_plays(state.model.plays, self.arms)
+        super().check_saved(state, plays)
 
     def concern(self, state: Any, bounds: LossRange = UNIT) -> str | None:
         """Say that old plays are silent and all rewards alike, and nobody declared what that means.
@@ -312,15 +215,3 @@ class LinearLearner(Learner):
     def declare_silence(self, state: Any, default_loss: float | None) -> None:
         """From the next look at each silent play on, it counts as this default loss says."""
         state.model.default_loss[0] = NO_MEANING if default_loss is None else default_loss
-
-    def losses(self, state: Any) -> Floats:
-        """Return the losses of each arm that the model rests on, with those that silence says."""
-        ridge: Ridge = state.model.ridge
-        return (ridge.weights[:, -1] - ridge.rewards[:, -1])[:, np.newaxis]
-
-    def first_info(self) -> LinearInfo:
-        """An empty info of the right size."""
-        return LinearInfo(np.zeros(self.width), *np.zeros((3, self.arms)))
-
-    def blank(self) -> Prediction:
-        return Prediction.blank(self.arms, gamma=1, info=self.first_info())

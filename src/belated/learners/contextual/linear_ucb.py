@@ -11,12 +11,12 @@ import numpy as np
 
 from belated.arrays import Floats
 from belated.compiled.kernels import compiled
+from belated.learners.contextual.contextual_learner import foretell
 from belated.learners.contextual.linear import OPTIMISM, TIED
 from belated.learners.contextual.linear_model import (
     LinearLearner,
     LinearModel,
     end_play,
-    foretell,
     play,
     tell,
 )
@@ -30,20 +30,26 @@ class LinearUcbState(NamedTuple):
 
 
 @compiled
-def predict(state: LinearUcbState, prediction: Prediction) -> None:
-    """Give all weight to the largest u_a = f_a(x) + sd_a(x); arms that are tied share it."""
-    model, info, q = state.model, prediction.info, prediction.q
-    foretell(model, info)
+def weigh_largest(values: Floats, eligible: Floats, q: Floats) -> None:
+    """Give all weight to the largest value of the eligible arms; arms that are tied share it."""
     best, tied = -np.inf, 0
     for i in range(q.shape[0]):
-        info.optimistic[i] = -np.inf
-        if model.eligible[i] > 0.0:
-            info.optimistic[i] = info.foretold[i] + OPTIMISM * info.deviation[i]
-        best = max(best, info.optimistic[i])
+        if eligible[i] > 0.0:
+            best = max(best, values[i])
     for i in range(q.shape[0]):
-        tied += 1 if info.optimistic[i] >= best - TIED else 0
+        tied += 1 if eligible[i] > 0.0 and values[i] >= best - TIED else 0
     for i in range(q.shape[0]):
-        q[i] = 1.0 / tied if info.optimistic[i] >= best - TIED else 0.0
+        q[i] = 1.0 / tied if eligible[i] > 0.0 and values[i] >= best - TIED else 0.0
+
+
+@compiled
+def predict(state: LinearUcbState, prediction: Prediction) -> None:
+    """Give all weight to the largest u_a = f_a(x) + sd_a(x); arms that are tied share it."""
+    model, info = state.model, prediction.info
+    foretell(model, info)
+    for i in range(info.optimistic.shape[0]):
+        info.optimistic[i] = info.foretold[i] + OPTIMISM * info.deviation[i]
+    weigh_largest(info.optimistic, model.eligible, prediction.q)
 
 
 @compiled

@@ -10,20 +10,16 @@ needed even if the spreads are very unequal.
 import math
 
 from belated.arrays import Floats
-from belated.compiled.kernels import compiled, compiled_apart, inlined
-from belated.numerics.lanes import LANES, Lanes, exponential, larger, load, store, whole
+from belated.compiled.kernels import compiled, compiled_apart
+from belated.numerics.lanes import LANES, exponential, load, store, whole
+from belated.numerics.largest_chances import DENSITY, integrate
 from belated.numerics.log_gamma import log_gamma
 
 TAIL = 14.0  # the log-odds lie beyond an end with a probability of e^-14 or less
 STEP = 0.2  # the step of the integration, in spreads
 # The two ends of an arm with spread s are BROAD s + LONG s^2 apart.
 BROAD, LONG = math.sqrt(8.0 * TAIL), TAIL
-LEAST = 1e-30
-NEAR, FAR, OUTER = 802.0 / 1440.0, 93.0 / 1440.0, 11.0 / 1440.0
-
-# Rows of the working space. Its columns are the arms that may be the largest; the rows from DENSITY
-# to WORK hold the densities of each arm at the last six nodes.
-SUCCESSES, FAILURES, LOG_BETA, SURVIVAL, BELOW, CHANCE, DENSITY, WORK = 0, 1, 2, 3, 4, 5, 6, 12
+SUCCESSES, FAILURES, LOG_BETA = range(3)  # rows of the working space (`largest_chances`)
 
 
 @compiled
@@ -70,48 +66,6 @@ def note_some(
     a, b = load(work[SUCCESSES], k, 1.0, part), load(work[FAILURES], k, 1.0, part)
     log_density = a * log_mean + b * log_rest - load(work[LOG_BETA], k, 0.0, part)
     store(work[row], k, exponential(log_density) * spacing, part)
-
-
-@compiled
-def integrate(work: Floats, count: int, node: int) -> None:
-    """Advance the integration to the node two before this one.
-
-    This updates the survival of every arm there and adds the node's part to every arm's chance.
-    """
-    end, product = whole(work.shape[1]), 1.0
-    for k in range(0, min(count, end), LANES):
-        advance_some(work, k, node, False)
-    if end < count:
-        advance_some(work, end, node, True)
-    for k in range(count):
-        product *= work[BELOW, k]
-    row = DENSITY + (node + 4) % 6
-    for k in range(count):
-        work[CHANCE, k] += work[row, k] * (product / work[BELOW, k])
-
-
-@compiled
-def advance_some(work: Floats, k: int, node: int, part: bool) -> None:
-    """Update, for one group of arms from arm k on, the probabilities to lie above and below.
-
-    The integral between two nodes is computed from six nodes, with an error of seventh order.
-    """
-    outer = density(work, k, node, 1, part) + density(work, k, node, 0, part)
-    far = density(work, k, node, 2, part) + density(work, k, node, 5, part)
-    near = density(work, k, node, 3, part) + density(work, k, node, 4, part)
-    between = near * NEAR - far * FAR + outer * OUTER
-    survival = load(work[SURVIVAL], k, 0.0, part) + between
-    store(work[SURVIVAL], k, survival, part)
-    store(work[BELOW], k, larger(1.0 - survival, LEAST), part)
-
-
-@inlined
-def density(work: Floats, k: int, node: int, place: int, part: bool) -> Lanes:
-    """Return the densities of a group of arms from arm k on, at one of the last six nodes.
-
-    `place` selects the node: 1 is the oldest, and 0 is the newest.
-    """
-    return load(work[DENSITY + (node + place) % 6], k, 0.0, part)
 
 
 @compiled_apart

@@ -15,13 +15,9 @@ from belated.compiled.kernels import compiled
 from belated.learners.contract import Prediction, Verbs
 from belated.learners.states import ArmCounts, ArmFloats
 from belated.learners.stochastic.posterior import (
-    CHANCE,
-    DENSITY,
     FAILURES,
     LOG_BETA,
     SUCCESSES,
-    SURVIVAL,
-    WORK,
     fill_chances,
     log_beta,
     lower_end,
@@ -30,6 +26,7 @@ from belated.learners.stochastic.posterior import (
 )
 from belated.learners.stochastic.stochastic import StochasticLearner
 from belated.numerics.exact_sums import add_exactly
+from belated.numerics.largest_chances import CHANCE, DENSITY, SURVIVAL, WORK
 from belated.types import Origin
 
 
@@ -50,7 +47,7 @@ class ThompsonState(NamedTuple):
 
 
 class ThompsonInfo(NamedTuple):
-    """Working space of the numerical integration (see `posterior`)."""
+    """Working space of the numerical integration (see `largest_chances`)."""
 
     work: Floats
 

@@ -170,6 +170,8 @@ def over(parent: type[SomeCopied], name: str, base: type[Learner], module: str) 
         raise ValueError(f"{base.name} asks for room as it plays, so there can be no copies of it")
     if Need.ADVICE in base.needs:
         raise ValueError(f"{base.name} takes advice, which copies of it would not be given")
+    if Need.CONTEXT in base.needs:
+        raise ValueError(f"{base.name} takes a context, which copies of it would not be given")
     shared = {each.name for each in fields(parent)}
     options = [
         (each.name, each.type, field(default=each.default))
