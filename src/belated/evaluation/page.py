@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 
 from belated import __version__
@@ -10,7 +9,7 @@ from belated.comparison.table import shown
 from belated.evaluation.result import Estimate, Findings, PolicyValue
 from belated.report.formatting import EN_DASH, counted, number, percent
 from belated.report.markup import definitions, element, escaped, paragraph, prose, table
-from belated.report.page import CONTENT_POLICY, check_report
+from belated.report.page import check_report, html_head, write_page
 
 MEANINGS = {
     None: "Nothing was declared about what silence means.",
@@ -49,25 +48,12 @@ def write_evaluation(found: Findings, path: str | Path) -> Path:
     """Write the HTML report of an evaluation; an interrupted call leaves no incomplete file."""
     path = Path(path)
     check_report(path)
-    text = evaluation_html(found)
-    partial = path.with_name(path.name + ".part")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
-    return path
+    return write_page(evaluation_html(found), path)
 
 
 def evaluation_html(found: Findings) -> str:
     """Return the HTML page of an evaluation; equal evaluations give an equal page."""
     headline = _headline(found)
-    style = files("belated.report").joinpath("page.css").read_text(encoding="utf-8")
-    head = (
-        '<head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_POLICY}">'
-        f'<meta name="generator" content="belated {__version__}">'
-        f'<link rel="icon" href="data:,"><title>{escaped(headline)}</title>'
-        f"<style>{style}</style></head>"
-    )
     header = element(
         "header",
         paragraph("What other policies would have earned", class_="kicker")
@@ -75,7 +61,7 @@ def evaluation_html(found: Findings) -> str:
         + paragraph(MEANINGS[found.silence], *found.notes, class_="lead"),
     )
     body = header + element("main", _main(found)) + _footer()
-    return f'<!doctype html>\n<html lang="en">{head}<body>{body}</body></html>\n'
+    return f'<!doctype html>\n<html lang="en">{html_head(headline)}<body>{body}</body></html>\n'
 
 
 def _footer() -> str:

@@ -4,6 +4,7 @@ Where a number is not known, its coordinate is infinite (`UNKNOWN`): a learner t
 mean of all numbers seen there. Everything else that is absent is 0.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -38,7 +39,7 @@ NUMBER, OPTIONAL = "number", "optional number"
 Features = int | Sequence[str] | Mapping[str, str | Sequence[Any]] | None
 
 
-class Encoder:
+class Encoder(ABC):
     """Turns contexts into coordinates; a subclass says how.
 
     `width` is the number of coordinates. `scaled` has, for each of them, whether it holds numbers
@@ -70,13 +71,13 @@ class Encoder:
                 return raw, context.copy()
         return self.literal(context), plain_copy(context)
 
+    @abstractmethod
     def literal(self, context: Any) -> Floats:
         """The coordinates of a context, name by name; an error that says what is wrong with it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def planned(self, names: Sequence[str], types: Sequence[type]) -> Plan | None:
         """A plan for dicts of this shape; None if they must be taken name by name."""
-        raise NotImplementedError
 
     def nothing(self) -> Floats:
         """The coordinates where there is no context: none of them is known."""

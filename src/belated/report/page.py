@@ -41,7 +41,11 @@ def write_report(comparisons: Sequence[Comparison], path: str | Path) -> Path:
     check_report(path)
     if not comparisons:
         raise ValueError("there are 0 comparisons; a report needs at least 1")
-    text = report_html(comparisons)
+    return write_page(report_html(comparisons), path)
+
+
+def write_page(text: str, path: Path) -> Path:
+    """Write an HTML page to a file; an interrupted call leaves no incomplete file."""
     partial = path.with_name(path.name + ".part")
     partial.write_text(text, encoding="utf-8")
     partial.replace(path)
@@ -87,7 +91,7 @@ def report_html(comparisons: Sequence[Comparison]) -> str:
         + element("main", main)
         + element("footer", f"Made by belated {__version__}. This page needs no other file.")
     )
-    return f'<!doctype html>\n<html lang="en">{_html_head(headline)}<body>{body}</body></html>\n'
+    return f'<!doctype html>\n<html lang="en">{html_head(headline)}<body>{body}</body></html>\n'
 
 
 def section_titles(comparisons: Sequence[Comparison]) -> list[str]:
@@ -99,7 +103,8 @@ def section_titles(comparisons: Sequence[Comparison]) -> list[str]:
     ]
 
 
-def _html_head(headline: str) -> str:
+def html_head(headline: str) -> str:
+    """Return the head of a page that needs no other file."""
     style = files("belated.report").joinpath("page.css").read_text(encoding="utf-8")
     return (
         '<head><meta charset="utf-8">'

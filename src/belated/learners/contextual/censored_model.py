@@ -12,7 +12,7 @@ and 0 elsewhere, so that V is one block for each arm; lambda is 1.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from belated.learners.contextual.contextual_learner import (
 )
 from belated.learners.contextual.ridge import Ridge, learn, nothing_learned
 from belated.learners.contextual.scaling import Scaling, nothing_seen
+from belated.learners.contract import Prediction
 from belated.learners.states import ArmFloats
 from belated.numerics.exact_sums import add_exactly
 from belated.types import Origin
@@ -92,6 +93,24 @@ def tell_in_time(model: CensoredModel, play: Floats, arm: int, loss: float) -> N
     """Count the reward 1 - l in B, unless its delay is longer than m rounds."""
     if model.round[0] - 1 - int(play[ROUND]) <= model.norms.shape[0]:
         learn(model.ridge, arm, play[FEATURES:], 0.0, 1.0 - loss)
+
+
+@compiled
+def commit(state: Any, prediction: Prediction, arm: int, plays: Floats) -> None:
+    """Play the round: it counts at once, with its norm."""
+    info = prediction.info
+    play_at_once(state.model, info, arm, info.deviation[arm], plays)
+
+
+@compiled
+def withdraw(state: Any, play: Floats, arm: int) -> None:
+    """Do nothing: a reward that has not arrived already counts as zero."""
+
+
+@compiled
+def observe(state: Any, play: Floats, arm: int, loss: float, missing: int) -> None:
+    """Count the reward, if it comes in time."""
+    tell_in_time(state.model, play, arm, loss)
 
 
 @dataclass(frozen=True)

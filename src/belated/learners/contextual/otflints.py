@@ -17,11 +17,12 @@ from belated.compiled.kernels import compiled
 from belated.learners.contextual.censored_model import (
     CensoredLearner,
     CensoredModel,
+    commit,
     fill_estimates,
-    play_at_once,
-    tell_in_time,
+    observe,
     untold_norms,
     width_of,
+    withdraw,
 )
 from belated.learners.contextual.normal_chances import fill_largest, working_space
 from belated.learners.contract import Prediction, Verbs
@@ -55,24 +56,6 @@ def predict(state: OtfLinTsState, prediction: Prediction) -> None:
     for i in range(info.spread.shape[0]):
         info.spread[i] = scale * info.deviation[i]
     fill_largest(info.foretold, info.spread, model.eligible, info.work, prediction.q)
-
-
-@compiled
-def commit(state: OtfLinTsState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Play the round: it counts at once, with its norm."""
-    info = prediction.info
-    play_at_once(state.model, info, arm, info.deviation[arm], plays)
-
-
-@compiled
-def withdraw(state: OtfLinTsState, play: Floats, arm: int) -> None:
-    """Do nothing: a reward that has not arrived already counts as zero."""
-
-
-@compiled
-def observe(state: OtfLinTsState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Count the reward, if it comes in time."""
-    tell_in_time(state.model, play, arm, loss)
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,16 @@ differs from their paper (squared norms, and a width without its factor of 2); t
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from belated.arrays import Floats
 from belated.compiled.kernels import compiled
 from belated.learners.contextual.censored_model import (
     CensoredLearner,
     CensoredModel,
+    commit,
     fill_estimates,
-    play_at_once,
-    tell_in_time,
+    observe,
     untold_norms,
     width_of,
+    withdraw,
 )
 from belated.learners.contextual.linear_ucb import weigh_largest
 from belated.learners.contract import Prediction, Verbs
@@ -43,24 +43,6 @@ def predict(state: OtfLinUcbState, prediction: Prediction) -> None:
     for i in range(info.optimistic.shape[0]):
         info.optimistic[i] = info.foretold[i] + alpha * info.deviation[i]
     weigh_largest(info.optimistic, model.eligible, prediction.q)
-
-
-@compiled
-def commit(state: OtfLinUcbState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Play the round: it counts at once, with its norm."""
-    info = prediction.info
-    play_at_once(state.model, info, arm, info.deviation[arm], plays)
-
-
-@compiled
-def withdraw(state: OtfLinUcbState, play: Floats, arm: int) -> None:
-    """Do nothing: a reward that has not arrived already counts as zero."""
-
-
-@compiled
-def observe(state: OtfLinUcbState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Count the reward, if it comes in time."""
-    tell_in_time(state.model, play, arm, loss)
 
 
 @dataclass(frozen=True)
