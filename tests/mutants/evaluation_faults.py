@@ -25,8 +25,8 @@ EVALUATION_FAULTS = [
         (
             "delays that are longer than the age are taken to be as likely as seen",
             "delay_laws.py",
-            "_share(happened, until - gone)",
-            "_share(happened, until)",
+            "at_risk = until - gone",
+            "at_risk = until",
             "evaluation/test_delay_laws.py",
         ),
         (

@@ -6,6 +6,7 @@ LEARNER = "learners/practical/practical_bandit.py"
 TRUST = "learners/practical/certified_trust.py"
 MEMORY = "learners/practical/memories.py"
 SILENCE = "learners/practical/silence.py"
+FOLLOWING = "learners/following.py"
 TESTS = "learners/practical/test_practical_bandit.py::"
 FALLBACK = f"{TESTS}test_the_fallback_plays_where_the_budget_is_small"
 CHANGED = f"{TESTS}test_the_short_memory_is_used_when_arms_have_changed"
@@ -56,8 +57,8 @@ PRACTICAL_FAULTS = [
         (
             "a withdrawn play leaves the account",
             LEARNER,
-            "        concealed.withdraw(state.fallback, play, arm)\n",
-            "        concealed.withdraw(state.fallback, play, arm)\n"
+            "        withdraw_from_fallback(state.fallback, play, arm)\n",
+            "        withdraw_from_fallback(state.fallback, play, arm)\n"
             "    else:\n"
             "        state.account.outstanding[0] -= 1\n",
             OWN_Q,
@@ -150,7 +151,7 @@ PRACTICAL_FAULTS = [
         ),
         (
             "followed plays keep the places of their arms",
-            LEARNER,
+            FOLLOWING,
             "[places.get(int(arm), 0) for arm in arms]",
             "[int(arm) for arm in arms]",
             OTHER_ARMS,
