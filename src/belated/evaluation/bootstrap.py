@@ -29,10 +29,15 @@ def drawn_counts(rows: int, draws: int, random: np.random.Generator) -> Iterator
 
 
 def percentile_interval(draws: Sequence[float] | Floats, level: float = LEVEL) -> Interval:
-    """Return the interval that leaves out the same share of the draws on both sides."""
+    """Return the interval that leaves out the same share of the draws on both sides.
+
+    Its ends are the order statistics k = p (n + 1), below which a further draw falls with the
+    chance p, also if there are few draws.
+    """
     found = np.asarray(draws, dtype=np.float64)
     found = found[np.isfinite(found)]
     if found.size < 2:
         return NO_INTERVAL
-    low, high = np.quantile(found, [0.5 - level / 2.0, 0.5 + level / 2.0])
+    tails = [0.5 - level / 2.0, 0.5 + level / 2.0]
+    low, high = np.quantile(found, tails, method="weibull")
     return Interval(float(low), float(high))

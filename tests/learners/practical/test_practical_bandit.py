@@ -38,7 +38,7 @@ def test_every_option_means_the_same_in_both_layers(options: dict[str, Any]) -> 
 
 
 def test_the_short_memory_is_used_when_arms_have_changed() -> None:
-    layers = BothLayers(late_table(2, 420, 2, period=150, longest=5), withdrawn=0.03)
+    layers = BothLayers(late_table(2, 420, 2, period=150, longest=5), withdrawn=0.03, spread=0.4)
     memories = [each.memory for each in layers.each_round()]
     assert not any(memories[:150])
     assert 20 < sum(memories) < 270
