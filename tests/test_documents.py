@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
+import belated
 from belated.cli import main
 
 ROOT = Path(__file__).parents[1]
@@ -66,3 +67,22 @@ def test_readme_shows_its_own_commands() -> None:
     makefile = (ROOT / "Makefile").read_text()
     for target in re.findall(r"^make (\w+)", (ROOT / "README.md").read_text(), re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_the_citation_is_of_this_version() -> None:
+    """CITATION.cff names the version of the package, and the paper."""
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert re.findall(r"^version: (.+)$", citation, re.MULTILINE) == [belated.__version__]
+    assert "Nonstochastic Bandits and Experts with Arm-Dependent Delays" in citation
+
+
+def test_glossary_is_in_order_and_its_anchors_exist() -> None:
+    """Words are sorted, and a link to a section names a heading of that page."""
+    glossary = (ROOT / "docs" / "glossary.md").read_text()
+    entries = re.findall(r"^\| (.+?) \|", glossary, re.MULTILINE)[1:]
+    assert len(entries) > 30
+    assert entries == sorted(entries)
+    for page, anchor in re.findall(r"\]\(([^)#]+)#([^)]+)\)", glossary):
+        headings = re.findall(r"^#+ (.+)$", (ROOT / "docs" / page).read_text(), re.MULTILINE)
+        slugs = [re.sub(r"[^\w -]", "", each).lower().replace(" ", "-") for each in headings]
+        assert anchor in slugs, (page, anchor)
