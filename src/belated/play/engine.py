@@ -15,6 +15,7 @@ from belated.numerics.random_stream import seeded
 from belated.play.calendar import empty_calendar, reserved
 from belated.play.delivery import DeliveredFeedback, FeedbackDelivery
 from belated.play.game import Game, Stretch
+from belated.play.played_weights import check_stretch
 from belated.play.rounds import ABSENT, FROZEN, RunState, Tally, play_rounds
 from belated.play.trace import Recorder, Trace, no_losses, no_weighed_losses
 from belated.types import Need, Setting
@@ -110,7 +111,10 @@ class EngineRun:
             self.run = self.run._replace(contexts=np.ascontiguousarray(stretch.contexts))
             self.handle = self._handle()
         run = self.run
+        before = float(run.tally.weights.sum())
         self._play(stretch, self.delivery.deliver(stretch))
+        total, rounds = float(run.tally.weights.sum()) - before, len(stretch.losses)
+        check_stretch(self.learner, run.prediction.q, total, stretch.first + 1, rounds)
         self.recorder.seconds += time.perf_counter() - started
         self.recorder.note(
             stretch.end, run.tally.totals, run.tally.weights, run.prediction, run.state

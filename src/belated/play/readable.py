@@ -20,10 +20,9 @@ from belated.learners.driver import Driver, PlainDriver, PlayableLearner, driver
 from belated.numerics.random_stream import draw, seeded
 from belated.play.delivery import FeedbackDelivery, on_arrival
 from belated.play.game import Game, Stretch
+from belated.play.played_weights import check_weights
 from belated.play.trace import Recorder, Trace, no_losses, no_weighed_losses
 from belated.types import Need, Setting
-
-SUM_TOLERANCE = 1e-6  # how far from 1 the sum of a learner's weights may be
 
 Choice = Callable[[int, Floats], int]
 
@@ -88,21 +87,6 @@ def rounds_of(
             for arrival in order(arrivals.pop(t, [])):
                 driver.tell(arrival.play, arrival.arm, arrival.loss, arrival.missing)
             yield RoundRecord(t, prediction, arm, losses, missing)
-
-
-def check_weights(learner: PlayableLearner, q: Any, arms: int, round_: int) -> None:
-    """Refuse weights that are no probability distribution over the arms; rounds are from 1."""
-    weights, name = np.asarray(q, dtype=np.float64), type(learner).__name__
-    if weights.shape != (arms,):
-        raise ValueError(
-            f"{name} gives weights of shape {weights.shape}; there must be one for each arm, {arms}"
-        )
-    least, total = float(weights.min()), float(weights.sum())
-    if not (least >= 0.0 and abs(total - 1.0) <= SUM_TOLERANCE):
-        raise ValueError(
-            f"{name} gives weights in round {round_} whose sum is {total:.6g} and whose least is "
-            f"{least:.6g}; they must be at least 0 and their sum must be 1"
-        )
 
 
 def takes_advice(learner: PlayableLearner) -> bool:
