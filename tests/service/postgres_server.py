@@ -37,6 +37,7 @@ class OwnServer:
             self._server.ensure_pgdata_inited()
             with Path(folder, "postgresql.conf").open("a") as settings:
                 settings.write("max_prepared_transactions = 4\n")
+                settings.write("autovacuum = off\n")  # its transactions hold up the journal's end
             if log is not None:
                 log.chmod(0o755)  # for the user that the server runs as
                 subprocess.run(["mv", f"{folder}/pg_wal", str(log)], check=True)  # with its owner

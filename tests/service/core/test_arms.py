@@ -29,6 +29,7 @@ from tests.service.core.named_learners import (
 )
 from tests.service.core.thread_client import (
     ThreadClient,
+    catch_up,
     fingerprints_in,
     take_snapshots,
     thread_client,
@@ -61,8 +62,7 @@ ABLE = {
 
 def caught_up(thread: ThreadClient, store: Store) -> ThreadClient:
     """A client of a thread that has folded all that it has written itself."""
-    if not store.one_owner:
-        thread.do(RunOnThread(lambda store, replicas: replicas.catch_up()))
+    thread.catch_up()
     return thread
 
 
@@ -71,7 +71,7 @@ def weights_now(thread: ThreadClient, problem: str) -> dict[str, float]:
 
     def look(store: Store, replicas: Replicas) -> dict[str, float]:
         if not store.one_owner:
-            replicas.catch_up()  # as it does itself twenty times a second
+            catch_up(replicas)  # as it does itself twenty times a second
         replica = replicas.by_name[problem]
         return dict(zip(replica.problem.arms, replica.weights().tolist(), strict=True))
 
@@ -197,7 +197,7 @@ def test_every_store_keeps_the_changes(store: Store) -> None:
             Game(thread, name).play(26)
         live = caught_up(thread, store).states()
     again = Replicas(store)
-    again.catch_up()
+    catch_up(again)
     assert fingerprints_in(again) == live == fingerprints_in(Replicas.loaded(store))
     found = {each.problem: each.complaints for each in verified_at_rest(store)}
     assert (found["game"], found["experts"]) == ([], [])
@@ -273,7 +273,7 @@ def test_a_worker_that_does_not_know_yet_harms_nothing(store: Store) -> None:
         assert isinstance(told[3], InvalidRequestError)
         live = caught_up(thread, store).states()
     again = Replicas(store)
-    again.catch_up()
+    catch_up(again)
     assert fingerprints_in(again) == live
 
 

@@ -7,7 +7,7 @@ from belated.learners.practical.practical_bandit import BY_FALLBACK, TRUSTED
 from belated.service.admin.verify import verified_at_rest
 from belated.service.core.replicas import Replicas
 from belated.service.store import Decision, Store
-from tests.service.core.thread_client import thread_client
+from tests.service.core.thread_client import catch_up, thread_client
 from tests.service.material import whole_journal
 
 ARMS = ["red", "green"]
@@ -16,7 +16,7 @@ ARMS = ["red", "green"]
 def folded(store: Store) -> Replicas:
     """The problems of a store, folded from its journal."""
     replicas = Replicas(store)
-    replicas.catch_up()
+    catch_up(replicas)
     return replicas
 
 

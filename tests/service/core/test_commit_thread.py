@@ -29,6 +29,7 @@ from belated.service.store.snapshots import SnapshotGroup
 from tests.service.core.thread_client import (
     ThreadClient,
     busy,
+    catch_up,
     fingerprints_in,
     take_snapshots,
     thread_client,
@@ -65,7 +66,7 @@ def play(thread: ThreadClient, problem: str, rounds: int, chance: random.Random)
 def refold(store: Store) -> dict[str, str]:
     """The fingerprints of a fold of the whole journal."""
     fresh = Replicas(store)
-    fresh.catch_up()
+    catch_up(fresh)
     return fingerprints_in(fresh)
 
 
@@ -77,8 +78,7 @@ def test_live_state_is_the_fold_of_the_journal(store: Store) -> None:
         thread.create("experts", **EXPERTS)
         for name in ("bandit", "experts"):
             play(thread, name, 60, random.Random(4))
-        if not store.one_owner:
-            thread.do(RunOnThread(lambda store, replicas: replicas.catch_up()))
+        thread.catch_up()
         live = thread.states()
         with pytest.raises(UnavailableError, match="cannot be served"):
             thread.ask(store_has_no_spec)

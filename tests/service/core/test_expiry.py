@@ -10,7 +10,7 @@ import pytest
 from belated.service.core.clock import PROBATION, ServiceClock
 from belated.service.core.errors import UnavailableError
 from belated.service.core.expiry import MOST_AT_ONCE
-from belated.service.core.requests import Ask, RunOnThread
+from belated.service.core.requests import Ask
 from belated.service.store import Store, StoreUnavailable
 from belated.service.tickets.open_plays import OpenPlay, OpenPlays
 from belated.service.tickets.open_tickets import OpenTickets
@@ -102,12 +102,7 @@ def test_few_expire_at_once_and_none_is_forgotten() -> None:
 
 def caught_up(thread: ThreadClient) -> None:
     """Have the replica read what is in the journal, and let the thread look for what is due."""
-
-    def read(store: Store, replicas: object) -> None:
-        if not store.one_owner:
-            replicas.catch_up()  # type: ignore[attr-defined]
-
-    thread.do(RunOnThread(read))
+    thread.catch_up()
     thread.tell(thread.ask("other").ticket, 0.5)
 
 
@@ -204,8 +199,7 @@ def test_tickets_of_many_experts_expire_over_several_batches(
         terms = {"expire_seconds": 10, "default_loss": 1.0}
         thread.create("weighed", arms=arms, learner="practical-experts", **terms)
         made = thread.do(Ask("weighed", 20))
-        if not store.one_owner:
-            thread.do(RunOnThread(lambda store, replicas: replicas.catch_up()))
+        thread.catch_up()
         clocks.counted += 11.0
         until = time.monotonic() + 60.0
         while store.counts("weighed").of("expired") < 4000 and time.monotonic() < until:

@@ -56,7 +56,7 @@ def test_a_frozen_horizon_is_seen_named_and_survived(
     with open_store(database) as store, thread_client(store, clock=lambda: now[0]) as thread:
         thread.create("brief", **BRIEF)
         thread.create("weighed", learner="full-information", options={"horizon": 50}, **BRIEF)
-        thread.do(RunOnThread(lambda store, replicas: replicas.catch_up()))
+        thread.catch_up()
         with holding(database) as cause:
             tickets = [thread.ask("brief").ticket for _ in range(5)]
             half_told = thread.ask("weighed").ticket
@@ -102,7 +102,7 @@ def test_a_broken_problem_does_not_hold_up_the_expiry_of_others(
     with open_store(database) as store, thread_client(store, clock=lambda: now[0]) as thread:
         for name in ("broken", "fine"):
             thread.create(name, **BRIEF)
-        thread.do(RunOnThread(lambda store, replicas: replicas.catch_up()))
+        thread.catch_up()
         with open_transaction(database):
             for name, number in (("broken", 5), ("fine", 4)):
                 thread.do(Ask(name, number))

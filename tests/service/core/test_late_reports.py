@@ -6,7 +6,6 @@ import psycopg
 import pytest
 
 from belated.service.core.errors import TicketExpiredError, UnavailableError
-from belated.service.core.requests import RunOnThread
 from belated.service.store import Outcome, Store, StoreUnavailable, open_store
 from tests.service.core.thread_client import ThreadClient, thread_client
 
@@ -27,7 +26,7 @@ def expired_ticket(thread: ThreadClient, now: list[float]) -> str:
 
 def settled(thread: ThreadClient) -> None:
     """Have the replica read what is in the journal."""
-    thread.do(RunOnThread(lambda store, replicas: None if store.one_owner else replicas.catch_up()))
+    thread.catch_up()
 
 
 def late_in(store: Store) -> list[str]:

@@ -9,7 +9,7 @@ from belated.service.core import snapshot_rounds
 from belated.service.core.replicas import Replicas
 from belated.service.core.requests import RunOnThread
 from belated.service.store import Store, open_store
-from tests.service.core.thread_client import fingerprints_in, thread_client
+from tests.service.core.thread_client import catch_up, fingerprints_in, thread_client
 
 ARMS = ["red", "green"]
 EXPIRING: dict[str, Any] = {"arms": ARMS, "expire_seconds": 10, "default_loss": 1.0}
@@ -32,8 +32,6 @@ def test_no_request_looks_at_all_problems(store: Store, monkeypatch: pytest.Monk
     now = [1000.0]
 
     def guard(store: Store, replicas: Replicas) -> None:
-        if not store.one_owner:
-            replicas.catch_up()
         replicas.by_name = NotToBeWalked(replicas.by_name)
 
     def unguard(store: Store, replicas: Replicas) -> None:
@@ -43,12 +41,12 @@ def test_no_request_looks_at_all_problems(store: Store, monkeypatch: pytest.Monk
         for number in range(3):
             thread.create(f"idle{number}", **EXPIRING)
         thread.create("busy", **EXPIRING)
+        thread.catch_up()
         thread.do(RunOnThread(guard))
         for _ in range(30):
             thread.tell(thread.ask("busy").ticket, 0.5)
         thread.ask("busy")
-        if not store.one_owner:
-            thread.do(RunOnThread(lambda store, replicas: replicas.catch_up()))
+        thread.catch_up()
         now[0] += 20.0
         assert thread.ask("busy").problem == "busy"
         thread.do(RunOnThread(unguard))
@@ -73,8 +71,7 @@ def test_what_did_not_change_is_not_saved_at_the_end(
         )
         with thread_client(store) as thread:
             thread.tell(thread.ask("busy").ticket, 0.5)
-            if not store.one_owner:
-                thread.do(RunOnThread(lambda store, replicas: replicas.catch_up()))
+            thread.catch_up()
             live = thread.states()
         assert saved == ["busy"]
         loaded = Replicas.loaded(store)
@@ -98,9 +95,9 @@ def test_two_workers_save_the_same_problems(
                 ticket = chance.choice([one, two]).ask(chance.choice(names)).ticket
                 chance.choice([one, two]).tell(ticket, 0.5)
             for each in (one, two):
-                each.do(RunOnThread(lambda store, replicas: replicas.catch_up()))
+                each.catch_up()
             assert one.states() == two.states()
         whole = Replicas(store)
-        whole.catch_up()
+        catch_up(whole)
         assert fingerprints_in(Replicas.loaded(store)) == fingerprints_in(whole)
     assert "no snapshot was taken" not in caplog.text

@@ -15,7 +15,6 @@ from belated.service.admin.verify import ProblemVerification, refolded, verified
 from belated.service.core import snapshots
 from belated.service.core.problems import checked_spec, served
 from belated.service.core.replica import Replica
-from belated.service.core.requests import RunOnThread
 from belated.service.store import ProblemRecord, Store, open_store
 from belated.service.tickets.ticket_ids import new_ticket_id
 from tests.service.core.thread_client import thread_client
@@ -115,11 +114,11 @@ def test_a_decision_from_a_state_long_ago_is_judged(database: str) -> None:
     with open_store(database) as store, thread_client(store) as thread:
         thread.create("ads", arms=ARMS)
         tickets = [thread.ask("ads").ticket for _ in range(5)]
-        thread.do(RunOnThread(lambda store, replicas: replicas.catch_up()))
+        thread.catch_up()
         for ticket in tickets:
             thread.tell(ticket, 0.5)
         assert thread.ask("ads").round == 6
-        thread.do(RunOnThread(lambda store, replicas: replicas.catch_up()))
+        thread.catch_up()
         assert found(store)["ads"].judged == 6
         assert found(store)["ads"].off == 0.0
 

@@ -1,6 +1,7 @@
 """A commit thread without HTTP: requests go in, answers come out."""
 
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -77,9 +78,32 @@ class ThreadClient:
         )
         return arms
 
+    def catch_up(self) -> None:
+        """Have the replicas fold all that is in the journal."""
+
+        def read(store: Store, replicas: Replicas) -> None:
+            if not store.one_owner:
+                catch_up(replicas)
+
+        self.do(RunOnThread(read))
+
     def states(self) -> dict[str, str]:
         """The fingerprints of all problems."""
         return dict(self.do(RunOnThread(lambda store, replicas: fingerprints_in(replicas))))
+
+
+def catch_up(replicas: Replicas) -> None:
+    """Fold the whole journal.
+
+    Its end waits for the oldest transaction of the PostgreSQL server, which may be one that tidies
+    up (autovacuum): reading once is then not enough.
+    """
+    until = time.monotonic() + 600
+    replicas.catch_up()
+    while replicas.lag(0.0).rows:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+        replicas.catch_up()
 
 
 def take_snapshots(store: Store, replicas: Replicas, position: Position) -> None:

@@ -10,7 +10,12 @@ from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Ask, Tell, TicketReport
 from belated.service.core.snapshot_rounds import FEWEST_EVENTS, PER_OPEN
 from belated.service.store import Store, open_store
-from tests.service.core.thread_client import ThreadClient, fingerprints_in, thread_client
+from tests.service.core.thread_client import (
+    ThreadClient,
+    catch_up,
+    fingerprints_in,
+    thread_client,
+)
 from tests.service.run.crowd import PROBLEM
 from tests.service.run.killing import seconds_to_answer
 from tests.service.server import serving
@@ -65,7 +70,7 @@ def test_a_restart_folds_little(tmp_path: Path) -> None:
         assert replica.round >= ROWS / (1 + TOLD) - AT_ONCE
         assert loaded.unsaved <= most_after(store) < ROWS
         whole = Replicas(store)
-        whole.catch_up()
+        catch_up(whole)
         assert fingerprints_in(loaded) == fingerprints_in(whole)
         if ROWS >= 100_000:
             print(f"\n{loaded.unsaved} of {ROWS} rows are folded after a kill", end="")

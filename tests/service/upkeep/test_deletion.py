@@ -111,7 +111,7 @@ def test_a_stopped_worker_cannot_write_about_it(database: str) -> None:
     with open_store(database) as store, open_store(database) as other:
         with thread_client(store) as one, thread_client(other, 2) as two:
             made = prepared(one)
-            two.do(RunOnThread(lambda store, replicas: replicas.catch_up()))
+            two.catch_up()
             go_on = busy(two)
             late = two.sent(RunOnThread(lambda store, replicas: replicas.by_name["ads"].round))
             removed(one, "ads")
@@ -125,7 +125,7 @@ def test_a_stopped_worker_cannot_write_about_it(database: str) -> None:
                 two.tell(made[4].ticket, 0.5)
             assert two.ask("ads").arm in ("blue", "grey")
             for thread in (one, two):
-                thread.do(RunOnThread(lambda store, replicas: replicas.catch_up()))
+                thread.catch_up()
             assert one.states() == two.states()
         assert clean(store)
 

@@ -23,7 +23,7 @@ from belated.service.core.errors import (
     UnavailableError,
 )
 from belated.service.core.replicas import Replicas
-from belated.service.core.requests import Cancel, RunOnThread
+from belated.service.core.requests import Cancel
 from belated.service.store import START, Decision, Note, Outcome, Store, open_store
 from belated.service.store.checksums import checksum_of
 from belated.service.upkeep import retention
@@ -392,8 +392,7 @@ def test_retention_beside_workers(database: str) -> None:
                 assert done(third, clock).deleted > 0
             go_on.set()
             play([one, two], clock, 10, 3)
-            caught_up = RunOnThread(lambda store, replicas: replicas.catch_up())
-            one.do(caught_up), two.do(caught_up)
+            one.catch_up(), two.catch_up()
             assert one.states() == two.states()
         assert complaints(store) == []
         without_snapshots(store)
