@@ -37,11 +37,15 @@ def problems() -> None:
 @click.option(
     "--default-loss", type=float, help="The loss of a ticket that expires, or stays silent."
 )
+@click.option("--holdout", type=float, help="The share of decisions that a control draws.")
+@click.option("--control", help="The arm that the control plays.  [default: a uniform draw]")
 @service_options
 def create(
     name: str,
     arms: Sequence[str],
     learner: str | None,
+    holdout: float | None,
+    control: str | None,
     db: str,
     server: str | None,
     key: str | None,
@@ -55,6 +59,10 @@ def create(
 
         if learner is not None:
             given["learner"], given["options"] = named_options(learner)
+        if control is not None and holdout is None:
+            raise ValueError(f"--control is {control!r}; it needs --holdout, the control's share")
+        if holdout is not None:
+            given["holdout"] = {"share": holdout, "arm": control}
     if server is not None:
         with connected(server, key) as client:
             made = asdict(client.create_problem(name, arms, **given))

@@ -67,6 +67,7 @@ def create_problem(
     expire_after: int | None = None,
     expire_seconds: float | None = None,
     default_loss: float | None = None,
+    holdout: Mapping[str, Any] | None = None,
 ) -> Call[Problem]:
     """Create a problem; the request is not repeated if it may have reached the service."""
     body = {
@@ -79,6 +80,7 @@ def create_problem(
         "expire_after": expire_after,
         "expire_seconds": expire_seconds,
         "default_loss": default_loss,
+        "holdout": None if holdout is None else dict(holdout),
     }
     return Call("POST", "/v1/problems", Problem.read, given(body), repeatable=False)
 

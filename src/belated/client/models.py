@@ -25,11 +25,12 @@ class Problem:
     round: int
     pending: int
     weights: Mapping[str, float]
+    holdout: Mapping[str, Any] | None = None  # its share, and its arm (None: uniform)
 
     @classmethod
     def read(cls, view: Mapping[str, Any]) -> Self:
         """A problem as the service shows it; what a later version adds is left out."""
-        known = {field.name: view[field.name] for field in fields(cls)}
+        known = {field.name: view[field.name] for field in fields(cls) if field.name in view}
         low, high = view["loss_range"]
         return cls(**{**known, "arms": tuple(view["arms"]), "loss_range": (low, high)})
 

@@ -26,7 +26,7 @@ def change_arms(
     replica = replicas.named(name)
     check_not_archived(name, replica.status)
     history = replica.arm_history
-    change = history.checked(name, replica.learner, add, remove)
+    change = history.checked(replica.problem, add, remove)
     if change is None:
         return history.arms
     note = Note(name, ARMS, change, now)
@@ -46,7 +46,7 @@ def change_arms_offline(
     notes = store.notes(problem.name)
     check_not_archived(problem.name, status_after(notes))
     history = ArmHistory.of(problem.spec["arms"], notes)
-    change = history.checked(problem.name, served(problem).learner, add, remove)
+    change = history.checked(served(problem), add, remove)
     if change is not None:
         note = Note(problem.name, ARMS, change, now)
         write_change(store, note, history, problem.generation)

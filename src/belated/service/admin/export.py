@@ -8,7 +8,7 @@ the rows of the latest round.
 `loss` is in the units of the problem, `reward` is there if a reward was told, and `unit_loss` is
 the loss in [0, 1] from which the learner learned. The columns `late_...` have what was told after
 the play had expired, from which nothing was learned. `branch` says in which way the learner played
-the round, if it has several.
+the round, if it has several, and `cohort` who drew the arm, if a share of decisions is held out.
 
 Tickets that were folded into a checkpoint have no rows. The rounds are numbered from 1 all the
 same, so that the log can be replayed.
@@ -59,6 +59,7 @@ class ExportRow(NamedTuple):
     late_reward: float | None = None
     late_at: float | None = None
     branch: int | None = None
+    cohort: str | None = None
 
 
 def rows_of(store: Store, problem: ProblemRecord) -> list[ExportRow]:
@@ -81,7 +82,8 @@ def read_rows(store: Store, problem: ProblemRecord) -> list[ExportRow]:
             shares = body.weights if body.arm is None else {body.arm: body.probability}
             for arm, share in (shares or {}).items():
                 waiting = (None, None, None, "pending", body.ticket, body.at, None, None)
-                made = ExportRow(round_, arm, float(share or 0.0), *waiting, branch=body.branch)
+                made = ExportRow(round_, arm, float(share or 0.0), *waiting)
+                made = made._replace(branch=body.branch, cohort=body.cohort)
                 rows[body.ticket, arm] = made
         elif isinstance(body, Outcome):
             if (body.ticket, body.arm) not in rows:  # its decision is in a checkpoint

@@ -20,6 +20,7 @@ from typing import Any
 from belated.compiled.sources import source_hash
 from belated.service.admin.past_weights import NamedWeights, PastWeights
 from belated.service.core.errors import UnavailableError
+from belated.service.core.holdout import Holdout
 from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas
 from belated.service.core.snapshots import fingerprint
@@ -168,7 +169,8 @@ class Refold:
         """Compare the probabilities of a decision with those of the state it was made from."""
         now: NamedWeights = (replica.problem.places, replica.weights())
         then: NamedWeights | None
-        result.gap = max(result.gap, gap(now, decision))
+        held = replica.problem.holdout
+        result.gap = max(result.gap, gap(now, decision, held))
         if self._store.one_owner:
             ours = self._ours_after is not None and position > self._ours_after
             then = now if ours else None
@@ -176,7 +178,7 @@ class Refold:
             then = self._past.of(decision)
         if then is not None:
             result.judged += 1
-            result.off = max(result.off, gap(then, decision))
+            result.off = max(result.off, gap(then, decision, held))
 
     def result(self, problem: str) -> ProblemVerification:
         """What is found about a problem."""
@@ -221,7 +223,7 @@ def check_sums(result: ProblemVerification, replica: Replica, sums: CheckpointSu
         result.complain("the sums of the checkpoint are not those of its state")
 
 
-def gap(fold: NamedWeights, decision: Decision) -> float:
+def gap(fold: NamedWeights, decision: Decision, holdout: Holdout | None = None) -> float:
     """The largest difference between a decision's probabilities and those of the fold."""
     places, weights = fold
     written = decision.weights or {str(decision.arm): float(decision.probability or 0.0)}
@@ -229,7 +231,15 @@ def gap(fold: NamedWeights, decision: Decision) -> float:
     known = {arm: float(weights[places[arm]]) for arm in written if arm in places}
     is_draw_from_some = decision.arm is not None and decision.weights is not None
     total = (sum(known.values()) or 1.0) if is_draw_from_some else 1.0
-    return max((abs(known[arm] / total - written[arm]) for arm in known), default=0.0)
+    expected = {arm: share / total for arm, share in known.items()}
+    if holdout is not None:
+        among = frozenset(written) if is_draw_from_some else None
+        control = holdout.control(list(places), among)
+        expected = {
+            arm: (1.0 - holdout.share) * share + holdout.share * float(control[places[arm]])
+            for arm, share in expected.items()
+        }
+    return max((abs(expected[arm] - written[arm]) for arm in expected), default=0.0)
 
 
 def verified(

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from belated.arrays import Floats
-from belated.learners.contract import Learner
 from belated.service.core.errors import InvalidRequestError, StateConflictError
 from belated.service.core.problems import MOST_ARMS, ServedProblem, checked_arms
 from belated.service.store import Note
@@ -54,9 +53,10 @@ class ArmHistory(NamedTuple):
         return ArmHistory((*stay, *added), ever, self.changes + 1)
 
     def checked(
-        self, name: str, learner: Learner, add: Sequence[str], remove: Sequence[str]
+        self, problem: ServedProblem, add: Sequence[str], remove: Sequence[str]
     ) -> dict[str, list[str]] | None:
-        """The payload of the note about a change of problem `name`; None if nothing changes."""
+        """The payload of the note about a change of a problem's arms; None if nothing changes."""
+        name, learner, held = problem.name, problem.learner, problem.holdout
         check_names(add, remove)
         strange = [arm for arm in remove if arm not in self.ever]
         if strange:
@@ -69,6 +69,11 @@ class ArmHistory(NamedTuple):
         }
         if not change["add"] and not change["remove"]:
             return None
+        if held is not None and held.arm in change["remove"]:
+            raise StateConflictError(
+                f"arm {held.arm!r} is to be removed, but it is the control of the holdout of "
+                f"{name!r}; it must stay"
+            )
         after = self.after(change)
         if not learner.can_change_arms:
             raise StateConflictError(

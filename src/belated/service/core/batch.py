@@ -236,7 +236,13 @@ class CommitBatch:
         if ask.among is not None:
             weights = weights_among(problem, weights, ask.among)
         round_ = replica.last_round_decided = max(replica.round, replica.last_round_decided) + 1
-        arm = self._draws.arm(weights.tolist()) if problem.is_bandit else None
+        arm, cohort = None, None
+        if problem.holdout is not None:
+            control = problem.holdout.control(problem.arms, ask.among)
+            arm, cohort = problem.holdout.drawn(self._draws, weights, control)
+            weights = problem.holdout.mixed(weights, control)
+        elif problem.is_bandit:
+            arm = self._draws.arm(weights.tolist())
         expires_at, expires_round = deadlines(problem, round_, self._now)
         decision = Decision(
             ticket=new_ticket_id(self._now),
@@ -252,6 +258,7 @@ class CommitBatch:
             expires_at=expires_at,
             expires_round=expires_round,
             branch=replica.driver.branch(),
+            cohort=cohort,
         )
         self._generations[problem.name] = problem.generation
         self._decision_places[decision.ticket] = len(self.decisions)

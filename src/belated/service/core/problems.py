@@ -12,6 +12,7 @@ from belated.asktell.options import DOUBLING
 from belated.checks import LossRange, as_arms, as_count, as_number, as_range
 from belated.learners.contract import Learner
 from belated.learners.registry import learner_named, option_names
+from belated.service.core.holdout import Holdout, checked_holdout, holdout_of
 from belated.service.core.texts import ARM_NAME
 from belated.service.store import ProblemRecord
 from belated.types import Need, Setting
@@ -19,8 +20,9 @@ from belated.types import Need, Setting
 DEFAULT_LEARNERS = {"bandit": "practical-bandit", "experts": "practical-experts"}
 FIELDS = (
     "kind", "arms", "learner", "options", "loss_range", "expire_after", "expire_seconds",
-    "default_loss",
+    "default_loss", "holdout",
 )  # fmt: skip
+OPTIONAL = "holdout"  # the field that a specification need not have
 # An option that problems made before it existed do not name; they rest on max_missing.
 CHOSEN_LATER = "gamma_bound"
 # Options that were dropped with the learner that had them, whose name another learner has now.
@@ -47,6 +49,7 @@ class ServedProblem:
     spec: Mapping[str, Any]
     at: float
     generation: int = 1
+    holdout: Holdout | None = None
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -72,7 +75,7 @@ class ServedProblem:
 def served(problem: ProblemRecord) -> ServedProblem:
     """The problem in use that a record of the store describes; ValueError if it cannot be used."""
     spec = problem.spec
-    lacking = [field for field in FIELDS[1:] if field not in spec]
+    lacking = [field for field in FIELDS[1:] if field not in spec and field != OPTIONAL]
     if lacking or problem.fault:
         raise ValueError(problem.fault or f"its specification lacks {', '.join(lacking)}")
     if not all(isinstance(arm, str) for arm in spec["arms"]):
@@ -98,6 +101,7 @@ def served(problem: ProblemRecord) -> ServedProblem:
         spec=spec,
         at=problem.at,
         generation=problem.generation,
+        holdout=holdout_of(spec),
     )
 
 
@@ -144,7 +148,8 @@ def checked_spec(given: Mapping[str, Any]) -> dict[str, Any]:
         "options": options,
         "loss_range": [bounds.low, bounds.high],
     }
-    return {**spec, **checked_expiry(given, kind, bounds)}
+    held = checked_holdout(given.get("holdout"), arms, spec["kind"] == "bandit")
+    return {**spec, **checked_expiry(given, kind, bounds), **held}
 
 
 def checked_arms(arms: Any) -> tuple[str, ...]:

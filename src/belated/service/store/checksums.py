@@ -20,6 +20,8 @@ def checksum_of(record: Decision | Outcome | Note) -> int:
         said = (*rest, record.expires_round, *map(plain, numbers))
         if record.branch is not None:
             said = (*said, record.branch)
+        if record.cohort is not None:
+            said = (*said, record.cohort)
     elif isinstance(record, Outcome):
         said = (*record[:3], record.missing, *map(plain, (record.loss, record.at, record.raw)))
     else:

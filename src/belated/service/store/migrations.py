@@ -79,6 +79,9 @@ STEPS: Sequence[Step] = (
     (  # in which way the learner played the round of a decision
         "alter table journal add column branch bigint",
     ),
+    (  # whether the learner or the control of a holdout drew the arm
+        "alter table journal add column cohort text",
+    ),
 )
 
 

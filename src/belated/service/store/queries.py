@@ -77,7 +77,8 @@ def body_of(row: Sequence[Any]) -> Decision | Outcome | Note:
     check_values(row)
     (
         _, _, kind, problem, at, ticket, arm, round_, probability, weights, version, key,
-        digest, expires_at, expires_round, loss, missing, raw, payload, branch, _,
+        digest, expires_at, expires_round, loss, missing, raw, payload, branch,
+        cohort, _,
     ) = row  # fmt: skip
     if kind == DECIDED:
         if ticket is None or round_ is None or version is None:
@@ -85,7 +86,7 @@ def body_of(row: Sequence[Any]) -> Decision | Outcome | Note:
         shares = None if weights is None else object_in(weights)
         return Decision(
             ticket, problem, round_, arm, probability, shares, version, at, key, digest,
-            expires_at, expires_round, branch,
+            expires_at, expires_round, branch, cohort,
         )  # fmt: skip
     if ticket is not None:
         if arm is None:

@@ -24,7 +24,8 @@ class Decision(NamedTuple):
     request, unique within its problem, and `digest` identifies what was requested under it. A
     request for several decisions has a key for each (see `request_key`): all of them are written,
     or none. Tickets are unique; ids that rise with time make the indexes much cheaper than random
-    ones. `branch` says in which way the learner played the round, if it has several.
+    ones. `branch` says in which way the learner played the round, if it has several,
+    and `cohort` who drew the arm, if a share of decisions is held out.
     """
 
     ticket: str
@@ -40,6 +41,7 @@ class Decision(NamedTuple):
     expires_at: float | None = None
     expires_round: int | None = None
     branch: int | None = None
+    cohort: str | None = None
 
 
 def request_key(key: str, place: int = 0) -> str:

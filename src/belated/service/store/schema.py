@@ -51,6 +51,7 @@ JOURNAL = Table(
     Column("raw", Double),
     Column("payload", Text),
     Column("branch", BigInteger),
+    Column("cohort", Text),
     Column("checksum", BigInteger),
 )
 

@@ -23,7 +23,8 @@ TYPES = {
     "ticket": "string", "arm": "string", "round": "int64", "probability": "double",
     "weights": "string", "state_version": "string", "key": "string", "digest": "string",
     "expires_at": "double", "expires_round": "int64", "loss": "double", "missing": "int64",
-    "raw": "double", "payload": "string", "branch": "int64", "checksum": "int64",
+    "raw": "double", "payload": "string", "branch": "int64", "cohort": "string",
+    "checksum": "int64",
 }  # fmt: skip
 
 

@@ -213,7 +213,8 @@ def shown(decision: Decision) -> dict[str, Any]:
     found: dict[str, Any] = {"ticket": decision.ticket, "round": decision.round}
     if decision.arm is None:
         return {**found, "weights": decision.weights}
-    return {**found, "arm": decision.arm, "probability": decision.probability}
+    found |= {"arm": decision.arm, "probability": decision.probability}
+    return found if decision.cohort is None else {**found, "cohort": decision.cohort}
 
 
 @functools.lru_cache

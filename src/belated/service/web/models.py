@@ -12,6 +12,7 @@ ArmName = Annotated[str, AfterValidator(ARM_NAME.checked), WithJsonSchema(ARM_NA
 Label = Annotated[str, AfterValidator(LABEL.checked), WithJsonSchema(LABEL.schema)]
 Count = Annotated[int, Field(strict=True, ge=0, lt=2**53)]
 TicketState = Literal["pending", "told", "expired", "cancelled"]
+Cohort = Literal["treatment", "control"]
 Status = Literal["active", "paused", "archived"]
 
 
@@ -31,6 +32,7 @@ PROBLEM: dict[str, Any] = {
     "expire_after": None,
     "expire_seconds": None,
     "default_loss": None,
+    "holdout": None,
     "created": 1760000000.0,
     "round": 2,
     "pending": 1,
@@ -43,6 +45,13 @@ class RequestBody(BaseModel):
     """The body of a request; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class HoldoutBody(RequestBody):
+    """The share of decisions that a control draws, and its arm; null: it draws uniformly."""
+
+    share: Annotated[Number, Field(gt=0, lt=1)]
+    arm: ArmName | None = None
 
 
 class NewProblemBody(RequestBody):
@@ -84,6 +93,9 @@ class NewProblemBody(RequestBody):
         description="The loss of a play that is given up; for practical-bandit, also without "
         "expiry, of one that never reports.",
     )
+    holdout: HoldoutBody | None = Field(
+        None, description="Bandits: a share of decisions that a control draws, for comparison."
+    )
 
 
 class ProblemBody(BaseModel):
@@ -101,6 +113,7 @@ class ProblemBody(BaseModel):
     expire_after: int | None
     expire_seconds: float | None
     default_loss: float | None
+    holdout: HoldoutBody | None = None
     created: float
     round: int
     pending: int
@@ -227,6 +240,7 @@ class DecisionBody(BaseModel):
     arm: str | None = None
     probability: float | None = None
     weights: dict[str, float] | None = None
+    cohort: Cohort | None = Field(None, description="Who drew the arm, if there is a holdout.")
 
 
 class DecisionBatchBody(BaseModel):
@@ -339,6 +353,7 @@ class TicketBody(BaseModel):
     arm: str | None
     probability: float | None
     weights: dict[str, float] | None
+    cohort: Cohort | None = None
     at: float
     state: TicketState
     outcomes: list[OutcomeBody]

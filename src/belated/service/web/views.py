@@ -25,6 +25,7 @@ def problem_view(replica: Replica) -> dict[str, Any]:
     return {
         "name": problem.name,
         "status": replica.status_in_force,
+        "holdout": None,
         **problem.spec,
         "created": problem.at,
         "round": replica.round,
@@ -60,6 +61,7 @@ def ticket_view(store: Store, ticket: str, may_see: Callable[[str], bool]) -> di
         "arm": decision.arm,
         "probability": decision.probability,
         "weights": decision.weights,
+        "cohort": decision.cohort,
         "at": decision.at,
         "state": state,
         "outcomes": [

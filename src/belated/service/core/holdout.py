@@ -1,0 +1,68 @@
+"""A holdout: a share of a problem's decisions is drawn by a fixed control, and not by the learner.
+
+First the cohort is drawn, control or treatment, by a coin that knows nothing else; then the arm, by
+the control's shares or by the learner's weights. The decision keeps its cohort. Its probability is
+that of the arm under both draws together, (1 - share) q(arm) + share c(arm). With this one a loss
+is weighed, also by the learner, which learns from both cohorts.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from belated.arrays import Floats
+from belated.checks import as_number
+from belated.numerics.single_draws import Draws
+
+CONTROL: Final = "control"
+TREATMENT: Final = "treatment"
+
+
+class Holdout(NamedTuple):
+    """The share of decisions that the control draws, and its arm; it draws uniformly if None."""
+
+    share: float
+    arm: str | None = None
+
+    def control(self, arms: Sequence[str], among: frozenset[str] | None = None) -> Floats:
+        """The control's shares of these arms, of which only some may be drawn.
+
+        It draws uniformly among these if its own arm is not one of them.
+        """
+        eligible = [among is None or arm in among for arm in arms]
+        own = [may and arm == self.arm for arm, may in zip(arms, eligible, strict=True)]
+        shares = np.array(own if any(own) else eligible, dtype=np.float64)
+        return np.asarray(shares / shares.sum())
+
+    def mixed(self, weights: Floats, control: Floats) -> Floats:
+        """The probabilities of the arms under both draws together."""
+        return (1.0 - self.share) * weights + self.share * control
+
+    def drawn(self, draws: Draws, weights: Floats, control: Floats) -> tuple[int, str]:
+        """Draw a cohort, and then the place of an arm."""
+        is_control = draws.uniform() < self.share
+        arm = draws.arm((control if is_control else weights).tolist())
+        return arm, CONTROL if is_control else TREATMENT
+
+
+def holdout_of(spec: Mapping[str, Any]) -> Holdout | None:
+    """The holdout in a specification, if it has one."""
+    given = spec.get("holdout")
+    return None if given is None else Holdout(given["share"], given["arm"])
+
+
+def checked_holdout(given: Any, arms: Sequence[str], is_bandit: bool) -> dict[str, Any]:
+    """The field of a specification with a complete holdout, or none; ValueError if it is wrong."""
+    if given is None:
+        return {}
+    if not is_bandit:
+        raise ValueError("holdout is given for experts, who draw no arm; leave it out")
+    if not isinstance(given, Mapping) or not {"share"} <= given.keys() <= {"share", "arm"}:
+        raise ValueError(f"holdout is {given!r}; it must have a share, and may have an arm")
+    share, arm = as_number(given["share"], "the share of holdout"), given.get("arm")
+    if not 0.0 < share < 1.0:
+        raise ValueError(f"the share of holdout is {share!r}; it must be between 0 and 1")
+    if arm is not None and arm not in arms:
+        raise ValueError(f"the arm of holdout is {arm!r}; it must be one of {', '.join(arms)}")
+    return {"holdout": {"share": share, "arm": arm}}
