@@ -129,7 +129,13 @@ def scenario_named(
 
 
 def scenario(name: str, /, **options: Option) -> Environment:
-    """The environment of the named scenario, with these options in place of the defaults."""
+    """The environment of the named scenario, with these options in place of the defaults.
+
+    Example:
+        >>> game = scenario("late-best", rounds=300)
+        >>> game.rounds, game.arms, game.labels[0]
+        (300, 5, 'late best')
+    """
     known = _registered()
     if name not in known:
         raise ValueError(f"scenario is {name!r}; it must be one of {listed(known, name)}")
