@@ -148,7 +148,7 @@ def saved_and_resumed_it_goes_on_exactly(trial: Trial) -> None:
 @HAND_LAWS.law("A report that is repeated changes nothing; another one is refused.", is_whole)
 def telling_twice_changes_nothing(trial: Trial) -> None:
     """Also while a loss is delayed; and a ticket of another learner is refused."""
-    game = told_in_time(trial.a_game(**trial.draw(ways(trial.kind))))
+    game = told_in_time(trial.a_game(most_rounds=6, **trial.draw(ways(trial.kind))))
     player = HandPlayer(game, in_hand(game))
     for _ in range(len(game.losses)):
         player.ask()
