@@ -8,7 +8,7 @@ from belated.cli.console import progress_of, show_table
 
 
 @click.command("evaluation")
-@click.argument("what", type=click.Choice(["table", "coverage"]))
+@click.argument("what", type=click.Choice(["table", "coverage", "journals"]))
 @click.option("--logs", type=click.IntRange(2), default=200, show_default=True, help="How many.")
 @click.option(
     "--draws",
@@ -26,12 +26,16 @@ def evaluation_study(
     """Judge the evaluation of policies on simulated logs with late and missing outcomes.
 
     WHAT is `table`: what each correction says where outcomes come late in different ways (the truth
-    is 0.55); or `coverage`: how often each interval holds the truth if silence is declared rightly,
-    with a logger that does not learn and with one that does.
+    is 0.55); `coverage`: how often each interval holds the truth if silence is declared rightly,
+    with a logger that does not learn and with one that does; or `journals`: journals that the
+    decision service writes, and what the policy that ran next earned.
     """
-    found = (
-        corrections(logs, workers, seed) if what == "table" else held(logs, workers, draws, seed)
-    )
+    if what == "table":
+        found = corrections(logs, workers, seed)
+    elif what == "coverage":
+        found = held(logs, workers, draws, seed)
+    else:
+        found = journals(logs, workers, seed)
     if as_json:
         click.echo(json.dumps(found))
         return
@@ -68,3 +72,20 @@ def held(logs: int, workers: int, draws: int, seed: int) -> dict[str, dict[str, 
                 found.setdefault(name, {})[f"{way}, {logger}"] = f"{100.0 * share:.1f} %"
             progress(done, len(worlds))
     return found
+
+
+def journals(logs: int, workers: int, seed: int) -> dict[str, dict[str, str]]:
+    """Return the interval and what was earned, for each journal of the service."""
+    from studies.evaluation_study import seeds_in_processes
+    from studies.service_journals import Found, journal_study
+
+    found: list[Found] = seeds_in_processes(journal_study, range(seed, seed + logs), workers)
+    return {
+        f"{number} ({each.way})": {
+            "untold": f"{100.0 * each.untold:.0f} %",
+            "interval": "none" if each.low is None else f"{each.low:.3f} to {each.high:.3f}",
+            "earned": f"{each.earned:.3f}",
+            "held": "yes" if each.holds else "no",
+        }
+        for number, each in enumerate(found, seed)
+    }
