@@ -5,8 +5,8 @@ clock is simulated. Outcomes come late, some after their ticket has expired, and
 the learner is stopped, and its last weights decide on their own. The evaluation estimates from the
 journal alone what they earn, and its interval is compared with what they do earn.
 
-In half of the shops an outcome is lost whatever it is (`missing`). In the other half a failure never
-reports (`default`).
+In half of the shops an outcome is lost whatever it is (`missing`). In the other half a failure
+never reports (`default`).
 """
 
 import tempfile
