@@ -18,6 +18,10 @@ SLOW = {
     "README.md": [pytest.mark.compiled, pytest.mark.core],
     "comparing.md": [pytest.mark.check],
     "sweeps.md": [pytest.mark.check],
+    **dict.fromkeys(
+        ("gymnasium.md", "mabwiser.md", "obp.md", "optuna.md", "poold.md", "river.md"),
+        [pytest.mark.check],
+    ),
 }
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
