@@ -13,15 +13,13 @@ from belated.cli import main
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+ADAPTERS = ("gymnasium", "mabwiser", "obp", "optuna", "poold", "river")  # libraries of `dev`
 # What a document needs that plays whole games: they take some ten seconds each, interpreted.
 SLOW = {
     "README.md": [pytest.mark.compiled, pytest.mark.core],
     "comparing.md": [pytest.mark.check],
     "sweeps.md": [pytest.mark.check],
-    **dict.fromkeys(
-        ("gymnasium.md", "mabwiser.md", "obp.md", "optuna.md", "poold.md", "river.md"),
-        [pytest.mark.check],
-    ),
+    **{f"{each}.md": [pytest.mark.check] for each in ADAPTERS},
 }
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
