@@ -137,8 +137,8 @@ def test_a_parquet_file(tmp_path: Path) -> None:
         ),
         (
             "round,arm,loss,delay,arrival\n1,red,0,0,1\n",
-            "the columns are round, arm, loss, delay, arrival; there must be round, arm, loss and "
-            "either delay or arrival",
+            "the columns are round, arm, loss, delay, arrival; there must be round, arm, loss or "
+            "reward, delay or arrival",
         ),
         (
             "round,arm,loss,loss,delay\n1,red,0,0,0\n",
