@@ -7,6 +7,6 @@
 - `table`: rows of plain values, shown, saved, and read by other programs.
 - `summary`: the rows that terminals, reports and papers show, ranked by `feedback`.
 - `digits`: one number of decimals for all numbers of a column.
-- `circumstances`: when and where a comparison was made.
+- `run_environment`: when and where a comparison was made.
 - `drawing`: loads the functions of `belated.report` that draw a comparison.
 """

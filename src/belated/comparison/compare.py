@@ -14,9 +14,9 @@ import numpy as np
 
 from belated.analysis.game_sums import GameSums, sum_up
 from belated.checks import as_count
-from belated.comparison.circumstances import circumstances_now
 from belated.comparison.contenders import Contender, LearnerSpec, contenders
 from belated.comparison.result import Comparison
+from belated.comparison.run_environment import run_environment_now
 from belated.comparison.threads import as_workers, run_in_threads
 from belated.compiled.preparing import prepare
 from belated.environments.environment import Environment, draws_seed, game_seed
@@ -82,7 +82,7 @@ def compare(
         game_sums=tuple(threads.game_sums[r] for r in done),
         traces=tuple(tuple(threads.traces[r][k] for r in done) for k in range(len(chosen))),
         asked=repetitions,
-        circumstances=circumstances_now(),
+        run_environment=run_environment_now(),
     )
     for fault in result.faults():
         warnings.warn(fault, BelatedWarning, stacklevel=2)

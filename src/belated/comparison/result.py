@@ -16,10 +16,10 @@ from belated.analysis.run_certificates import TrustMeans, broken, certified, tru
 from belated.analysis.statistics import MeanEstimate, estimate
 from belated.arrays import Floats
 from belated.checks import LossRange
-from belated.comparison.circumstances import Circumstances
 from belated.comparison.contenders import Contender
 from belated.comparison.drawing import drawing_part
 from belated.comparison.feedback import groups_of
+from belated.comparison.run_environment import RunEnvironment
 from belated.comparison.summary import summary_of
 from belated.comparison.table import Table
 from belated.environments.environment import Environment
@@ -39,7 +39,7 @@ class Comparison:
     environment's loss_range.
     `command` is the command that reproduces the comparison; `asked` is the number of repetitions
     that were requested, which is larger than their number if the comparison was interrupted.
-    `circumstances` says when and where it was made.
+    `run_environment` says when and where it was made.
     """
 
     environment: Environment
@@ -50,7 +50,7 @@ class Comparison:
     traces: tuple[tuple[Trace, ...], ...]
     command: str = ""
     asked: int = 0
-    circumstances: Circumstances | None = None
+    run_environment: RunEnvironment | None = None
 
     @property
     def complete(self) -> bool:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from belated import __version__
 from belated.analysis.statistics import estimate
-from belated.comparison.circumstances import Circumstances
 from belated.comparison.feedback import FEEDBACK, groups_of
 from belated.comparison.result import Comparison
+from belated.comparison.run_environment import RunEnvironment
 from belated.comparison.summary import DAGGER
 from belated.report.findings import Finding, finding, overall_headline
 from belated.report.formatting import EN_DASH, RHO, clean, listed, plus_minus_column
@@ -231,7 +231,9 @@ def _how_made(comparisons: Sequence[Comparison], headings: Sequence["SectionHead
     played = [repetitions_of(each) for each in comparisons]
     random = any(each.random for each in played)
     same = "the same games" if random else "the same draws of the learners"
-    found = list(dict.fromkeys(each.circumstances for each in comparisons if each.circumstances))
+    found = list(
+        dict.fromkeys(each.run_environment for each in comparisons if each.run_environment)
+    )
     return definitions(
         [
             ("Command", said),
@@ -247,7 +249,7 @@ def _lines(text: str) -> str:
     return "\n".join(map(escaped, text.splitlines()))
 
 
-def _facts(found: Sequence[Circumstances]) -> dict[str, list[str]]:
+def _facts(found: Sequence[RunEnvironment]) -> dict[str, list[str]]:
     """Return the versions, machines and dates of comparisons, each once."""
     return {
         "Versions": list(dict.fromkeys(each.software for each in found)),

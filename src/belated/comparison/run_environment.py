@@ -12,7 +12,7 @@ PACKAGES = ("numpy", "numba")  # digits may depend on their versions
 
 
 @dataclass(frozen=True)
-class Circumstances:
+class RunEnvironment:
     """The date of a comparison (UTC), the machine without its name, and versions of software."""
 
     date: str
@@ -20,7 +20,7 @@ class Circumstances:
     software: str
 
 
-def circumstances_now() -> Circumstances:
+def run_environment_now() -> RunEnvironment:
     """Return the date, the machine and the versions of this moment."""
     cores = os.cpu_count() or 1
     where = f"{platform.system()} on {platform.machine()}, {cores} core{'s' if cores > 1 else ''}"
@@ -30,4 +30,4 @@ def circumstances_now() -> Circumstances:
             found.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             continue
-    return Circumstances(datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), where, ", ".join(found))
+    return RunEnvironment(datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), where, ", ".join(found))
