@@ -27,6 +27,7 @@ from belated.service.store.checks import (
 )
 from belated.service.store.code_version import DecidingCode
 from belated.service.store.errors import ProblemGone
+from belated.service.store.happenings import Happened, happened
 from belated.service.store.keys import ApiKeys
 from belated.service.store.migrations import schema_version
 from belated.service.store.probe import Probe
@@ -518,6 +519,17 @@ class Store(ABC):
     def oldest(self, problem: str) -> dict[str | None, float]:
         """The time at which the oldest open ticket of each arm was decided."""
         return self._transactions.read(lambda connection: queries.oldest(connection, problem))
+
+    def happened(
+        self, problem: str, when: tuple[float, float], kinds: Sequence[str], limit: int
+    ) -> Happened:
+        """What happened to a problem between two times, and its notes of these kinds.
+
+        At most `limit` rows of the journal are read for it.
+        """
+        return self._transactions.read(
+            lambda connection: happened(connection, self._order[0], problem, when, kinds, limit)
+        )
 
     _order: Sequence[ColumnElement[Any]]
 
