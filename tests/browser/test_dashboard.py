@@ -24,6 +24,10 @@ playwright = pytest.importorskip("playwright.sync_api", reason="playwright is no
 ARMS = ["red", "constructor", "<img src=x onerror=alert(1)>"]
 ROUNDS, UNTOLD, EXPIRY = 40, 7, 30
 LATER = 60_000  # ms; by then it has looked again
+OUTLINE = """() => {
+  const element = document.activeElement;
+  return getComputedStyle(element.closest('label') ?? element).outlineStyle;
+}"""
 DRAWN = """() => [...document.querySelectorAll('.weights-chart path.line')].map(path => [
   path.getTotalLength(), path.getAttribute('d').match(/[ML]/g).length, getComputedStyle(path).stroke
 ])"""
@@ -283,8 +287,7 @@ def test_the_keyboard_reaches_everything(browser: Any, service: Service) -> None
     for _ in range(13 + page.locator("nav a").count()):  # other tests may have created problems
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.innerText.split('\\n')[0].trim()"))
-        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-        assert outline == "solid", reached
+        assert page.evaluate(OUTLINE) == "solid", reached
     assert reached[:5] == ["Skip to the problem", "Pause updates", "ads", "live", "models"]
     assert {"New problem", "Pause this problem", "Change terms"} <= set(reached)
     assert sum(name.startswith("As a table") for name in reached) == 5

@@ -62,7 +62,7 @@ def test_what_matters_is_found() -> None:
     """The phone helps the green arm, age harms it; nothing is said of the red one."""
     found = beliefs(*played(1, 400))
     assert found.names == ["age", "visits", "visits is absent", "device = phone", "device = desk"]
-    sure = np.abs(found.effects) > 3.0 * found.errors
-    green = dict(zip(found.names, found.effects[1] * sure[1], strict=True))
-    assert green["device = phone"] > 0.1 > -0.03 > green["age"]
-    assert not sure[0, :3].any()
+    red, green = found.effects
+    assert green[0] < -3.0 * found.errors[1, 0]
+    assert green[3] - green[4] > 0.3
+    assert np.abs(red).max() < 0.05

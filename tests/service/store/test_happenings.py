@@ -12,11 +12,15 @@ from tests.service.material import decision, told
 def filled(store: Store) -> Store:
     """A store with two problems, an outcome every second from 100 s on, and some notes."""
     store.create_problem("other", {"arms": ["red"]}, at=1.0)
+    decisions, outcomes = [], []
     for k in range(60):
         name, ticket, arm = ("ads", "other")[k % 3 == 2], f"t{k}", ("red", "green")[k % 2]
-        store.append([decision(ticket, problem=name, arm=arm, at=50.0)], [])
-        kind = "expired" if k % 5 == 0 else "told"
-        store.append([], [told(ticket, k / 100, arm, at=100.0 + k)._replace(kind=kind)])  # type: ignore[arg-type]
+        decisions.append(decision(ticket, problem=name, arm=arm, at=50.0))
+        made = told(ticket, k / 100, arm, at=100.0 + k)
+        outcomes.append(made._replace(kind="expired") if k % 5 == 0 else made)
+    store.append(decisions, [])
+    for outcome in outcomes:
+        store.append([], [outcome])
     store.record("ads", "paused", {}, 130.5)
     store.record("ads", "late", {"ticket": "t0"}, 130.6)
     store.record("other", "paused", {}, 130.7)

@@ -1,6 +1,7 @@
 """What a linear model of rewards believes of each feature, and how surely.
 
-The reward that the model foretells of an arm is linear in the vector x (see `ridge`): f(x) = m + x'theta, theta = P(b - m c), and the posterior standard deviation of theta_j is sigma
+The reward that the model foretells of an arm is linear in the vector x of a context (see `ridge`):
+f(x) = m + x'theta, theta = P(b - m c). The posterior standard deviation of theta_j is sigma
 sqrt(P_jj). The effect of a feature is what f(x) gains by one standard deviation more of a number,
 or by the presence of a category. It is theta_j divided by the root by which x is shrunk. What the
 last coordinate, the 1, adds to m is the arm's base.

@@ -49,7 +49,10 @@ class ProblemStats:
         self.history = WeightHistory(arms)
         self.recent_weights = {name: RecentWeights(arms, each) for name, each in RANGES.items()}
         self.sums = SumsOverTime(arms)
-        self._weights = (self.history, *self.recent_weights.values())
+        self._weights: list[WeightHistory | RecentWeights] = [
+            self.history,
+            *self.recent_weights.values(),
+        ]
         self.recent: deque[list[Any]] = deque(maxlen=MOST_EVENTS)
         self._per_second: deque[list[int]] = deque(maxlen=MINUTE + 1)
         self._take_places(arm_history)
@@ -65,8 +68,9 @@ class ProblemStats:
             setattr(self, name, getattr(self, name).with_room(arms))
         for name in ("decided", "expired", "cancelled"):
             setattr(self, name, widened(getattr(self, name), arms))
-        for kept in (self.sums, *self._weights):
-            kept.widen(arms)
+        self.sums.widen(arms)
+        for history in self._weights:
+            history.widen(arms)
         self._take_places(arm_history)
 
     def add_decision(

@@ -39,6 +39,13 @@ function shifts(arms) {
   return [rising, falling].filter((arm, k) => k === 0 || arm !== rising).map(words).join(", ");
 }
 
+/** The time of a move, as exactly as is needed. */
+function span({ begin, end }) {
+  const [first, last] = [moment(begin), moment(end)];
+  const isSameDay = clock(begin, 86400) === clock(end, 86400);
+  return `${first} to ${isSameDay && first.includes(",") ? clock(end) : last}`;
+}
+
 function reasons(move, told) {
   const found = move.notes.map(note => (CHANGES[note.kind] ?? (each => each.kind))(note));
   const arms = move.arms.filter(arm => arm.told + arm.expired > 0);
@@ -63,7 +70,7 @@ export function showMoves(element, found, stats) {
             html(
               "li",
               {},
-              html("strong", {}, `${moment(move.begin)} to ${clock(move.end)}: ${shifts(move.arms)}.`),
+              html("strong", {}, `${span(move)}: ${shifts(move.arms)}.`),
               html("ul", {}, ...reasons(move, told).map(words => html("li", {}, words))),
             ),
           ),

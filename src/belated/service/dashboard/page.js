@@ -86,6 +86,7 @@ function showNew(isShown) {
       location.hash = `#/${encodeURIComponent(name)}`;
     });
     at("new").replaceChildren(opened);
+    at("new").hidden = false;
     opened.querySelector("input").focus();
   }
   if (!isShown) at("new").replaceChildren();

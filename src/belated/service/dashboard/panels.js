@@ -58,7 +58,7 @@ export class Panels {
 
   /** The choice of a range of time. */
   ranges(chosen, choose) {
-    const made = html("fieldset", { class: "ranges" }, html("legend", {}, "Decisions of the"));
+    const made = html("fieldset", { class: "ranges" }, html("legend", {}, "Range of time"));
     for (const [value, words] of RANGES) {
       const radio = html("input", { type: "radio", name: "range", value });
       radio.checked = value === chosen;

@@ -2,7 +2,9 @@
 
 import * as charts from "./charts.js";
 import { asTold, cells, domain, nameOf, told } from "./estimates.js";
-import { count, number, RANGES, spread } from "./formatting.js";
+import { count, number, RANGES } from "./formatting.js";
+
+const NARROW = 400; // where there is no room for what an estimate rests on
 
 /** The value of an arm with its interval, in what outcomes are told as. */
 function valueOf({ value: { mean, low, high } }, of) {
@@ -20,11 +22,11 @@ function basis({ told, expired, waiting }) {
   return parts.join(", ");
 }
 
-function inWords(found, arm) {
-  if (found.middle === null) return "nothing told yet";
-  const half = found.low === null ? 0 : (found.high - found.low) / 2;
-  const alike = found.low !== null && half === 0 ? ", all alike" : "";
-  return `${half === 0 ? number(found.middle) : spread(found.middle, half)}, ${basis(arm)}${alike}`;
+/** An estimate with its interval, as short as a phone needs it. */
+function inWords({ middle, low, high }) {
+  if (middle === null) return "nothing told yet";
+  if (low === null) return number(middle);
+  return `${number(middle)} (${low === high ? "all alike" : `${number(low)} to ${number(high)}`})`;
 }
 
 /** The value of every arm, drawn and told in words. */
@@ -34,11 +36,17 @@ export function values(panels, stats, arms) {
     all = stats.range.by_arm;
   const rows = arms.map(place => {
     const found = valueOf(all[place], of);
-    return { place, label: nameOf(stats, place), value: inWords(found, all[place]), ...found };
+    return { place, label: nameOf(stats, place), value: inWords(found), ...found };
   });
+  const full = rows.map(row => ({ ...row, value: `${row.value}, ${basis(all[row.place])}` }));
   panels.title("values", `${name} of a play, in the end`);
-  panels.chart("values", rows, width =>
-    charts.intervals(width, rows, domain(rows, low, high), told(`${name} in the end`, rows)),
+  panels.chart("values", full, width =>
+    charts.intervals(
+      width,
+      width < NARROW ? rows : full,
+      domain(rows, low, high),
+      told(`${name} in the end`, full),
+    ),
   );
   panels.note("values", `${meaning(stats, word, of)} ${RANGES[stats.range.name]}`);
   const isAll = stats.range.name === "all";

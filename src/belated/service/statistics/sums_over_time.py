@@ -84,7 +84,10 @@ class SumsOverTime:
             if each <= level and start + WIDTHS[each] > begin
         }
         total = sum(held.values(), np.zeros((FIELDS, self._arms)))
-        return RangeSums(min(held, default=begin), total)
+        first = min(held, default=begin)
+        # If there is no room for more, there may have been older ones in the range.
+        is_full = len(self._parts) >= self._room
+        return RangeSums(first if is_full else min(first, begin), total)
 
     def arrays(self) -> dict[str, Floats]:
         """All sums as named arrays, for a snapshot."""

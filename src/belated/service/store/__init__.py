@@ -16,7 +16,7 @@ decisions and outcomes become rows of the journal.
 - `checks`: refuses bad records before a transaction begins
 - `checksums`: a checksum for each row of the journal
 - `append_results`: what became of each record of an append
-- `queries`: all reading queries, but for `happenings`: sums over the events of a piece of time
+- `queries`: all reading queries
 - `schema`, `migrations`: the tables, and the numbered steps that make them
 - `transactions`: runs work in a transaction, and translates the errors of the database
 - `keys`, `snapshots`, `code_version`: API keys, snapshots, and which version of the code decides

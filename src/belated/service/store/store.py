@@ -27,7 +27,6 @@ from belated.service.store.checks import (
 )
 from belated.service.store.code_version import DecidingCode
 from belated.service.store.errors import ProblemGone
-from belated.service.store.happenings import Happened, happened
 from belated.service.store.keys import ApiKeys
 from belated.service.store.migrations import schema_version
 from belated.service.store.probe import Probe
@@ -522,13 +521,15 @@ class Store(ABC):
 
     def happened(
         self, problem: str, when: tuple[float, float], kinds: Sequence[str], limit: int
-    ) -> Happened:
+    ) -> queries.Happened:
         """What happened to a problem between two times, and its notes of these kinds.
 
         At most `limit` rows of the journal are read for it.
         """
         return self._transactions.read(
-            lambda connection: happened(connection, self._order[0], problem, when, kinds, limit)
+            lambda connection: queries.happened(
+                connection, self._order[0], problem, when, kinds, limit
+            )
         )
 
     _order: Sequence[ColumnElement[Any]]

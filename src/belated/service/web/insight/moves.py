@@ -18,11 +18,10 @@ from belated.service.core.arms import ARMS, describe_change
 from belated.service.core.replica import Replica
 from belated.service.core.status import STATUS_AFTER
 from belated.service.core.terms import TERMS, describe_terms
-from belated.service.statistics.moments import Moments
 from belated.service.statistics.weight_moves import WeightMove, largest_moves
 from belated.service.statistics.weights_over_time import shown_at
 from belated.service.store import Note, Store
-from belated.service.store.happenings import Happened
+from belated.service.store.queries import Happened
 from belated.service.web.dependencies import Caller, TheBridge, known_name
 from belated.service.web.error_responses import BY_NAME
 from belated.service.web.models import example
@@ -100,7 +99,7 @@ class PastOf(NamedTuple):
 
     moves: list[WeightMove]
     arms: tuple[str, ...]
-    usual: Moments
+    usual: list[float | None]
     bounds: LossRange
 
 
@@ -121,7 +120,7 @@ def past_of(replica: Replica, range_: str) -> PastOf:
     places = np.array([stats.places[arm] for arm in replica.problem.arms])
     present = shown_at(len(ever), replica.weights(), places)
     points = [*stats.weights_of(range_, now), (replica.round + 1, now, present)]
-    usual = Moments(*(part.copy() for part in stats.losses))
+    usual = [stats.losses.shown(place)["mean"] for place in range(len(ever))]
     return PastOf(largest_moves(points), ever, usual, replica.problem.loss_range)
 
 
@@ -156,7 +155,7 @@ def arm_view(place: int, past: PastOf, move: WeightMove, found: Happened) -> dic
     for kind in kinds:
         count, total = found.outcomes.get((kind, arm), (0, 0.0))
         view |= {kind: count, f"{kind}_mean": loss_of(total / count) if count else None}
-    usual = past.usual.shown(place)["mean"]
+    usual = past.usual[place]
     return {**view, "usual_mean": None if usual is None else loss_of(usual)}
 
 
