@@ -18,10 +18,13 @@ when its work begins. The modules and their commands:
 """
 
 import importlib
+import warnings
+from typing import Any
 
 import click
 
 from belated import __version__
+from belated.types import BelatedWarning
 
 COMMANDS = {  # the module that defines each command, and what `belated --help` says of it
     "compare": ("compare", "Play learners on the same games, and compare their regret."),
@@ -46,6 +49,20 @@ COMMANDS = {  # the module that defines each command, and what `belated --help` 
 
 class Commands(click.Group):
     """A group that lists all commands by name but imports a command's module only on use."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what it warns of is a line on standard error."""
+        with warnings.catch_warnings():
+            shown = warnings.showwarning
+
+            def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+                if issubclass(category, BelatedWarning):
+                    click.echo(f"belated: {message}", err=True)
+                else:
+                    shown(message, category, *place, **more)
+
+            warnings.showwarning = show
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands in alphabetical order."""
