@@ -49,7 +49,9 @@ LAYERS = {
         "bandits",
         "loading",
     ],
-    "belated.service": ["store", "tickets", "statistics", "core", "upkeep", "admin", "web", "run"],
+    "belated.service": [
+        "store", "tickets", "outcomes", "statistics", "core", "upkeep", "admin", "web", "run",
+    ],
     "belated.service.statistics": [
         "moments", "weights_over_time", "sums_over_time", "delays", "arm_values", "weight_moves",
     ],

@@ -11,6 +11,7 @@ when its work begins. The modules and their commands:
 - `evaluate`: what other policies would have earned, from a log with late outcomes
 - `learners`: list the learners, and compile them in advance (`warmup`)
 - `serve`, `problems`, `keys`: run the decision service, and manage its problems and keys
+- `report`: what a problem's learner has earned more than the control of its holdout
 - `store_tools`: export, migrate, retain, forget and verify the service's database
 - `comparison_files`: the files that `compare` writes
 - `play_all`: play several games with progress, and keep what is complete on Ctrl-C
@@ -36,6 +37,7 @@ COMMANDS = {  # the module that defines each command, and what `belated --help` 
     "migrate": ("store_tools", "Bring a database to the newest version."),
     "problems": ("problems", "Manage the problems of the service."),
     "replay": ("replay", "Show what a learner predicts along a log or a case."),
+    "report": ("report", "Compare a problem's learner with its holdout."),
     "retain": ("store_tools", "Shorten the journal to the recent past."),
     "scenarios": ("compare", "List the scenarios that learners can play."),
     "serve": ("serve", "Run the decision service."),
