@@ -71,7 +71,14 @@ ENTRIES = [
 ]  # fmt: skip
 # Neither these packages nor anything that they import at once may import numba: it takes a second.
 LIGHT = ("__main__", "cli", "client", "environments", "ftrl")
-OUTSIDE = ("benchmarks", "examples", "studies", "wheels", "tests")  # folders that are not installed
+OUTSIDE = (
+    "benchmarks",
+    "examples",
+    "studies",
+    "website",
+    "wheels",
+    "tests",
+)  # folders that are not installed
 WIRE_FORMS = {"Problem"}  # classes of one name on purpose: one is what travels of the other
 MOST_FILES = 24  # in one folder
 ECHO = re.compile(r"(The same\b|As `)")  # a docstring that makes no sense without another one
