@@ -5,12 +5,14 @@ when its work begins. The modules and their commands:
 
 - `compare`: compare learners on scenarios or data files, and list the scenarios
 - `worlds`: list the families of random worlds, and play learners on them for `compare --worlds`
+- `games`: write one game of a scenario to a file (`game`)
 - `sweep`: compare learners for all combinations of options
 - `stress`: search losses and delays that are hard for a learner
 - `replay`: replay a log of losses and delays
 - `evaluate`: what other policies would have earned, from a log with late outcomes
 - `learners`: list the learners, and compile them in advance (`warmup`)
 - `serve`, `problems`, `keys`: run the decision service, and manage its problems and keys
+- `report`: what a problem's learner has earned more than the control of its holdout
 - `store_tools`: export, migrate, retain, forget and verify the service's database
 - `comparison_files`: the files that `compare` writes
 - `play_all`: play several games with progress, and keep what is complete on Ctrl-C
@@ -31,11 +33,13 @@ COMMANDS = {  # the module that defines each command, and what `belated --help` 
     "evaluate": ("evaluate", "Estimate what another policy would have earned."),
     "export": ("store_tools", "Write the journal of a problem to a file."),
     "forget": ("store_tools", "Blank personal data of decisions in a database."),
+    "game": ("games", "Write one game of a scenario to a file."),
     "keys": ("keys", "Make, list and revoke API keys of the service."),
     "learners": ("learners", "List the learners and their guarantees."),
     "migrate": ("store_tools", "Bring a database to the newest version."),
     "problems": ("problems", "Manage the problems of the service."),
     "replay": ("replay", "Show what a learner predicts along a log or a case."),
+    "report": ("report", "Compare a problem's learner with its holdout."),
     "retain": ("store_tools", "Shorten the journal to the recent past."),
     "scenarios": ("compare", "List the scenarios that learners can play."),
     "serve": ("serve", "Run the decision service."),
