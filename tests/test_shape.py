@@ -49,7 +49,7 @@ LAYERS = {
         "bandits",
         "loading",
     ],
-    "belated.service": ["store", "tickets", "core", "upkeep", "admin", "web", "run"],
+    "belated.service": ["store", "tickets", "contexts", "core", "upkeep", "admin", "web", "run"],
     "belated.service.web": [
         "auth", "backlog", "forgery", "metrics", "models", "monitoring_models", "views",
         "error_responses", "request_bodies", "json_response", "fast_routes", "bridge",

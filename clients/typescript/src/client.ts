@@ -2,6 +2,8 @@
 
 import { errorOf, InvalidValueError, type ServiceError } from "./errors.js";
 import {
+  type AskOptions,
+  type Context,
   type Feedback,
   type Json,
   type NewProblem,
@@ -56,18 +58,29 @@ export class Client {
   }
 
   /** One decision. The same `key` gets the same decision again; without one, each call is new. */
-  ask(problem: string, options: { key?: string } = {}): Promise<Ticket> {
-    const headers = keyed(options.key);
-    return this.#send({ method: "POST", path: `${pathOf(problem)}/ask`, read: readTicket, headers });
-  }
-
-  /** Several decisions at once. */
-  askBatch(problem: string, count: number, options: { key?: string } = {}): Promise<Ticket[]> {
+  ask(problem: string, options: AskOptions & { context?: Context } = {}): Promise<Ticket> {
+    const { context, arms } = options;
     return this.#send({
       method: "POST",
-      path: `${pathOf(problem)}/ask:batch`,
+      path: `${pathOf(problem)}/ask${allOf(options)}`,
+      read: readTicket,
+      body: context === undefined && arms === undefined ? undefined : { context, arms },
+      headers: keyed(options.key),
+    });
+  }
+
+  /** Several decisions at once: so many, or one for each context. */
+  askBatch(
+    problem: string,
+    what: number | readonly (Context | null)[],
+    options: AskOptions = {},
+  ): Promise<Ticket[]> {
+    const meant = typeof what === "number" ? { count: what } : { contexts: what };
+    return this.#send({
+      method: "POST",
+      path: `${pathOf(problem)}/ask:batch${allOf(options)}`,
       read: (body) => body.decisions.map(readTicket),
-      body: { count },
+      body: { ...meant, arms: options.arms },
       headers: keyed(options.key),
     });
   }
@@ -105,8 +118,10 @@ export class Client {
 
   /** Create a problem; the request is not repeated if it may have reached the service. */
   createProblem(name: string, arms: readonly string[], terms: NewProblem = {}): Promise<Problem> {
-    const { kind, learner, options, lossRange } = terms;
-    const body = { name, arms, kind, learner, options, loss_range: lossRange, ...termsOf(terms) };
+    const { kind, learner, options, lossRange, features, hashBits, minimumShare } = terms;
+    const contextual = { features, hash_bits: hashBits, minimum_share: minimumShare };
+    const rest = { ...contextual, ...termsOf(terms) };
+    const body = { name, arms, kind, learner, options, loss_range: lossRange, ...rest };
     return this.#send({ method: "POST", path: "/v1/problems", read: readProblem, body, repeatable: false });
   }
 
@@ -155,14 +170,20 @@ export class Client {
     return this.#send({ method: "DELETE", path: pathOf(name), read: (view) => view.status });
   }
 
-  /** Blank the idempotency key of one decision, or of all older than so many seconds; how many. */
-  forget(name: string, what: { ticket?: Ticket | string; olderThan?: number }): Promise<number> {
+  /**
+   * Blank the idempotency key of one decision, or of all older than so many seconds, and if that is
+   * wanted their contexts; how many decisions had any.
+   */
+  forget(
+    name: string,
+    what: { ticket?: Ticket | string; olderThan?: number; contexts?: boolean },
+  ): Promise<number> {
     const ticket = what.ticket === undefined ? undefined : idOf(what.ticket);
     return this.#send({
       method: "POST",
       path: `${pathOf(name)}/forget`,
       read: (view) => view.forgotten,
-      body: { ticket, older_than: what.olderThan },
+      body: { ticket, older_than: what.olderThan, contexts: what.contexts },
       leastMs: FOLDING,
     });
   }
@@ -241,6 +262,11 @@ function bodyOf(outcome: Outcome): Record<string, unknown> {
   }
   const { loss, reward, missing, arm } = outcome;
   return { loss, reward, missing, arm };
+}
+
+/** The part of an address that asks for the probabilities of all arms. */
+function allOf(options: AskOptions): string {
+  return options.allProbabilities ? "?all=true" : "";
 }
 
 function termsOf(terms: Terms): Record<string, number | null | undefined> {

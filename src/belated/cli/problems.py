@@ -9,6 +9,7 @@ from typing import Any, cast
 import click
 
 from belated.cli.console import one_line_errors, printable, show_table
+from belated.cli.feature_options import feature_option, features_in
 from belated.cli.service_options import (
     advancing,
     connected,
@@ -39,6 +40,9 @@ def problems() -> None:
 )
 @click.option("--holdout", type=float, help="The share of decisions that a control draws.")
 @click.option("--control", help="The arm that the control plays.  [default: a uniform draw]")
+@click.option("--minimum-share", type=float, help="The least probability of an arm.")
+@feature_option()
+@click.option("--hash-bits", type=int, help="Text is hashed into 2^this coordinates.  [default: 5]")
 @service_options
 def create(
     name: str,
@@ -46,6 +50,7 @@ def create(
     learner: str | None,
     holdout: float | None,
     control: str | None,
+    features: Sequence[str],
     db: str,
     server: str | None,
     key: str | None,
@@ -59,6 +64,8 @@ def create(
 
         if learner is not None:
             given["learner"], given["options"] = named_options(learner)
+        if features:
+            given["features"] = features_in(features)
         if control is not None and holdout is None:
             raise ValueError(f"--control is {control!r}; it needs --holdout, the control's share")
         if holdout is not None:

@@ -26,6 +26,7 @@ class Problem:
     pending: int
     weights: Mapping[str, float]
     holdout: Mapping[str, Any] | None = None  # its share, and its arm (None: uniform)
+    minimum_share: float = 0.0
 
     @classmethod
     def read(cls, view: Mapping[str, Any]) -> Self:
@@ -110,6 +111,8 @@ def read_ticket(view: Mapping[str, Any]) -> Ticket:
         view.get("arm"),
         view.get("probability"),
         view.get("weights"),
+        view.get("context"),
+        view.get("probabilities"),
     )
 
 

@@ -6,6 +6,7 @@ events have the same statistics.
 
 import math
 from collections import deque
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,8 +71,8 @@ class WeightHistory:
         self.arms, self.room = arms, max(8, min(MOST_POINTS, MOST_NUMBERS // arms))
         self.points = [(round_, at, widened(q, arms)) for round_, at, q in self.points]
 
-    def add(self, round_: int, at: float, weights: Floats, places: Counts) -> None:
-        """Add the weights of a round; `places` are the places of its arms."""
+    def add(self, round_: int, at: float, weights: Callable[[], Floats], places: Counts) -> None:
+        """Add the weights of a round, if it is one of these; `places` are those of its arms."""
         if (round_ - 1) % self.every:
             return
         if len(self.points) >= self.room:
@@ -80,7 +81,7 @@ class WeightHistory:
             if (round_ - 1) % self.every:
                 return
         shown = np.zeros(self.arms)
-        shown[places] = weights
+        shown[places] = weights()
         self.points.append((round_, at, shown))
 
 
@@ -118,8 +119,10 @@ class ProblemStats:
         self.history.widen(arms)
         self._take_places(arm_history)
 
-    def add_decision(self, round_: int, at: float, arm: str | None, weights: Floats) -> None:
-        """Count a decision, made with these weights of the present arms."""
+    def add_decision(
+        self, round_: int, at: float, arm: str | None, weights: Callable[[], Floats]
+    ) -> None:
+        """Count a decision; `weights` says those of the present arms, without a context."""
         self.decided[self._present if arm is None else self.places[arm]] += 1
         self.history.add(round_, at, weights, self._present)
         second = int(at)

@@ -82,6 +82,9 @@ STEPS: Sequence[Step] = (
     (  # whether the learner or the control of a holdout drew the arm
         "alter table journal add column cohort text",
     ),
+    (  # what was known of the round of a decision
+        "alter table journal add column context text",
+    ),
 )
 
 

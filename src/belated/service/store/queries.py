@@ -78,7 +78,7 @@ def body_of(row: Sequence[Any]) -> Decision | Outcome | Note:
     (
         _, _, kind, problem, at, ticket, arm, round_, probability, weights, version, key,
         digest, expires_at, expires_round, loss, missing, raw, payload, branch,
-        cohort, _,
+        cohort, context, _,
     ) = row  # fmt: skip
     if kind == DECIDED:
         if ticket is None or round_ is None or version is None:
@@ -86,7 +86,7 @@ def body_of(row: Sequence[Any]) -> Decision | Outcome | Note:
         shares = None if weights is None else object_in(weights)
         return Decision(
             ticket, problem, round_, arm, probability, shares, version, at, key, digest,
-            expires_at, expires_round, branch, cohort,
+            expires_at, expires_round, branch, cohort, context,
         )  # fmt: skip
     if ticket is not None:
         if arm is None:

@@ -52,6 +52,7 @@ JOURNAL = Table(
     Column("payload", Text),
     Column("branch", BigInteger),
     Column("cohort", Text),
+    Column("context", Text),
     Column("checksum", BigInteger),
 )
 
