@@ -12,8 +12,7 @@ from gymnasium.utils.env_checker import check_env
 
 import belated
 from belated.adapters.gymnasium import Agent, DelayedBandit, env_id
-from belated.comparison.compare import GAME, repetition_seed
-from belated.environments.environment import branch
+from belated.environments.environment import GAME, branch, repetition_seed
 from belated.environments.missing import NEVER
 from belated.environments.scenarios import scenarios
 from belated.play.game import Game

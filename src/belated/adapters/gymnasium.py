@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from belated.comparison.compare import GAME, repetition_seed
-from belated.environments.environment import Environment, branch
+from belated.environments.environment import GAME, Environment, branch, repetition_seed
 from belated.environments.missing import NEVER
 from belated.environments.scenarios import scenario, scenarios
 from belated.play.game import Game, Stretch
