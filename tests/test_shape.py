@@ -49,13 +49,18 @@ LAYERS = {
         "bandits",
         "loading",
     ],
-    "belated.service": ["store", "tickets", "outcomes", "core", "upkeep", "admin", "web", "run"],
+    "belated.service": [
+        "store", "tickets", "outcomes", "statistics", "core", "upkeep", "admin", "web", "run",
+    ],
+    "belated.service.statistics": [
+        "moments", "weights_over_time", "sums_over_time", "delays", "arm_values", "weight_moves",
+    ],
     "belated.service.web": [
         "auth", "backlog", "forgery", "metrics", "models", "monitoring_models", "views",
         "error_responses", "request_bodies", "json_response", "fast_routes", "bridge",
         "problem_metrics", "tracing",
         "auth_middleware", "readiness", "request_log", "dependencies", "dashboard", "keys",
-        "decisions", "monitoring", "problems", "compat",
+        "decisions", "monitoring", "problems", "insight", "compat",
     ],
 }  # fmt: skip
 
