@@ -16,6 +16,7 @@ from belated.analysis.game_sums import GameSums, sum_up
 from belated.checks import as_count
 from belated.comparison.contenders import Contender, LearnerSpec, contenders
 from belated.comparison.result import Comparison
+from belated.comparison.seeds import DRAWS, GAME, repetition_seed
 from belated.comparison.threads import as_workers, run_in_threads
 from belated.compiled.preparing import prepare
 from belated.environments.environment import Environment, branch
@@ -30,7 +31,6 @@ from belated.play.trace import Trace
 from belated.types import BelatedWarning
 
 Progress = Callable[[int, int], None]
-GAME, DRAWS = 0, 1
 
 
 def compare(
@@ -170,11 +170,6 @@ class _ComparisonThreads:
     def complete(self) -> list[int]:
         """List the repetitions that every learner has finished."""
         return [r for r, traces in enumerate(self.traces) if len(traces) == len(self.chosen)]
-
-
-def repetition_seed(seed: int, repetition: int) -> np.random.SeedSequence:
-    """Return the seed of one repetition; it does not depend on the number of repetitions."""
-    return np.random.SeedSequence(seed, spawn_key=(repetition,))
 
 
 def start_run(

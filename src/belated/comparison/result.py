@@ -18,6 +18,7 @@ from belated.arrays import Floats
 from belated.checks import LossRange
 from belated.comparison.contenders import Contender
 from belated.comparison.drawing import drawing_part
+from belated.comparison.observed_runs import Observed, observe
 from belated.comparison.table import Table
 from belated.environments.environment import Environment
 from belated.play.trace import Trace
@@ -195,6 +196,17 @@ class Comparison:
                 for name, bound in found.items()
             ]
         )
+
+    @functools.cached_property
+    def observed(self) -> Observed | None:
+        """The first game round by round, played once more, if it has contexts; else None.
+
+        `belated.comparison.segments` and `model_checks` say what can be read from it.
+        """
+        if self.environment.contexts is None:
+            return None
+        first = self.repetitions[0]
+        return observe(self.environment, self.contenders, self.game_sums[0], self.seed, first)
 
     @functools.cached_property
     def balanced(self) -> list[Floats]:

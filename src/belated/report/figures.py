@@ -10,6 +10,7 @@ from belated.report.style import figure_settings  # first: it says that matplotl
 # isort: split
 from belated.comparison.result import Comparison
 from belated.report.arm_figures import delay_distributions, loss_delay_plane
+from belated.report.context_figures import CONTEXT_FIGURES
 from belated.report.figure_parts import Drawing
 from belated.report.formatting import clean
 from belated.report.regret_figures import final_regret, regret_over_time
@@ -34,6 +35,7 @@ FIGURES: dict[str, Callable[[Comparison], Drawing | None]] = {
     "delays": delay_distributions,
     "arm-weights": arm_weights,
     "rate-weights": rate_weights,
+    **CONTEXT_FIGURES,
 }
 
 FORMATS = ("png", "svg", "pdf")
