@@ -28,13 +28,13 @@ from tests.import_graph import (
 # with a dot is one module of a package that has a layer of its own.
 LAYERS = {
     "belated": [
-        "lazy", "types", "arrays", "specs", "checks", "features", "table_files", "interrupts",
-        "client", "ftrl",
+        "lazy", "types", "plugins", "arrays", "specs", "checks", "features", "table_files",
+        "interrupts", "client", "ftrl",
         "compiled", "numerics", "compiled.jit", "compiled.entries", "compiled.worker",
         "compiled.background", "compiled.preparing", "compiled.lean_steps", "compiled.ask_tell",
         "solvers", "learners", "environments", "play", "analysis",
-        "comparison", "worlds", "replay", "sweep", "stress", "report", "asktell", "evaluation",
-        "service", "cli",
+        "comparison", "worlds", "replay", "sweep", "stress", "report", "asktell", "testing",
+        "evaluation", "service", "cli",
         "__main__",
     ],
     "belated.learners": [
@@ -49,23 +49,36 @@ LAYERS = {
         "bandits",
         "loading",
     ],
-    "belated.service": ["store", "tickets", "core", "upkeep", "admin", "web", "run"],
+    "belated.service": [
+        "store", "tickets", "outcomes", "statistics", "core", "upkeep", "admin", "web", "run",
+    ],
+    "belated.service.statistics": [
+        "moments", "weights_over_time", "sums_over_time", "delays", "arm_values", "weight_moves",
+    ],
     "belated.service.web": [
         "auth", "backlog", "forgery", "metrics", "models", "monitoring_models", "views",
         "error_responses", "request_bodies", "json_response", "fast_routes", "bridge",
         "problem_metrics", "tracing",
         "auth_middleware", "readiness", "request_log", "dependencies", "dashboard", "keys",
-        "decisions", "monitoring", "problems", "compat",
+        "decisions", "monitoring", "problems", "insight", "compat",
     ],
 }  # fmt: skip
 
 # What users start or import by name; every other module must be needed by one of these.
 ENTRIES = [
     "belated", "belated.__main__", "belated.client", "belated.ftrl", "belated.compiled.worker",
+    "belated.testing", "belated.testing.digests",
 ]  # fmt: skip
 # Neither these packages nor anything that they import at once may import numba: it takes a second.
 LIGHT = ("__main__", "cli", "client", "environments", "ftrl")
-OUTSIDE = ("benchmarks", "examples", "studies", "wheels", "tests")  # folders that are not installed
+OUTSIDE = (
+    "benchmarks",
+    "examples",
+    "studies",
+    "website",
+    "wheels",
+    "tests",
+)  # folders that are not installed
 WIRE_FORMS = {"Problem"}  # classes of one name on purpose: one is what travels of the other
 MOST_FILES = 24  # in one folder
 ECHO = re.compile(r"(The same\b|As `)")  # a docstring that makes no sense without another one

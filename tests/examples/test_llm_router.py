@@ -7,7 +7,7 @@ import pytest
 
 from examples.llm_router import MODELS, Prompt, Router, chance_to_please, price_of, report
 
-PAGE = Path(__file__).parents[2] / "docs" / "llm-router.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "llm-router.md"
 
 
 def test_prices_and_qualities_are_what_the_text_says() -> None:

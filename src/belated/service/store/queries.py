@@ -2,8 +2,8 @@
 
 import json
 import math
-from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
@@ -20,10 +20,14 @@ from sqlalchemy import (
 from belated.service.store.checks import is_storable
 from belated.service.store.records import (
     DECIDED,
+    NAMED,
+    OUTCOME_KINDS,
     START,
+    Body,
     DamagedTicket,
     Decision,
     Event,
+    NamedOutcome,
     Note,
     Outcome,
     Position,
@@ -39,6 +43,7 @@ COLUMNS = JOURNAL.c
 IS_DECISION = COLUMNS.kind == literal_column(f"'{DECIDED}'")
 IS_NO_DECISION = COLUMNS.kind != literal_column(f"'{DECIDED}'")
 DIGITS = 16
+MOST_NOTES = 20  # of a piece of time
 RETENTION = "retention"  # the fact that says how far the journal was folded into checkpoints
 REACHED = select(FACTS.c.value).where(FACTS.c.name == RETENTION).scalar_subquery()
 
@@ -64,7 +69,7 @@ def place_of(position: Position) -> tuple[int, int]:
 def event_of(row: Sequence[Any], turn: int) -> Event:
     """A row of the journal as an event."""
     seq, problem = row[1], row[3] if is_text(row[3]) else repr(row[3])
-    body: Decision | Outcome | Note | Unreadable
+    body: Body | Unreadable
     try:
         body = body_of(row)
     except (ValueError, TypeError) as error:
@@ -72,13 +77,13 @@ def event_of(row: Sequence[Any], turn: int) -> Event:
     return Event(position_of(turn, seq), problem, body, row[-1])
 
 
-def body_of(row: Sequence[Any]) -> Decision | Outcome | Note:
+def body_of(row: Sequence[Any]) -> Body:
     """What a row of the journal says; ValueError or TypeError if it cannot be read."""
     check_values(row)
     (
         _, _, kind, problem, at, ticket, arm, round_, probability, weights, version, key,
         digest, expires_at, expires_round, loss, missing, raw, payload, branch,
-        cohort, _,
+        cohort, outcome, revision, _,
     ) = row  # fmt: skip
     if kind == DECIDED:
         if ticket is None or round_ is None or version is None:
@@ -88,6 +93,10 @@ def body_of(row: Sequence[Any]) -> Decision | Outcome | Note:
             ticket, problem, round_, arm, probability, shares, version, at, key, digest,
             expires_at, expires_round, branch, cohort,
         )  # fmt: skip
+    if kind == NAMED:
+        if None in (ticket, outcome, revision, raw):
+            raise ValueError("a named outcome has a ticket, a name, a revision and a reward")
+        return NamedOutcome(ticket, outcome, revision, raw, at)
     if ticket is not None:
         if arm is None:
             raise ValueError("an outcome has an arm")
@@ -180,12 +189,14 @@ def decisions_by_key(
     return found
 
 
-def outcomes_of(connection: Connection, tickets: Collection[str]) -> dict[str, list[Outcome]]:
-    """The outcomes of these tickets so far, oldest first."""
+def outcomes_of(
+    connection: Connection, tickets: Collection[str]
+) -> dict[str, list[Outcome | NamedOutcome]]:
+    """The outcomes of these tickets so far, named or not, oldest first."""
     where = [IS_NO_DECISION, COLUMNS.ticket.in_(tickets)]
-    found: dict[str, list[Outcome]] = {}
+    found: dict[str, list[Outcome | NamedOutcome]] = {}
     for event in events(connection, where, [COLUMNS.turn, COLUMNS.seq]):
-        if isinstance(event.body, Outcome):
+        if isinstance(event.body, Outcome | NamedOutcome):
             found.setdefault(event.body.ticket, []).append(event.body)
     return found
 
@@ -194,9 +205,31 @@ def records_of(connection: Connection, decided: Iterable[Event]) -> list[TicketR
     """Decisions joined with their outcomes."""
     decisions = [event.body for event in decided if isinstance(event.body, Decision)]
     outcomes = outcomes_of(connection, [decision.ticket for decision in decisions])
-    return [
-        TicketRecord(decision, tuple(outcomes.get(decision.ticket, ()))) for decision in decisions
-    ]
+    found = []
+    for decision in decisions:
+        those = outcomes.get(decision.ticket, ())
+        closing = tuple(each for each in those if isinstance(each, Outcome))
+        named = tuple(each for each in those if isinstance(each, NamedOutcome))
+        found.append(TicketRecord(decision, closing, named))
+    return found
+
+
+def still_open(connection: Connection, tickets: Collection[str]) -> set[str]:
+    """Those of these tickets that are open; nobody else closes them before this transaction ends.
+
+    A transaction that waits here for another one sees afterwards what that has written.
+    """
+    columns = OPEN_TICKETS.c
+    found = select(columns.ticket).where(columns.ticket.in_(tickets)).order_by(columns.ticket)
+    return set(connection.scalars(found.with_for_update()))
+
+
+def named_counts(connection: Connection, tickets: Collection[str]) -> dict[str, int]:
+    """How many named outcomes these tickets have; those without any are left out."""
+    found = select(COLUMNS.ticket, func.count()).where(
+        COLUMNS.outcome.is_not(None), COLUMNS.ticket.in_(tickets)
+    )
+    return {ticket: int(n) for ticket, n in connection.execute(found.group_by(COLUMNS.ticket))}
 
 
 def tickets(connection: Connection, ids: Collection[str]) -> dict[str, TicketRecord]:
@@ -347,3 +380,69 @@ def interval_among(edges: Sequence[float], first: int) -> ColumnElement[int]:
     return case(
         (OPEN_TICKETS.c.at >= edges[middle], later), else_=interval_among(edges[:middle], first)
     )
+
+
+class Happened(NamedTuple):
+    """The number of outcomes and the sum of their losses by (kind, arm), and some notes.
+
+    If `complete` is false, only the first of the rows were read.
+    """
+
+    outcomes: Mapping[tuple[str, str], tuple[int, float]]
+    notes: list[Note]
+    complete: bool
+
+
+def happened(
+    connection: Connection,
+    order: ColumnElement[Any],
+    problem: str,
+    when: tuple[float, float],
+    kinds: Sequence[str],
+    limit: int,
+) -> Happened:
+    """What happened to a problem from a time to another; `order` numbers the journal's rows.
+
+    The journal has no index by time. But its rows are almost in the order of their times, so those
+    of a piece of time are found by bisection. A few of them too many or too few make no difference
+    to a sum that is shown. Whatever the size of the journal, at most `limit` rows are read.
+    """
+    begin, end = (place_at(connection, order, at) for at in when)
+    columns = (COLUMNS.problem, COLUMNS.kind, COLUMNS.arm, COLUMNS.loss)
+    rows = select(*columns).where(order >= begin, order < end).order_by(order).limit(limit)
+    each = rows.subquery()
+    sums = select(each.c.kind, each.c.arm, func.count(), func.sum(each.c.loss))
+    sums = sums.where(each.c.problem == problem, each.c.kind.in_(OUTCOME_KINDS))
+    outcomes = {
+        (kind, arm): (int(number), float(total or 0.0))
+        for kind, arm, number, total in connection.execute(sums.group_by(each.c.kind, each.c.arm))
+    }
+    read = connection.scalar(select(func.count()).select_from(each)) or 0
+    return Happened(outcomes, notes_between(connection, problem, when, kinds), read < limit)
+
+
+def place_at(connection: Connection, order: ColumnElement[Any], at: float) -> int:
+    """The place in the journal's order where the rows of a time begin, by bisection."""
+    low, last = connection.execute(select(func.min(order), func.max(order))).one()
+    if last is None:
+        return 0
+    high = int(last) + 1
+    while low < high:
+        middle = (low + high) // 2
+        after = select(order, COLUMNS.at).where(order >= middle).order_by(order).limit(1)
+        row = connection.execute(after).first()
+        if row is None or row[1] >= at:
+            high = middle
+        else:
+            low = int(row[0]) + 1
+    return int(low)
+
+
+def notes_between(
+    connection: Connection, problem: str, when: tuple[float, float], kinds: Sequence[str]
+) -> list[Note]:
+    """The first notes of these kinds about a problem from a time to another."""
+    where = [COLUMNS.problem == problem, COLUMNS.ticket.is_(None), COLUMNS.kind.in_(kinds)]
+    where += [COLUMNS.at >= when[0], COLUMNS.at < when[1]]
+    found = events(connection, where, [COLUMNS.turn, COLUMNS.seq], MOST_NOTES)
+    return [event.body for event in found if isinstance(event.body, Note)]
