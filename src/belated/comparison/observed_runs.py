@@ -12,8 +12,7 @@ import numpy as np
 from belated.analysis.game_sums import GameSums
 from belated.arrays import Counts, Floats
 from belated.comparison.contenders import Contender
-from belated.comparison.seeds import DRAWS, GAME, repetition_seed
-from belated.environments.environment import Environment, branch
+from belated.environments.environment import Environment, draws_seed, game_seed
 from belated.environments.missing import NEVER
 from belated.learners.contextual.delay_law import BOTH
 from belated.learners.contextual.followed_plays import FIRST_SLOT
@@ -85,8 +84,8 @@ def observe(
 ) -> Observed:
     """Play a repetition of a comparison again, up to MOST_ROUNDS of it."""
     number = repetition if environment.random else 0
-    game = Game(environment, branch(repetition_seed(seed, number), GAME))
-    draws = branch(repetition_seed(seed, repetition), DRAWS)
+    game = Game(environment, game_seed(seed, number))
+    draws = draws_seed(seed, repetition)
     rounds = min(environment.rounds, MOST_ROUNDS)
     return Observed(
         observed_game(game, rounds),

@@ -17,11 +17,10 @@ from belated.arrays import Floats
 from belated.checks import as_count
 from belated.comparison.compare import is_for_the_engine, start_run
 from belated.comparison.contenders import Contender, LearnerSpec, contenders
-from belated.comparison.seeds import DRAWS, GAME
 from belated.comparison.threads import as_workers, run_in_threads
 from belated.compiled.entries import obtain
 from belated.compiled.preparing import prepare
-from belated.environments.environment import branch
+from belated.environments.environment import DRAWS, GAME, branch
 from belated.numerics.random_stream import seeded
 from belated.play.engine import first_entry_for, first_run
 from belated.play.game import Game, entry_for_counting
