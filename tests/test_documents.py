@@ -28,7 +28,7 @@ SLOW = {
 # Python, and what it prints if the document shows it.
 BLOCK = re.compile(r"^```python\n(.*?)^```(?:\n+```text\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
 CONSOLE = re.compile(r"^```(?:console|sh)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-TARGET = re.compile(r"\]\(([^)#\s]+)")
+TARGET = re.compile(r"(?:\]\(|<img src=\"?)([^)#\s\"]+)")
 END = "---- end of a block"
 
 
