@@ -34,7 +34,7 @@ LAYERS = {
         "compiled.background", "compiled.preparing", "compiled.lean_steps", "compiled.ask_tell",
         "solvers", "learners", "environments", "play", "analysis",
         "comparison", "worlds", "replay", "sweep", "stress", "report", "asktell", "testing",
-        "evaluation", "service", "cli",
+        "evaluation", "adapters", "service", "cli",
         "__main__",
     ],
     "belated.learners": [
@@ -49,20 +49,28 @@ LAYERS = {
         "bandits",
         "loading",
     ],
-    "belated.service": ["store", "tickets", "outcomes", "core", "upkeep", "admin", "web", "run"],
+    "belated.service": [
+        "store", "tickets", "contexts", "outcomes", "statistics", "core", "upkeep", "admin", "web",
+        "run",
+    ],
+    "belated.service.statistics": [
+        "moments", "weights_over_time", "sums_over_time", "delays", "arm_values", "weight_moves",
+    ],
     "belated.service.web": [
         "auth", "backlog", "forgery", "metrics", "models", "monitoring_models", "views",
         "error_responses", "request_bodies", "json_response", "fast_routes", "bridge",
         "problem_metrics", "tracing",
         "auth_middleware", "readiness", "request_log", "dependencies", "dashboard", "keys",
-        "decisions", "monitoring", "problems", "compat",
+        "decisions", "monitoring", "problems", "insight", "compat",
     ],
 }  # fmt: skip
 
+ADAPTERS = ("gymnasium", "mabwiser", "obp", "optuna", "poold", "river")
 # What users start or import by name; every other module must be needed by one of these.
 ENTRIES = [
     "belated", "belated.__main__", "belated.client", "belated.ftrl", "belated.compiled.worker",
     "belated.testing", "belated.testing.digests",
+    *(f"belated.adapters.{each}" for each in ADAPTERS),
 ]  # fmt: skip
 # Neither these packages nor anything that they import at once may import numba: it takes a second.
 LIGHT = ("__main__", "cli", "client", "environments", "ftrl")

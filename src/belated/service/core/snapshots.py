@@ -25,7 +25,7 @@ from belated.service.core.stats import ProblemStats
 from belated.service.core.terms import terms_of
 from belated.service.store import Decision, NamedOutcome, Position
 
-FORMAT = 6
+FORMAT = 7
 FIRST_OF_CHECKPOINTS = 6  # the first format that checkpoints were written in
 META = "meta"
 LENGTH = 8  # bytes at the beginning, which say how long the list of the arrays is
@@ -144,7 +144,7 @@ def restored(problem: ServedProblem, arrays: dict[str, NDArray[Any]]) -> Replica
     state = {name: arrays[f"state.{name}"].copy() for name in leaves(replica.state)}
     # The driver makes no room now: that would change the fingerprint.
     replica.driver.go_on_from(with_leaves(replica.state, state), replica.round)
-    seen = {name: arrays[f"stats.{name}"] for name in replica.stats.arrays()}
+    seen = {name[6:]: part for name, part in arrays.items() if name.startswith("stats.")}
     replica.stats.restore(seen, meta["every"], meta["recent"])
     plays = {name[5:]: part for name, part in arrays.items() if name.startswith("open.")}
     replica.restore_plays(plays, meta["gone"])

@@ -1,5 +1,6 @@
 """The routes of problems: create, show, pause, resume, archive, delete, change arms and terms."""
 
+import asyncio
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +20,9 @@ from belated.service.core.problems import checked_spec
 from belated.service.core.requests import CreateProblem, SetStatus
 from belated.service.core.status import ARCHIVED
 from belated.service.core.texts import PROBLEM_NAME
+from belated.service.upkeep import sealing
 from belated.service.upkeep.retention import rest_as_long
+from belated.service.upkeep.sealing import Seal
 from belated.service.web.auth import Principal
 from belated.service.web.bridge import Bridge
 from belated.service.web.dependencies import Caller, TheBridge, known_name, known_ticket
@@ -38,8 +41,14 @@ from belated.service.web.models import (
     StatusBody,
     TermsBody,
 )
-from belated.service.web.monitoring_models import LogBody, ProblemStatsBody, UpliftBody
-from belated.service.web.views import Delays, add_waiting, delay_bins, problem_view, stats_view
+from belated.service.web.monitoring_models import InRange, LogBody, ProblemStatsBody, UpliftBody
+from belated.service.web.views import (
+    RangeParts,
+    add_waiting,
+    problem_view,
+    range_parts,
+    stats_view,
+)
 
 router = APIRouter(prefix="/v1/problems", tags=["problems"])
 
@@ -82,7 +91,7 @@ async def list_problems(
             for name, reason in sorted(replicas.broken.items())
             if who.may_see(name)
         ]
-        return {"problems": served, "broken": broken}
+        return {"problems": served, "broken": broken, "scopes": who.listed()}
 
     return JSONResponse(await bridge.run_on_thread(views))
 
@@ -90,7 +99,7 @@ async def list_problems(
 @router.get("/{name}", response_model=ProblemBody, responses=BY_NAME)
 async def show(name: str, bridge: TheBridge, who: Caller) -> Any:
     """A problem: its specification, status, round, open tickets and weights."""
-    check_visible(who, known_name(name))
+    who.needs_sight(known_name(name))
     return JSONResponse(
         await bridge.run_on_thread(lambda store, replicas: problem_view(replicas.named(name)))
     )
@@ -127,25 +136,39 @@ async def delete(name: str, request: Request, bridge: TheBridge, who: Caller) ->
 
 @router.post("/{name}/forget", response_model=ForgottenBody, responses=BY_NAME)
 async def forget(name: str, body: ForgetBody, bridge: TheBridge, who: Caller) -> Any:
-    """Blank the idempotency keys and event ids of decisions, which may be personal."""
+    """Blank the idempotency keys and event ids of decisions, which may be personal.
+
+    Contexts are blanked as well if that is asked for; the problem gets a checkpoint before.
+    """
     who.needs("admin", known_name(name))
     ticket = None if body.ticket is None else known_ticket(body.ticket)
-    wanted = (name, ticket, body.older_than, time.time(), rest_as_long)
+    loop = asyncio.get_running_loop()
+
+    def write(seal: Seal) -> bool:
+        """Write a checkpoint on the commit thread, which this thread waits for."""
+        work = bridge.run_on_thread(lambda store, replicas: sealing.commit(store, replicas, seal))
+        return bool(asyncio.run_coroutine_threadsafe(work, loop).result())
+
+    wanted = (name, ticket, body.older_than, time.time(), rest_as_long, body.contexts, write)
     number = await bridge.read_at_length(lambda store: forgetting.forget(store, *wanted))
     return JSONResponse({"name": name, "forgotten": number})
 
 
 @router.get("/{name}/stats", response_model=ProblemStatsBody, responses=BY_NAME)
-async def stats(name: str, bridge: TheBridge, who: Caller) -> Any:
-    """Weights over time, losses and delays by arm, open tickets by age, and the latest events."""
-    check_visible(who, known_name(name))
+async def stats(name: str, bridge: TheBridge, who: Caller, range_: InRange = "all") -> Any:
+    """Weights over time, losses and delays by arm, open tickets by age, and the latest events.
 
-    def now(store: Any, replicas: Any) -> tuple[dict[str, Any], Delays]:
+    A range selects decisions by their time, for `range` and `weights_over_time`; all else is of all
+    time.
+    """
+    who.needs_sight(known_name(name))
+
+    def now(store: Any, replicas: Any) -> tuple[dict[str, Any], RangeParts]:
         replica = replicas.named(name)
-        return stats_view(replica), delay_bins(replica)
+        return stats_view(replica, range_), range_parts(replica, range_)
 
-    view, delays = await bridge.run_on_thread(now)
-    await bridge.read(lambda store: add_waiting(view, delays, store))
+    view, parts = await bridge.run_on_thread(now)
+    await bridge.read(lambda store: add_waiting(view, parts, store))
     view["repeated_reports"] = bridge.metrics.total(f"{REPEATED}_total", problem=name)
     return JSONResponse(view)
 
@@ -174,7 +197,7 @@ async def uplift(
 
     It is computed from the whole journal, so ask for it once a minute at most.
     """
-    check_visible(who, known_name(name))
+    who.needs_sight(known_name(name))
     problem, now = await bridge.read(lambda store: named(store, name)), time.time()
     return JSONResponse(
         await bridge.read_at_length(lambda store: uplift_of(store, problem, now, within))
@@ -228,9 +251,3 @@ def pages_of_log(about: dict[str, Any], rows: list[ExportRow]) -> Iterator[str]:
         text = ENCODER.encode(rows[first : first + LOG_PAGE])
         yield ("," if first else "") + text[1:-1]
     yield "]}"
-
-
-def check_visible(who: Principal, name: str) -> None:
-    """Raise ForbiddenError if the key allows nothing for a problem."""
-    if not who.may_see(name):
-        who.needs("admin", name)
