@@ -418,6 +418,7 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
         advice: AnyAdvice | None = None,
         context: AnyContext | None = None,
         arms: Collection[Arm] | None = None,
+        at: float | None = None,
     ) -> Ticket:
         """Play one round: a ticket with the arm to play and the probability of its draw.
 
@@ -426,7 +427,8 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
         learner that must know the delay of a play as soon as the arm is drawn is told the delays
         of all arms beforehand, by name or in their order; None is for a loss that never comes. If
         there are policies, `advice` has the probability of each arm by each of them: by names,
-        {policy: {arm: probability}}, or as a table with a row for each policy.
+        {policy: {arm: probability}}, or as a table with a row for each policy. `at` is the time in
+        seconds, from any fixed moment, for a learner with `ages="seconds"`.
         """
         given = self._circumstances(context, arms)
         if self.policies or advice is not None:
@@ -435,9 +437,9 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
             self._runner.workspace.scratch[0] = self._in_rounds(delays)
         elif delays is not None:
             raise ValueError(f"delays is {delays!r}; {self.kind.name} is not told delays")
-        if given is PLAIN and not self._shows_shares:
+        if given is PLAIN and at is None and not self._shows_shares:
             return super().ask()
-        with self._lock:
+        with self._lock, self._moment(at):
             return self._ask_in(given)
 
     def _ask_in(self, given: Circumstances) -> Ticket:
@@ -502,11 +504,12 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
         *,
         reward: SupportsFloat | None = None,
         missing: int | None = None,
+        at: float | None = None,
     ) -> Feedback:
         """Tell the loss of the ticket's arm.
 
         A partially concealed learner must be told, too, how many losses of the arm were missing
-        when it was played.
+        when it was played. `at` is the time in seconds, for a learner with `ages="seconds"`.
         """
         if reward is not None or type(loss) is not float or not self._least_loss <= loss <= 1.0:
             loss = unit_loss(self._feedback.loss_range, loss, reward)
@@ -515,9 +518,9 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
             absent = self._checked_missing(ticket, missing)
         elif missing is not None:
             refuse_missing(missing)
-        if self._held is None:
+        if self._held is None and at is None and not self._keeps_time:
             return self._tell(ticket, loss, absent)
-        with self._lock:
+        with self._lock, self._moment(at):
             return self._receive(self._round_of(ticket), _report(loss, absent))
 
     def outstanding(self) -> dict[Arm, int]:
@@ -543,6 +546,7 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
         super()._set_up(kind, arms, options, feedback)
         self._given, self._shares = PLAIN, np.zeros(0)
         self._shows_shares = Need.CONTEXT in kind.needs or self.minimum_share > 0.0
+        self._keeps_time = options.get("ages") == "seconds"
         self._groups_arms = self.minimum_share == 0.0
         self._tells_missing = kind.setting is Setting.PARTIALLY_CONCEALED
         self._knows_delays = Need.DELAY_AT_DECISION in kind.needs

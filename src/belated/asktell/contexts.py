@@ -1,6 +1,7 @@
 """Contexts and eligible arms in ask and tell: what is known of a round, and which arms it has."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from belated.arrays import Floats
 from belated.asktell.session import Session
 from belated.asktell.shares import shares_of
+from belated.checks import as_number
 from belated.compiled.ask_tell import PREDICT_ONLY
 from belated.learners.contextual.contextual_learner import ContextualLearner
 from belated.types import Arm
@@ -36,6 +38,8 @@ class ContextualSession(Session):
     `minimum_share` is the least probability of every arm that may be drawn.
     """
 
+    _keeps_time: bool  # whether the learner counts the ages of plays in seconds
+
     def _weights_in(self, context: Any, arms: Any) -> dict[Arm, float]:
         """The weights with which the next `ask` in this context would draw; nothing changes."""
         given = self._circumstances(context, arms)
@@ -53,6 +57,36 @@ class ContextualSession(Session):
                     self._learner.consider(space.state, *before)
             q = space.prediction.q
             return self._by_arm(shares_of(q, given.eligible, self.minimum_share))
+
+    @contextmanager
+    def _moment(self, at: Any) -> Iterator[None]:
+        """Tell the learner the time of what follows; if that fails, it was told nothing."""
+        seconds = self._seconds(at)
+        if seconds is None:
+            yield
+            return
+        learner: Any = self._learner
+        clock = self._runner.workspace.state.model.clock
+        before = clock.copy()
+        learner.tick(self._runner.workspace.state, seconds)
+        try:
+            yield
+        except BaseException:
+            clock[...] = before
+            raise
+
+    def _seconds(self, at: Any) -> float | None:
+        """The time of a call, in seconds; None if the learner counts ages in rounds."""
+        if at is None and not self._keeps_time:
+            return None
+        if at is None:
+            raise ValueError("at is missing; ages are counted in seconds, so say when this happens")
+        if not self._keeps_time:
+            raise ValueError(
+                f"at is {at!r}, but {self._title} does not count ages in seconds; learners with "
+                "the option ages='seconds' do"
+            )
+        return as_number(at, "at")
 
     def _circumstances(self, context: Any, arms: Any) -> Circumstances:
         """What an ask is given, checked and in the learner's terms."""

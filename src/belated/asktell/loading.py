@@ -218,20 +218,22 @@ def _state_in(saved: Mapping[str, Any], shapes: Mapping[str, Any], learner: Lear
     """The saved arrays as a state of the learner."""
     fresh = learner.start()
     names, roomy = leaves(fresh), leaves(learner.reserved(fresh, 2 * ROUNDS_AT_ONCE))
-    if set(saved) != set(names):
-        odd = ", ".join(sorted(set(saved) ^ set(names)))
-        raise StateFormatError(
-            f"the saved learner is another {learner.name} than this release has: "
-            f"its state differs in the parts {odd}"
-        )
     arrays = {}
-    for name, part in names.items():
+    for name in (name for name in names if name in saved):
+        part = names[name]
         shape = _shape_in(shapes[name], part.shape, roomy[name].shape)
         if isinstance(saved[name], str):
             array = _unpacked(saved[name], math.prod(shape), part.dtype)
         else:
             array = np.array([_number_in(value) for value in saved[name]], dtype=part.dtype)
         arrays[name] = array.reshape(shape)
+    arrays = learner.with_later_parts(arrays)
+    if {*saved, *arrays} != set(names) or len(arrays) < len(names):
+        odd = ", ".join(sorted({*saved, *arrays} ^ set(names) | set(names) - set(arrays)))
+        raise StateFormatError(
+            f"the saved learner is another {learner.name} than this release has: "
+            f"its state differs in the parts {odd}"
+        )
     return with_leaves(fresh, arrays)
 
 

@@ -330,6 +330,18 @@ class Learner(ABC):
         """
         raise ValueError(f"learner {self.name} takes no context")
 
+    @property
+    def keeps_time(self) -> bool:
+        """Whether the ages of plays are counted in seconds, for which `tick` tells the time."""
+        return False
+
+    def tick(self, state: Any, seconds: float) -> None:
+        """Tell the time at which the next round is played, or the next loss arrives.
+
+        It stands until it is told again. As long as nobody tells it, a round takes a second.
+        """
+        raise ValueError(f"learner {self.name} is not told the time")
+
     @abstractmethod
     def start(self) -> Any:
         """The state before the first round."""
@@ -344,6 +356,13 @@ class Learner(ABC):
         A driver asks for room before it plays, and goes on with the state that is returned.
         """
         return state
+
+    def with_later_parts(self, parts: Mapping[str, states.Array]) -> dict[str, states.Array]:
+        """The parts of a saved state, by name, with those that a later release has added.
+
+        A learner overrides this if states that were saved without these parts are still read.
+        """
+        return dict(parts)
 
     def check_saved(self, state: Any, plays: Iterable[Sequence[float]]) -> None:
         """Refuse a saved state, or saved plays, whose indices point outside of its arrays.

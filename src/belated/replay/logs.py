@@ -9,6 +9,7 @@ event orders what happened at the end of one round. Losses are in [0, 1]; a log 
 in other units has the same losses in [0, 1] in a column unit_loss.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,7 +31,7 @@ from belated.table_files import (
 from belated.types import Setting
 
 REQUIRED = ("round", "arm", "loss", "arrival")
-OPTIONAL = ("probability", "missing", "outcome", "event", UNIT_LOSS)
+OPTIONAL = ("probability", "missing", "outcome", "event", UNIT_LOSS, "decided_at", "told_at")
 NO_COUNT = -1  # the missing count of a row that has none
 
 
@@ -39,6 +40,7 @@ class LogRow:
     """One checked row of a log.
 
     `arm` is the index of the arm's name, and `place` is the number of the row or line in the file.
+    `decided_at` and `told_at` are times in seconds, NaN where the log has none.
     """
 
     round: int
@@ -50,6 +52,8 @@ class LogRow:
     withdrawn: bool
     event: int
     place: int
+    decided_at: float = math.nan
+    told_at: float = math.nan
 
 
 @dataclass
@@ -137,6 +141,7 @@ class _LogReader:
         probabilities = self._probabilities(batch, changed)
         missing = self._missing(batch, rounds, told)
         events = _events(batch, changed)
+        times = [_times(batch, name) for name in ("decided_at", "told_at")]
         for k, label in enumerate(batch.labels()):
             if changed[k]:
                 self._change(int(rounds[k]), int(events[k]), label, outcomes[k] == "added")
@@ -152,6 +157,8 @@ class _LogReader:
                     withdrawn=bool(withdrawn[k]),
                     event=int(events[k]),
                     place=batch.places[k],
+                    decided_at=float(times[0][k]),
+                    told_at=float(times[1][k]),
                 )
             )
 
@@ -192,6 +199,14 @@ def _events(batch: Batch, changed: Mask) -> Floats:
     events = batch.numbers("event")
     fine = in_range(events, 0.0) | (np.isnan(events) & ~changed)
     return np.nan_to_num(batch.checked("event", events, fine, "must be a whole number, at least 0"))
+
+
+def _times(batch: Batch, name: str) -> Floats:
+    """Return a column of times in seconds; NaN where there is none, as where times are texts."""
+    try:
+        return batch.numbers(name)
+    except (KeyError, ValueError):
+        return np.full(len(batch.places), np.nan)
 
 
 def _by_round(

@@ -25,6 +25,7 @@ FIELDS = (
 OPTIONAL = "holdout"  # the field that a specification need not have
 # An option that problems made before it existed do not name; they rest on max_missing.
 CHOSEN_LATER = "gamma_bound"
+AGES = "ages"  # the option of what the ages of plays are counted in; the service knows the time
 # Options that were dropped with the learner that had them, whose name another learner has now.
 GONE_OPTIONS = {"practical-bandit": ("rate", "width", "checks", "patience", "levels", "listens")}
 MOST_ARMS = 10_000
@@ -136,6 +137,8 @@ def checked_spec(given: Mapping[str, Any]) -> dict[str, Any]:
     kind = learner_kind(given.get("kind"), given.get("learner"))
     check_kind(kind)
     options = checked_options(kind, arms, given.get("options") or {})
+    if AGES in option_names(kind):
+        options.setdefault(AGES, "seconds")
     learner = kind(len(arms), **options)
     check_delivery(learner)
     if CHOSEN_LATER in option_names(kind):
