@@ -11,7 +11,7 @@ from typing import Any, SupportsFloat
 import numpy as np
 
 from belated.asktell.advised import AdvisedSession, AnyAdvice
-from belated.asktell.contexts import PLAIN, AnyContext, Circumstances, ContextualSession
+from belated.asktell.contexts import PLAIN, AnyActions, AnyContext, Circumstances, ContextualSession
 from belated.asktell.held_rounds import FinishedRound
 from belated.asktell.learner_options import may_declare_silence, plain_options
 from belated.asktell.options import DOUBLING, FeedbackOptions, as_bound, as_horizon, as_variant
@@ -181,7 +181,8 @@ class BanditSession(Session):
 
     def _restored(self, saved: SavedRound) -> OpenTicket:
         ticket, [(arm, play)] = saved.ticket, saved.plays.items()
-        if ticket.arm != self.arms[arm] or ticket.probability is None:
+        named = self._learner.takes_actions and ticket.arm in (ticket.probabilities or ())
+        if (ticket.arm != self.arms[arm] and not named) or ticket.probability is None:
             raise ValueError(f"the ticket {ticket.id!r} is of {ticket.arm!r}")
         return arm, ticket.probability, *play
 
@@ -418,19 +419,22 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
         advice: AnyAdvice | None = None,
         context: AnyContext | None = None,
         arms: Collection[Arm] | None = None,
+        actions: AnyActions | None = None,
         at: float | None = None,
     ) -> Ticket:
         """Play one round: a ticket with the arm to play and the probability of its draw.
 
         A learner that takes a context is told what is known of this round: values by name, or in
-        the order of the declared features. `arms` are those that may be drawn; by default all. A
+        the order of the declared features. `arms` are those that may be drawn; by default all. With
+        `actions`, for "linear-shared", the arms of this round are those that it names, new ones
+        among them, and each has features. A
         learner that must know the delay of a play as soon as the arm is drawn is told the delays
         of all arms beforehand, by name or in their order; None is for a loss that never comes. If
         there are policies, `advice` has the probability of each arm by each of them: by names,
         {policy: {arm: probability}}, or as a table with a row for each policy. `at` is the time in
         seconds, from any fixed moment, for a learner with `ages="seconds"`.
         """
-        given = self._circumstances(context, arms)
+        given = self._circumstances(context, arms, actions)
         if self.policies or advice is not None:
             self._advise(advice)
         if self._knows_delays:
@@ -447,7 +451,7 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
         book, runner = self._book, self._runner
         round_, lifetime, drawn = book.opened + 1, self._lifetime, SLOW_PATH
         if self._takes_context:
-            self._learner.consider(runner.workspace.state, given.coordinates, given.eligible)
+            self._tell_learner(runner.workspace.state, given)
         if (
             self._takes_context
             and self.minimum_share == 0.0
@@ -463,11 +467,12 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
             finally:
                 self._given = PLAIN
             shares = self._shares
-        named = dict(zip(self.arms, shares.tolist(), strict=True))
+        names = given.names or self.arms
+        named = dict(zip(names, shares.tolist(), strict=False))
         if given.eligible is not None:
             allowed = given.eligible.tolist()
-            named = {arm: named[arm] for arm, may in zip(self.arms, allowed, strict=True) if may}
-        arm = self.arms[drawn[0]]
+            named = {arm: named[arm] for arm, may in zip(names, allowed, strict=False) if may}
+        arm = names[drawn[0]]
         parts = (book.id_of(round_), round_, arm, drawn[1], None, given.context, named)
         book.open[round_], book.tickets[round_] = drawn, parts
         book.opened = round_
@@ -479,7 +484,9 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
             drawn = super()._play(runner)
             self._shares = runner.workspace.prediction.q
         else:
-            drawn, self._shares = play_by_shares(runner, eligible, least, self._knows_delays)
+            drawn, self._shares = play_by_shares(
+                self._learner, runner, eligible, least, self._knows_delays
+            )
         return drawn
 
     def weights(
@@ -488,14 +495,15 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
         advice: AnyAdvice | None = None,
         context: AnyContext | None = None,
         arms: Collection[Arm] | None = None,
+        actions: AnyActions | None = None,
     ) -> dict[Arm, float]:
         """The weights that the next `ask` will use if it is given this; nothing changes.
 
-        `advice` is given if, and only if, there are policies. `context` and `arms` are as in `ask`.
+        `advice` is given if, and only if, there are policies. All else is as in `ask`.
         """
         if self.policies or advice is not None:
             self._advise(advice)
-        return self._weights_in(context, arms)
+        return self._weights_in(context, arms, actions)
 
     def tell(
         self,
@@ -529,7 +537,8 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
         with self._lock:
             for round_, entry in self._book.open.items():
                 if round_ >= self._first_round:
-                    counts[self.arms[entry[0]]] += 1
+                    arm = self._ticket_of(round_, entry).arm
+                    counts[arm] = counts.get(arm, 0) + 1
         return counts
 
     @property

@@ -165,7 +165,8 @@ class _Reader:
         """The context of a ticket, and the probabilities of the arms that could be drawn."""
         if "probabilities" not in saved:
             return {}
-        pairs = zip(self.arms, saved["probabilities"], strict=True)
+        named = as_arms(saved["named"]) if "named" in saved else self.arms
+        pairs = zip(named, saved["probabilities"], strict=True)
         shares = {arm: float(_number_in(share)) for arm, share in pairs if share is not None}
         return {"context": saved["context"], "probabilities": shares}
 

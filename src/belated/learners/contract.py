@@ -321,6 +321,11 @@ class Learner(ABC):
         """Whether a context is told before each round, which `consider` puts into the state."""
         return Need.CONTEXT in self.needs
 
+    @property
+    def takes_actions(self) -> bool:
+        """Whether the arms of each round have features, which `consider` puts into the state."""
+        return False
+
     def consider(self, state: Any, context: Floats | None, eligible: Floats | None = None) -> None:
         """Put the context of the coming round into the state, and which arms may be drawn in it.
 
@@ -397,6 +402,14 @@ class Learner(ABC):
         means.
         """
         return
+
+    def weights_among(self, state: Any, prediction: Prediction, eligible: Floats) -> Floats:
+        """The weights in proportion to which one of the eligible arms is drawn.
+
+        `eligible` has 1 for each arm that may be drawn, else 0; the weights of others do not count.
+        A learner that plays the best arm overrides this, as the best of these has weight 0 else.
+        """
+        return prediction.q
 
     def bound(self, facts: Facts) -> float | None:
         """The right-hand side of the guarantee; None if there is none in numbers."""

@@ -57,7 +57,7 @@ def test_ages_are_those_of_the_journal() -> None:
             driver.withdraw(*rows[body.ticket])
     assert replica.learner.keeps_time
     assert identical(replica.state, driver.state)
-    assert replica.state.model.law.counts[:, 8].any()  # 256 to 511 seconds
+    assert replica.state.model.law.counts[:, 7].any()  # 128 to 255 seconds
 
 
 def test_a_snapshot_and_the_rest_are_the_whole_journal() -> None:
@@ -81,7 +81,7 @@ def test_problems_of_before_count_rounds() -> None:
 
 @pytest.mark.parametrize("rounds", [0, 3, 30])
 def test_a_checkpoint_without_times_is_read(rounds: int) -> None:
-    """It is of a problem that counts rounds, and what it lacks is as if it had always been there."""
+    """It is of a problem that counts rounds, and what it lacks is as if it had been there."""
     replica = replica_of(options={"features": 0})
     for body in journal()[:rounds]:
         replica.fold(body)

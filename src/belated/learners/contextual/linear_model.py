@@ -8,7 +8,7 @@ Ages are counted in rounds, or in seconds as a caller tells the time.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from belated.compiled.kernels import compiled
 from belated.learners.contextual.contextual_learner import (
     FEATURES,
     ROUND,
+    ContextModel,
     ContextualLearner,
     LinearInfo,
-    freeze,
+    freeze_vector,
 )
 from belated.learners.contextual.delay_law import (
     ReportDelays,
@@ -89,12 +90,37 @@ class LinearModel(NamedTuple):
     default_loss: Floats
 
 
+class FollowingModel(ContextModel, Protocol):
+    """What a model has whose plays are followed: `LinearModel` is one."""
+
+    @property
+    def law(self) -> ReportDelays: ...
+
+    @property
+    def plays(self) -> FollowedPlays: ...
+
+    @property
+    def told(self) -> Floats: ...
+
+    @property
+    def clock(self) -> Floats: ...
+
+    @property
+    def default_loss(self) -> Floats: ...
+
+
 @compiled
-def play(model: LinearModel, info: LinearInfo, arm: int, plays: Floats) -> None:
+def play(model: FollowingModel, info: LinearInfo, arm: int, plays: Floats) -> None:
     """Play a round: freeze x, see the context, and look at the plays whose age has doubled."""
+    play_vector(model, info.x, info.foretold[arm], arm, plays)
+
+
+@compiled
+def play_vector(model: FollowingModel, x: Floats, value: float, arm: int, plays: Floats) -> None:
+    """Play a round with this vector, of which this reward was foretold."""
     round_ = model.round[0]
-    freeze(model, info, arm, plays)
-    begin(model.plays, arm, round_, model.clock[NOW], info.x)
+    freeze_vector(model, x, value, plays)
+    begin(model.plays, arm, round_, model.clock[NOW], x)
     if round_ <= EACH_ROUND or round_ % RENEWED == 0:
         renew_law(model.law)
     model.clock[NOW] += model.clock[STEP]
@@ -103,7 +129,7 @@ def play(model: LinearModel, info: LinearInfo, arm: int, plays: Floats) -> None:
 
 
 @compiled
-def look_back(model: LinearModel, round_: int) -> None:
+def look_back(model: FollowingModel, round_: int) -> None:
     """Look at the plays that have come to an age of 2, 4, 8, ..., and so have passed a bin.
 
     Where ages are rounds, there is one for each bin at the start of each round, once there are any.
@@ -120,7 +146,7 @@ def look_back(model: LinearModel, round_: int) -> None:
 
 
 @compiled
-def look(model: LinearModel, place: int, bin_: int) -> None:
+def look(model: FollowingModel, place: int, bin_: int) -> None:
     """Look at a play that has passed a bin; one that was told later than that was silent there."""
     plays = model.plays
     arm, fate = plays.arm[place], plays.fate[place]
@@ -133,7 +159,7 @@ def look(model: LinearModel, place: int, bin_: int) -> None:
 
 
 @compiled
-def hear_silence(model: LinearModel, slot: int, arm: int, bin_: int) -> None:
+def hear_silence(model: FollowingModel, slot: int, arm: int, bin_: int) -> None:
     """Let a play that is silent after a bin count as its silence says, if that has changed."""
     plays, ridge = model.plays, model.ridge
     x = plays.x[slot]
@@ -149,7 +175,7 @@ def hear_silence(model: LinearModel, slot: int, arm: int, bin_: int) -> None:
 
 
 @compiled
-def end_play(model: LinearModel, play: Floats, arm: int, weight: float, reward: float) -> None:
+def end_play(model: FollowingModel, play: Floats, arm: int, weight: float, reward: float) -> None:
     """End a play: so much weight of this reward takes the place of what its silence counted as."""
     plays, played, now = model.plays, int(play[ROUND]), model.round[0]
     slot = slot_now(plays, played, now)
@@ -161,7 +187,7 @@ def end_play(model: LinearModel, play: Floats, arm: int, weight: float, reward: 
 
 
 @compiled
-def tell(model: LinearModel, play: Floats, arm: int, loss: float) -> None:
+def tell(model: FollowingModel, play: Floats, arm: int, loss: float) -> None:
     """Learn the reward 1 - l of a play, with its vector as it was seen."""
     told, reward = model.told, 1.0 - loss
     told[NUMBER] += 1.0
@@ -192,7 +218,7 @@ class LinearLearner(ContextualLearner):
                 raise ValueError(f"default_loss is {loss!r}; it must be in [0, 1]")
             object.__setattr__(self, "default_loss", loss)
 
-    def first_model(self) -> LinearModel:
+    def first_model(self) -> Any:
         """The model before the first round."""
         declared = NO_MEANING if self.default_loss is None else self.default_loss
         bins = BINS_OF_SECONDS if self.keeps_time else BINS
@@ -210,7 +236,7 @@ class LinearLearner(ContextualLearner):
         )
 
     def reserved(self, state: Any, rounds: int) -> Any:
-        model: LinearModel = state.model
+        model = state.model
         roomy = with_room(model.plays, int(model.round[0]), rounds)
         return state if roomy is model.plays else state._replace(model=model._replace(plays=roomy))
 
@@ -222,7 +248,7 @@ class LinearLearner(ContextualLearner):
         return other._replace(model=model)
 
     def check_saved(self, state: Any, plays: Iterable[Sequence[float]]) -> None:
-        model: LinearModel = state.model
+        model: FollowingModel = state.model
         check_plays(model.plays, self.arms, int(model.round[0]))
         if not np.isfinite(model.clock).all():
             raise ValueError(f"the time is {model.clock[NOW]!r}")
@@ -233,7 +259,7 @@ class LinearLearner(ContextualLearner):
 
         That user means conversions, or complaints: those who do not, say nothing.
         """
-        model: LinearModel = state.model
+        model: FollowingModel = state.model
         number, lowest, highest, slowest = model.told.tolist()
         if model.default_loss[0] != NO_MEANING or number < ONE_SIDED or lowest != highest:
             return None
@@ -262,7 +288,7 @@ class LinearLearner(ContextualLearner):
 
         Before there were any, ages were counted in rounds.
         """
-        if "model.clock" in parts or not EARLIER <= parts.keys():
+        if "model.clock" in parts or not parts.keys() >= EARLIER:
             return dict(parts)
         round_, size = int(parts["model.round"][0]), parts["model.plays.arm"].size
         behind = (round_ - 1 - np.arange(size)) % size
