@@ -10,5 +10,6 @@
 - `contexts`, `contexts_command`, `vowpal`: learners with contexts and without, and Vowpal Wabbit.
 - `late_logs`, `evaluation_study`, `evaluation_command`: evaluation of policies on simulated logs
   with late outcomes.
+- `holdouts`: how often the uplift of a holdout excludes 0 in simulated months, looked at daily.
 - `figure_files`, `study_options`: writing figures into a folder, and the options of the commands.
 """

@@ -5,6 +5,7 @@ import click
 from studies.contexts_command import contexts_study
 from studies.evaluation_command import evaluation_study
 from studies.expert_command import experts_study
+from studies.holdouts import holdout_study
 from studies.judge_command import judge_study
 from studies.published_command import published_study
 from studies.study_command import scenarios_study
@@ -21,6 +22,7 @@ main.add_command(judge_study)
 main.add_command(experts_study)
 main.add_command(contexts_study)
 main.add_command(evaluation_study)
+main.add_command(holdout_study)
 
 if __name__ == "__main__":
     main(prog_name="python -m studies")

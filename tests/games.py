@@ -14,28 +14,10 @@ from belated.learners.advice.advice import Advice
 from belated.learners.contract import Learner
 from belated.learners.driver import PlayableLearner, driver_for
 from belated.learners.paper.full_information_certificate import certificate_from
-from belated.play.game import Stretch
 from belated.play.readable import Choice, RoundRecord, rounds_of
+from belated.testing.trials import contexts_for, whole_game
 
 ARMS = (1, 2, 3, 7)
-
-
-def whole_game(losses: Floats, delays: Counts, contexts: Floats | None = None) -> Stretch:
-    """A game of these losses and delays, and contexts if there are any, in one stretch."""
-    missing = missing_counts(delays)
-    return Stretch(0, len(losses), losses, delays, missing, contexts=contexts)
-
-
-def contexts_for(learner: PlayableLearner, rounds: int) -> Floats | None:
-    """Contexts for a learner that takes some: numbers, signs, and numbers that are not known."""
-    if not getattr(learner, "takes_context", False):
-        return None
-    width = learner.encoder.width  # type: ignore[attr-defined]
-    numbers, gaps = np.random.default_rng(width), np.random.default_rng(width + 1)
-    contexts = numbers.normal(3.0, 2.0, (rounds, width))
-    contexts[:, 1::2] = contexts[:, 1::2] > 3.0
-    contexts[gaps.random(contexts.shape) < 0.1] = np.inf
-    return contexts
 
 
 def records_of(

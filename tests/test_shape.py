@@ -28,13 +28,13 @@ from tests.import_graph import (
 # with a dot is one module of a package that has a layer of its own.
 LAYERS = {
     "belated": [
-        "lazy", "types", "arrays", "specs", "checks", "features", "table_files", "interrupts",
-        "client", "ftrl",
+        "lazy", "types", "plugins", "arrays", "specs", "checks", "features", "table_files",
+        "interrupts", "client", "ftrl",
         "compiled", "numerics", "compiled.jit", "compiled.entries", "compiled.worker",
         "compiled.background", "compiled.preparing", "compiled.lean_steps", "compiled.ask_tell",
         "solvers", "learners", "environments", "play", "analysis",
-        "comparison", "worlds", "replay", "sweep", "stress", "report", "asktell", "evaluation",
-        "service", "cli",
+        "comparison", "worlds", "replay", "sweep", "stress", "report", "asktell", "testing",
+        "evaluation", "service", "cli",
         "__main__",
     ],
     "belated.learners": [
@@ -49,7 +49,7 @@ LAYERS = {
         "bandits",
         "loading",
     ],
-    "belated.service": ["store", "tickets", "core", "upkeep", "admin", "web", "run"],
+    "belated.service": ["store", "tickets", "outcomes", "core", "upkeep", "admin", "web", "run"],
     "belated.service.web": [
         "auth", "backlog", "forgery", "metrics", "models", "monitoring_models", "views",
         "error_responses", "request_bodies", "json_response", "fast_routes", "bridge",
@@ -62,6 +62,7 @@ LAYERS = {
 # What users start or import by name; every other module must be needed by one of these.
 ENTRIES = [
     "belated", "belated.__main__", "belated.client", "belated.ftrl", "belated.compiled.worker",
+    "belated.testing", "belated.testing.digests",
 ]  # fmt: skip
 # Neither these packages nor anything that they import at once may import numba: it takes a second.
 LIGHT = ("__main__", "cli", "client", "environments", "ftrl")

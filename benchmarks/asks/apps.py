@@ -32,6 +32,7 @@ class Unwritten(SqliteStore):
         notes: Sequence[Note] = (),
         more_notes: object = None,
         generations: object = None,
+        named: object = None,
     ) -> Appended:
         """Accept all events as new without writing them."""
         return Appended(

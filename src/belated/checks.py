@@ -60,6 +60,10 @@ class LossRange:
         """The loss of the user that a loss in [0, 1] stands for, without the digits of rounding."""
         return float(f"{self.low + (self.high - self.low) * unit:.15g}")
 
+    def clipped(self, value: float) -> float:
+        """The nearest number in the range."""
+        return min(max(value, self.low), self.high)
+
     def unit_losses(self, losses: Floats) -> Floats:
         """Convert an array of losses of the user to losses in [0, 1]; all must be in the range."""
         outside = ~((losses >= self.low) & (losses <= self.high))

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from belated.learners.registry import registered
-from tests.laws.by_hand import by_hand, by_the_loop, in_hand, long_game
+from belated.testing.hands import by_hand, by_the_loop, in_hand
+from tests.laws.long_games import long_game
 
 pytestmark = [pytest.mark.core, pytest.mark.compiled]
 

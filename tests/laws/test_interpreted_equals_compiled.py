@@ -1,8 +1,8 @@
 """Interpreted and compiled, every learner computes the same bits.
 
 A seeded run must not depend on when the compiler is done. So each learner plays the games of
-`tests.laws.digests` in two processes, one interpreted and one compiled, and every digest of its
-weights, plays and states must be equal.
+`belated.testing.digests` in two processes, one interpreted and one compiled, and every digest of
+its weights, plays and states must be equal.
 """
 
 import json
@@ -40,7 +40,7 @@ VARIANTS = [
 def started(spec: str, environment: dict[str, str]) -> subprocess.Popen[str]:
     """Start a process that plays a learner."""
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.laws.digests", spec],
+        [sys.executable, "-m", "belated.testing.digests", spec],
         stdout=subprocess.PIPE,
         text=True,
         cwd=Path(__file__).parents[2],

@@ -6,6 +6,7 @@ import {
   type Json,
   type NewProblem,
   type Outcome,
+  type OutcomeRule,
   type Problem,
   type ProblemStatus,
   readDetails,
@@ -105,8 +106,10 @@ export class Client {
 
   /** Create a problem; the request is not repeated if it may have reached the service. */
   createProblem(name: string, arms: readonly string[], terms: NewProblem = {}): Promise<Problem> {
-    const { kind, learner, options, lossRange } = terms;
-    const body = { name, arms, kind, learner, options, loss_range: lossRange, ...termsOf(terms) };
+    const { kind, learner, options, lossRange, softRange, holdout } = terms;
+    const ranges = { loss_range: lossRange, soft_range: softRange };
+    const outcomes = ruleOf(terms.outcomes);
+    const body = { name, arms, kind, learner, options, ...ranges, holdout, outcomes, ...termsOf(terms) };
     return this.#send({ method: "POST", path: "/v1/problems", read: readProblem, body, repeatable: false });
   }
 
@@ -177,6 +180,16 @@ export class Client {
     return this.#send({ method: "GET", path: `${pathOf(name)}/log`, read: asItIs, leastMs: FOLDING });
   }
 
+  /**
+   * What the learner has earned more than the control of the holdout, valid at every look.
+   * `within` is the seconds after which silence is final, if tickets do not expire: a week.
+   */
+  uplift(name: string, options: { within?: number } = {}): Promise<Json> {
+    const query = options.within === undefined ? "" : `?within=${options.within}`;
+    const path = `${pathOf(name)}/uplift${query}`;
+    return this.#send({ method: "GET", path, read: asItIs, leastMs: FOLDING });
+  }
+
   /** Fold the whole journal again, and compare it with the states in use. */
   verify(): Promise<Json> {
     return this.#send({ method: "POST", path: "/v1/verify", read: asItIs, leastMs: FOLDING });
@@ -239,8 +252,14 @@ function bodyOf(outcome: Outcome): Record<string, unknown> {
       throw new InvalidValueError(`${name} is ${value}; it must be finite`);
     }
   }
-  const { loss, reward, missing, arm } = outcome;
-  return { loss, reward, missing, arm };
+  const { loss, reward, missing, arm, outcome: name, revision } = outcome;
+  return { loss, reward, missing, arm, outcome: name, revision };
+}
+
+function ruleOf(rule: OutcomeRule | undefined): Record<string, unknown> | undefined {
+  if (rule === undefined) return undefined;
+  const { names, rule: which, weights, reviseWithin } = rule;
+  return { names, rule: which, weights, revise_within: reviseWithin };
 }
 
 function termsOf(terms: Terms): Record<string, number | null | undefined> {

@@ -20,9 +20,12 @@ export {
 } from "./errors.js";
 export type {
   Feedback,
+  Holdout,
   LateReport,
+  NamedReport,
   NewProblem,
   Outcome,
+  OutcomeRule,
   Problem,
   ProblemStatus,
   Report,

@@ -29,12 +29,32 @@ export interface Terms {
   defaultLoss?: number | null;
 }
 
+/** The share of decisions that a control draws, and its arm; it draws uniformly without one. */
+export interface Holdout {
+  share: number;
+  arm?: string | null;
+}
+
+/** The outcomes that a ticket may have, and the rule that makes one reward of them. */
+export interface OutcomeRule {
+  names: readonly string[];
+  rule: "first" | "last" | "sum" | "max" | "weighted";
+  /** Of each name, if the rule is weighted. */
+  weights?: Readonly<Record<string, number>> | null;
+  /** Seconds after the first outcome of a ticket, when the learner is told. */
+  reviseWithin: number;
+}
+
 /** A problem to be created. */
 export interface NewProblem extends Terms {
   kind?: "bandit" | "experts";
   learner?: string;
   options?: Record<string, unknown>;
   lossRange?: readonly [number, number];
+  /** Instead of lossRange: what lies out of it is clipped for the learner. */
+  softRange?: readonly [number, number];
+  holdout?: Holdout;
+  outcomes?: OutcomeRule;
 }
 
 /** A problem: its specification, status, round, open tickets, and the weights of its arms. */
@@ -49,6 +69,9 @@ export interface Problem {
   readonly expireAfter: number | null;
   readonly expireSeconds: number | null;
   readonly defaultLoss: number | null;
+  readonly softRange: readonly [number, number] | null;
+  readonly holdout: Readonly<Holdout> | null;
+  readonly outcomes: Readonly<OutcomeRule> | null;
   readonly created: number;
   readonly round: number;
   readonly pending: number;
@@ -63,6 +86,10 @@ export interface Outcome {
   missing?: number;
   /** The arm, for experts, who are told the loss of every arm. */
   arm?: string;
+  /** Which of several outcomes of the ticket this is. */
+  outcome?: string;
+  /** The highest revision of an outcome stands; 0 if none is given. */
+  revision?: number;
 }
 
 /** The outcome of a ticket, for a batch of reports. */
@@ -84,6 +111,15 @@ export interface TicketOutcome extends LateReport {
   readonly kind: "told" | "expired" | "cancelled";
 }
 
+/** One of several outcomes of a ticket; it stands unless a higher revision replaces it. */
+export interface NamedReport {
+  readonly outcome: string;
+  readonly revision: number;
+  readonly reward: number;
+  readonly at: number;
+  readonly stands: boolean;
+}
+
 /** A ticket: its decision, its state, its outcomes, and what was told too late. */
 export interface TicketDetails {
   readonly ticket: Ticket;
@@ -91,6 +127,7 @@ export interface TicketDetails {
   readonly at: number;
   readonly state: TicketState;
   readonly outcomes: readonly TicketOutcome[];
+  readonly named: readonly NamedReport[];
   readonly late: readonly LateReport[];
 }
 
@@ -120,11 +157,18 @@ export function readProblem(view: Json): Problem {
     expireAfter: view.expire_after,
     expireSeconds: view.expire_seconds,
     defaultLoss: view.default_loss,
+    softRange: view.soft_range ?? null,
+    holdout: view.holdout ?? null,
+    outcomes: view.outcomes ? readRule(view.outcomes) : null,
     created: view.created,
     round: view.round,
     pending: view.pending,
     weights: view.weights,
   };
+}
+
+function readRule({ names, rule, weights, revise_within: reviseWithin }: Json): OutcomeRule {
+  return { names, rule, weights, reviseWithin };
 }
 
 export function readDetails(view: Json): TicketDetails {
@@ -134,6 +178,7 @@ export function readDetails(view: Json): TicketDetails {
     at: view.at,
     state: view.state,
     outcomes: view.outcomes.map((each: Json) => ({ kind: each.kind, ...readLate(each) })),
+    named: view.named ?? [],
     late: view.late.map(readLate),
   };
 }

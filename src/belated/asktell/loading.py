@@ -29,8 +29,9 @@ from belated.checks import LossRange, as_arms, as_count
 from belated.compiled.dispatch import NO_ARM
 from belated.learners.contract import Learner
 from belated.learners.paper.concealed import added_in_version_5
-from belated.learners.registry import option_names
+from belated.learners.registry import UnknownLearnerError, option_names
 from belated.learners.states import leaves, with_leaves
+from belated.plugins import PluginError
 from belated.types import StateFormatError, Ticket, TicketState
 
 UNNESTED, PROMISED = 3, 4  # the format versions before this one
@@ -56,6 +57,13 @@ def from_json(text: str | bytes) -> AnySession:
         return session.restore(_Reader(content, session).session_state())
     except StateFormatError:
         raise
+    except UnknownLearnerError:
+        raise StateFormatError(
+            f"the saved learner is {content['learner']!r}, which is not there; install the "
+            "package that has it as a plugin, or import the module that defines it"
+        ) from None
+    except PluginError as error:
+        raise StateFormatError(f"the saved learner cannot be used: {error}") from None
     except (
         LookupError,
         TypeError,

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
@@ -25,7 +26,7 @@ COMMON = (
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list instead of a table.")
 def learners(as_json: bool) -> None:
     """List the learners: their setting, what they must know, what they guarantee."""
-    from belated.learners.registry import registered
+    from belated.learners.registry import package_of, registered
 
     rows = [
         {
@@ -37,6 +38,7 @@ def learners(as_json: bool) -> None:
             "proven for": kind.covers.value,
             "source": kind.source,
         }
+        | ({"plugin of": package} if (package := package_of(kind)) else {})
         for kind in registered().values()
     ]
     if as_json:
@@ -95,12 +97,29 @@ def warmup(names: tuple[str, ...], everything: bool) -> None:
     click.echo(f"Compiled code is {kept}.")
     leave_unsaid(COMPILING)
     started = time.perf_counter()
-    chosen = {name: entries_of(kinds[name]) for name in (kinds if everything else names or COMMON)}
+    chosen = entries_by_name(kinds[name] for name in (kinds if everything else names or COMMON))
     prepare(entry for entries in chosen.values() for entry in entries)
     for name, entries in chosen.items():
         for entry in entries:
             obtain(entry)
         click.echo(f"{name}: ready after {time.perf_counter() - started:.1f} s")
+
+
+def entries_by_name(kinds: "Iterable[type[Learner]]") -> "dict[str, list[Entry]]":
+    """Return all that is compiled for some learners; a plugin that fails is named, and left out."""
+    from belated.learners.registry import package_of
+
+    found = {}
+    for kind in kinds:
+        try:
+            found[kind.name] = entries_of(kind)
+        except Exception as error:
+            package = package_of(kind)
+            if package is None:
+                raise
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            click.echo(f"{kind.name} of {package} cannot be compiled: {reason}", err=True)
+    return found
 
 
 def entries_of(kind: "type[Learner]") -> "list[Entry]":

@@ -39,6 +39,14 @@ def problems() -> None:
 )
 @click.option("--holdout", type=float, help="The share of decisions that a control draws.")
 @click.option("--control", help="The arm that the control plays.  [default: a uniform draw]")
+@click.option("--outcome", "outcomes", multiple=True, help="One of several outcomes; NAME=WEIGHT.")
+@click.option(
+    "--rule",
+    type=click.Choice(["first", "last", "sum", "max", "weighted"]),
+    help="What the outcomes amount to.  [default: sum]",
+)
+@click.option("--revise-within", type=float, help="Seconds to wait after the first outcome.")
+@click.option("--soft-range", type=(float, float), help="A range to which losses are clipped.")
 @service_options
 def create(
     name: str,
@@ -46,6 +54,9 @@ def create(
     learner: str | None,
     holdout: float | None,
     control: str | None,
+    outcomes: Sequence[str],
+    rule: str | None,
+    revise_within: float | None,
     db: str,
     server: str | None,
     key: str | None,
@@ -63,6 +74,7 @@ def create(
             raise ValueError(f"--control is {control!r}; it needs --holdout, the control's share")
         if holdout is not None:
             given["holdout"] = {"share": holdout, "arm": control}
+        given |= outcomes_given(outcomes, rule, revise_within)
     if server is not None:
         with connected(server, key) as client:
             made = asdict(client.create_problem(name, arms, **given))
@@ -72,6 +84,30 @@ def create(
 
             made = offline.create(store, name, {"arms": list(arms), **given}, time.time())
     show_problem(made, as_json)
+
+
+def outcomes_given(
+    outcomes: Sequence[str], rule: str | None, revise_within: float | None
+) -> dict[str, Any]:
+    """Return the field with the named outcomes from what was typed, if any was."""
+    if not outcomes:
+        if rule is not None or revise_within is not None:
+            raise ValueError("--rule or --revise-within is given without --outcome; name one")
+        return {}
+    pairs = [text.partition("=") for text in outcomes]
+    is_weighted = any(equals for _, equals, _ in pairs)
+    made: dict[str, Any] = {"names": [name for name, _, _ in pairs]}
+    made["rule"] = rule or ("weighted" if is_weighted else "sum")
+    if is_weighted:
+        try:
+            made["weights"] = {name: float(weight) for name, _, weight in pairs}
+        except ValueError:
+            raise ValueError(
+                f"--outcome is {', '.join(outcomes)}; each must be NAME=WEIGHT, or none"
+            ) from None
+    if revise_within is not None:
+        made["revise_within"] = revise_within
+    return {"outcomes": made}
 
 
 @problems.command("list")

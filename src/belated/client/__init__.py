@@ -22,13 +22,21 @@ from belated.client.errors import (
     ServiceUnavailable,
     UnknownProblemError,
 )
-from belated.client.models import LateReport, Problem, Report, TicketDetails, TicketOutcome
+from belated.client.models import (
+    LateReport,
+    NamedReport,
+    Problem,
+    Report,
+    TicketDetails,
+    TicketOutcome,
+)
 from belated.client.retrying import Patience
 
 __all__ = [
     "AsyncClient",
     "Client",
     "LateReport",
+    "NamedReport",
     "NotAllowedError",
     "Patience",
     "Problem",

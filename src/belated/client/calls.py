@@ -68,6 +68,8 @@ def create_problem(
     expire_seconds: float | None = None,
     default_loss: float | None = None,
     holdout: Mapping[str, Any] | None = None,
+    outcomes: Mapping[str, Any] | None = None,
+    soft_range: tuple[float, float] | None = None,
 ) -> Call[Problem]:
     """Create a problem; the request is not repeated if it may have reached the service."""
     body = {
@@ -81,6 +83,8 @@ def create_problem(
         "expire_seconds": expire_seconds,
         "default_loss": default_loss,
         "holdout": None if holdout is None else dict(holdout),
+        "outcomes": None if outcomes is None else dict(outcomes),
+        "soft_range": None if soft_range is None else list(soft_range),
     }
     return Call("POST", "/v1/problems", Problem.read, given(body), repeatable=False)
 
@@ -151,9 +155,14 @@ def tell(
     reward: SupportsFloat | None = None,
     missing: int | None = None,
     arm: str | None = None,
+    outcome: str | None = None,
+    revision: int | None = None,
 ) -> Call[Feedback]:
-    """Report a loss or reward; `counted` may be False if an earlier attempt has counted."""
-    report = body_of(Report(ticket, loss, reward, missing, arm))
+    """Report a loss or reward; `counted` may be False if an earlier attempt has counted.
+
+    `outcome` names one of several outcomes of the ticket. Its highest revision stands.
+    """
+    report = body_of(Report(ticket, loss, reward, missing, arm, outcome, revision))
     name = report.pop("ticket")
     return Call("POST", f"{path_to(name)}/tell", read_feedback, report, ticket=name)
 
@@ -227,6 +236,15 @@ def stats(name: str) -> Call[dict[str, Any]]:
 def log(name: str) -> Call[dict[str, Any]]:
     """The journal of a problem: the arms it was created with, `columns` and `rows`."""
     return Call("GET", f"{path_of(name)}/log", dict, seconds=FOLDING)
+
+
+def uplift(name: str, *, within: float | None = None) -> Call[dict[str, Any]]:
+    """What the learner has earned more than the control of the holdout, valid at every look.
+
+    `within` is the seconds after which silence is final, if tickets do not expire: a week.
+    """
+    query = "" if within is None else f"?within={as_number(within, 'within')!r}"
+    return Call("GET", f"{path_of(name)}/uplift{query}", dict, seconds=FOLDING)
 
 
 def verify() -> Call[dict[str, Any]]:

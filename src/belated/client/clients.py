@@ -72,6 +72,7 @@ class ServiceMethods:
     forget = ClientMethod(calls.forget)
     stats = ClientMethod(calls.stats)
     log = ClientMethod(calls.log)
+    uplift = ClientMethod(calls.uplift)
     verify = ClientMethod(calls.verify)
     health = ClientMethod(calls.health)
     readiness = ClientMethod(calls.readiness)

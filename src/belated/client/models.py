@@ -26,12 +26,16 @@ class Problem:
     pending: int
     weights: Mapping[str, float]
     holdout: Mapping[str, Any] | None = None  # its share, and its arm (None: uniform)
+    outcomes: Mapping[str, Any] | None = None  # names, rule, weights and revise_within
+    soft_range: tuple[float, float] | None = None
 
     @classmethod
     def read(cls, view: Mapping[str, Any]) -> Self:
         """A problem as the service shows it; what a later version adds is left out."""
         known = {field.name: view[field.name] for field in fields(cls) if field.name in view}
         low, high = view["loss_range"]
+        if known.get("soft_range") is not None:
+            known["soft_range"] = (low, high)
         return cls(**{**known, "arms": tuple(view["arms"]), "loss_range": (low, high)})
 
 
@@ -63,9 +67,22 @@ class TicketOutcome(NamedTuple):
     at: float
 
 
+class NamedReport(NamedTuple):
+    """One of several outcomes of a ticket; it stands unless a higher revision replaces it."""
+
+    outcome: str
+    revision: int
+    reward: float
+    at: float
+    stands: bool
+
+
 @dataclass(frozen=True)
 class TicketDetails:
-    """A ticket: its decision, its state, its outcomes, and what was told too late."""
+    """A ticket: its decision, its state, its outcomes, and what was told too late.
+
+    `named` has the named outcomes as they came, with all revisions.
+    """
 
     ticket: Ticket
     problem: str
@@ -73,6 +90,7 @@ class TicketDetails:
     state: TicketState
     outcomes: tuple[TicketOutcome, ...]
     late: tuple[LateReport, ...]
+    named: tuple[NamedReport, ...] = ()
 
     @classmethod
     def read(cls, view: Mapping[str, Any]) -> Self:
@@ -89,17 +107,26 @@ class TicketDetails:
             late=tuple(
                 LateReport(*(each[field] for field in LateReport._fields)) for each in view["late"]
             ),
+            named=tuple(
+                NamedReport(*(each[field] for field in NamedReport._fields))
+                for each in view.get("named", ())
+            ),
         )
 
 
 class Report(NamedTuple):
-    """A loss or a reward of a ticket, in the problem's units; a report of experts names the arm."""
+    """A loss or a reward of a ticket, in the problem's units; a report of experts names the arm.
+
+    Where a ticket has several outcomes, `outcome` names the one, and `revision` counts its changes.
+    """
 
     ticket: Ticket | str
     loss: SupportsFloat | None = None
     reward: SupportsFloat | None = None
     missing: int | None = None
     arm: str | None = None
+    outcome: str | None = None
+    revision: int | None = None
 
 
 def read_ticket(view: Mapping[str, Any]) -> Ticket:

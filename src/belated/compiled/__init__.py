@@ -12,7 +12,7 @@ kernels in it; it runs interpreted until its compiled form, an entry, is there.
 - `lean`, `lean_steps`: steps without what is seldom needed, which are compiled first.
 - `entries`: compiled steps, from wherever they can be had soonest.
 - `native`: compiled steps of the installed wheel.
-- `sources`, `code_files`: what code depends on, and where it is kept.
+- `sources`, `plugin_sources`, `code_files`: what code depends on, and where it is kept.
 - `background`, `preparing`: other processes that compile, unnoticed or waited for; `worker` is one.
 - `jit`: the compiler itself, which is imported only when it is needed.
 """

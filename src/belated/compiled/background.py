@@ -2,8 +2,8 @@
 
 A thread of this process starts one process for each entry that nobody has compiled yet, as many at
 a time as there are cores, and then loads the code and exchanges it for the interpreted step of
-every runner that waits for it. An entry with code from outside this package is compiled by the
-thread itself, because its code must not be kept where other processes read it.
+every runner that waits for it. An entry with code of a script is compiled by the thread itself,
+because its code must not be kept where other processes read it.
 """
 
 import logging
@@ -151,7 +151,7 @@ class Queue:
             try:
                 if entries.find(entry) is not None:
                     self._finish(entry)
-                elif entry.is_ours and entry.path is not None:
+                elif entry.may_be_kept and entry.path is not None:
                     running.append(Compilation(entry))
                 else:
                     entries.compile_here(entry)

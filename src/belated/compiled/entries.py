@@ -5,7 +5,7 @@ An entry is a step for one kind of record, called with the record's address. In 
 1. native code of the installed wheel (`compiled.native`);
 2. code that was compiled before and kept on disk (`compiled.code_files`);
 3. compiled now, by another process (`compiled.background`) or, if `BELATED_COMPILE` is "wait" or
-   the learner comes from outside this package, by this one.
+   its code may not be kept, because its learner is in a script, by this one.
 
 Until then the step runs as plain Python, with the same results to the last bit.
 """
@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 from belated.compiled import code_files, native
 from belated.compiled.dispatch import VERBS
 from belated.compiled.kernels import compile_mode
+from belated.compiled.plugin_sources import stands_alone
 from belated.compiled.records import Layout, classes_in, described
 from belated.compiled.sources import PACKAGE, hash_of
 from belated.compiled.steps import name_of
@@ -52,9 +53,10 @@ class Entry(NamedTuple):
         return {self.step.__module__, *(each.__module__ for each in (*self.classes, *verbs))}
 
     @property
-    def is_ours(self) -> bool:
-        """Whether all its code is of this package, so that it may be kept and shared."""
-        return all(module.split(".")[0] == PACKAGE for module in self.modules)
+    def may_be_kept(self) -> bool:
+        """Whether its code may be kept and shared: all of it is of this package or of a plugin."""
+        packages = {module.partition(".")[0] for module in self.modules} - {PACKAGE}
+        return all(map(stands_alone, packages))
 
     @property
     def title(self) -> str:
@@ -92,8 +94,8 @@ def find(entry: Entry) -> Callable[..., Any] | None:
         return None
     if entry in _found:
         return _found[entry]
-    function = native.find(entry) if entry.is_ours else None
-    if function is None and entry.is_ours and can_compile():
+    function = native.find(entry) if entry.may_be_kept else None
+    if function is None and entry.may_be_kept and can_compile():
         function = _from_disk(entry)
     if function is not None:
         _found[entry] = function
@@ -116,13 +118,13 @@ def _from_disk(entry: Entry) -> Callable[..., Any] | None:
 
 
 def compile_here(entry: Entry) -> Callable[..., Any]:
-    """Compile an entry in this process, keep its code if it is ours, and return it."""
+    """Compile an entry in this process, keep its code if it may be kept, and return it."""
     from belated.compiled.jit.compiler import compiled_entry
 
     with _loading:
         if entry in _found:
             return _found[entry]
-        path = entry.path if entry.is_ours else None
+        path = entry.path if entry.may_be_kept else None
         with contextlib.nullcontext() if path is None else code_files.locked(path):
             function = None if path is None else _from_disk(entry)
             if function is None:

@@ -20,8 +20,8 @@ Report = Callable[[list[str], int, int], None]
 def prepare(wanted: Iterable[Entry]) -> None:
     """Compile what is not compiled yet of these entries, on all cores, and wait for it.
 
-    A progress bar names what is being compiled and says how long it still takes. Entries with code
-    from outside this package, and those of which no code can be kept, are left to `obtain`.
+    A progress bar names what is being compiled and says how long it still takes. Entries whose code
+    may not or cannot be kept are left to `obtain`.
     """
     distinct = dict.fromkeys(wanted)
     waiting = [each for each in distinct if _is_for_a_process(each) and entries.find(each) is None]
@@ -53,7 +53,7 @@ def shared_out(waiting: list[Entry], cores: int) -> list[list[Entry]]:
 
 
 def _is_for_a_process(entry: Entry) -> bool:
-    return entry.is_ours and entry.path is not None
+    return entry.may_be_kept and entry.path is not None
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 A kernel sees only what its module defines or imports, so the sources of a step are the modules of
 its kernels and everything of this package that they import, however indirectly. An edit of one
-learner thus changes the hash of that learner's code only.
+learner thus changes the hash of that learner's code only. The code of a plugin's learner depends
+on all sources of the plugin's package, and of this one (see `plugin_sources`).
 """
 
 import functools
@@ -10,6 +11,9 @@ import hashlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
+
+from belated import plugins
+from belated.compiled.plugin_sources import package_hash
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = "belated"
@@ -21,13 +25,36 @@ WORD = re.compile(r"\w+")
 
 @functools.cache
 def source_hash() -> str:
-    """A short hash of all sources of this package that compiled code is made from."""
-    return hash_of(frozenset(module for module in _paths() if KERNELS in _text(module)))
+    """A short hash of all sources that compiled code is made from: of this package and plugins."""
+    return _with_packages(_own_hash(_kernel_modules()), plugins.packages())
 
 
 @functools.cache
 def hash_of(modules: frozenset[str]) -> str:
-    """A short hash of these modules of the package and of all that they import from it."""
+    """A short hash of these modules of the package and of all that they import from it.
+
+    If modules of plugins are among them, it is of all sources of the plugins' packages, too.
+    """
+    packages = {module.partition(".")[0] for module in modules} - {PACKAGE}
+    if not packages:
+        return _own_hash(modules)
+    own = {module for module in modules if module.partition(".")[0] == PACKAGE}
+    return _with_packages(_own_hash(_kernel_modules() | own), packages)
+
+
+def _with_packages(own: str, packages: Iterable[str]) -> str:
+    """The hash of this package's sources, made one with those of other packages, if any."""
+    others = [f"{package} {package_hash(package)}" for package in sorted(packages)]
+    return hashlib.sha256(" ".join([own, *others]).encode()).hexdigest()[:16] if others else own
+
+
+@functools.cache
+def _kernel_modules() -> frozenset[str]:
+    """Return the modules of this package that have kernels."""
+    return frozenset(module for module in _paths() if KERNELS in _text(module))
+
+
+def _own_hash(modules: frozenset[str]) -> str:
     digest = hashlib.sha256()
     for module in sorted(closure((*modules, *COMPILER))):
         digest.update(module.encode())

@@ -1,12 +1,16 @@
-"""Scenarios: named environments with options, and a sentence on what each demonstrates."""
+"""Scenarios: named environments with options, and a sentence on what each demonstrates.
+
+Plugins may have scenarios, too.
+"""
 
 import functools
 import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from belated import plugins
 from belated.checks import as_count, as_number
 from belated.environments.environment import (
     AdviceProcess,
@@ -130,21 +134,63 @@ def scenario_named(
 
 def scenario(name: str, /, **options: Option) -> Environment:
     """The environment of the named scenario, with these options in place of the defaults."""
-    known = _registered()
-    if name not in known:
+    found = _own().get(name) or _plugged(name)
+    if found is None:
+        known = [each.name for each in scenarios()]
         raise ValueError(f"scenario is {name!r}; it must be one of {listed(known, name)}")
-    return known[name].environment(**options)
+    return found.environment(**options)
 
 
 def scenarios() -> list[Scenario]:
-    """All scenarios, including those whose data is not available on this machine."""
+    """All scenarios, including those whose data is not available on this machine.
+
+    Those of plugins come last; one that cannot be used is named in a warning.
+    """
     return list(_registered().values())
 
 
 @functools.cache
 def _registered() -> dict[str, Scenario]:
+    return _own() | plugins.usable(plugins.SCENARIOS, _checked_plugin, taken=_own())
+
+
+@functools.cache
+def _own() -> dict[str, Scenario]:
     found: dict[str, Scenario] = {}
     for name in MODULES:
         module = importlib.import_module(f"belated.environments.{name}")
         found |= {s.name: s for s in vars(module).values() if isinstance(s, Scenario)}
     return found
+
+
+@functools.cache
+def _plugged(name: str) -> Scenario | None:
+    plugin = plugins.found_in(plugins.SCENARIOS).get(name)
+    return None if plugin is None else plugin.load(_checked_plugin)
+
+
+def _checked_plugin(name: str, found: Any) -> Scenario:
+    """The scenario that an entry point names; ValueError if it is something else."""
+    if not isinstance(found, Scenario):
+        raise ValueError(f"it is {found!r}; it must be made by the decorator scenario_named")
+    plugins.check_name(name, found.name)
+    return replace(found, parts=_in_one_sentence(name, found.parts))
+
+
+def _in_one_sentence(name: str, parts: Callable[..., Parts]) -> Callable[..., Parts]:
+    """The function of a plugin's scenario, any error of which is a ValueError of one sentence."""
+
+    @functools.wraps(parts)
+    def made(**options: Option) -> Parts:
+        try:
+            found = parts(**options)
+        except ValueError:
+            raise
+        except Exception as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise ValueError(f"the scenario {name!r} cannot be made: {reason}") from error
+        if not isinstance(found, Parts):
+            raise ValueError(f"the scenario {name!r} gives {found!r}; it must return Parts")
+        return found
+
+    return made

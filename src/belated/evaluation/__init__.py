@@ -12,6 +12,7 @@ Estimates:
 - `encoding`, `models`: contexts as numbers, and rewards predicted from them
 - `policies`, `policy_texts`: the probabilities of a policy in each row, and policies as text
 - `intervals`, `betting`, `bootstrap`: confidence intervals
+- `uplift`: what a treated cohort earns more than its control, valid at every look
 - `rejection`: learners that learn along a log
 - `result`: what was found, as table and as JSON
 - `parts`: values by stratum or by time
@@ -22,4 +23,5 @@ Estimates:
 The page:
 - `value_figures`, `log_figures`: the six figures, three in each
 - `page`: the HTML report
+- `uplift_page`: the page of an uplift, which is made by the service
 """

@@ -7,7 +7,17 @@ import math
 import pytest
 from sqlalchemy import update
 
-from belated.service.store import START, ApiKey, Decision, Note, Outcome, Snapshot, Store
+from belated.service.store import (
+    START,
+    ApiKey,
+    Decision,
+    NamedOutcome,
+    NamedOutcomes,
+    Note,
+    Outcome,
+    Snapshot,
+    Store,
+)
 from belated.service.store.records import request_key
 from belated.service.store.schema import SNAPSHOTS
 from tests.service.material import decision, experts, expired, open_tickets, told, whole_journal
@@ -56,10 +66,34 @@ def test_a_decision_comes_back_as_it_was(store: Store) -> None:
     outcome = Outcome("t1", "green", "told", 1 / 7, 3.25, 4, -12.5)
     assert store.append([first], []).decisions == [(first, True, True)]
     assert store.append([], [outcome]).outcomes == [(outcome, True)]
-    assert store.ticket("t1") == (first, (outcome,))
+    assert store.ticket("t1") == (first, (outcome,), ())
     assert store.ticket("t2") is None
     assert [event.body for event in whole_journal(store)][1:] == [first, outcome]
     assert [event.problem for event in whole_journal(store)] == ["ads"] * 3
+
+
+def test_named_outcomes_are_kept_until_their_ticket_is_closed(store: Store) -> None:
+    """Each revision once, in their order; nothing is written that a closing does not rest on."""
+    store.append([decision("t1"), decision("t2")], [])
+    sale, more = (
+        NamedOutcome("t1", "sale", 0, 0.1 + 0.2, 3.0),
+        NamedOutcome("t1", "sale", 1, -4.0, 4.0),
+    )
+    assert store.append([], [], named=NamedOutcomes([sale, more])).named == [(True, None)] * 2
+    assert [event.body for event in whole_journal(store)][-2:] == [sale, more]
+    again, other = sale._replace(reward=9.0), NamedOutcome("t3", "sale", 0, 1.0, 1.0)
+    results = store.append([], [], named=NamedOutcomes([again, other])).named
+    assert results == [(False, store.ticket("t1")), (False, None)]
+    stale = NamedOutcomes([], {"t1": 1, "t2": 0})
+    done = store.append([], [told("t1"), told("t2")], named=stale)
+    assert done.outcomes == [(None, False), (told("t2"), True)]
+    assert store.append([], [told("t1")], named=NamedOutcomes([], {"t1": 2})).outcomes[0].counted
+    late = NamedOutcome("t1", "refund", 0, -4.0, 9.0)
+    ((counted, record),) = store.append([], [], named=NamedOutcomes([late])).named
+    assert (counted, record) == (False, (decision("t1"), (told("t1"),), (sale, more)))
+    assert store.counts("ads").by_arm == {"red": {"decided": 2, "told": 2}}
+    with pytest.raises(ValueError, match="'sale' of ticket 't1' has a number that is not finite"):
+        store.append([], [], named=NamedOutcomes([sale._replace(reward=float("nan"))]))
 
 
 @pytest.mark.parametrize("number", AWKWARD)

@@ -205,11 +205,13 @@ def test_indexes_come_and_go(address: str) -> None:
         return {each["name"] for each in inspect(connection).get_indexes("open_tickets")}
 
     def undo(connection: Connection) -> None:
-        for name in ("journal_note_place", "open_until"):
+        for name in ("journal_note_place", "open_until", "journal_named"):
             connection.exec_driver_sql(f"drop index if exists {name}")
         connection.exec_driver_sql("alter table journal drop column checksum")
         connection.exec_driver_sql("alter table journal drop column branch")
         connection.exec_driver_sql("alter table journal drop column cohort")
+        connection.exec_driver_sql("alter table journal drop column outcome")
+        connection.exec_driver_sql("alter table journal drop column revision")
         connection.exec_driver_sql("drop table checkpoints")
         for name in ("generation", "deleted_at"):
             connection.exec_driver_sql(f"alter table problems drop column {name}")

@@ -8,6 +8,7 @@
 - `retain`: fold old tickets into checkpoints
 - `keys`: make, check, show and revoke API keys
 - `export`: the journal of a problem as a log that `belated replay` reads
+- `uplift`: what treated decisions have earned more than those of a holdout's control
 - `past_weights`: the weights that decisions of several workers were made from
 - `verify`: fold the journal again, and compare it with the state in use
 """

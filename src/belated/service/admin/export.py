@@ -9,12 +9,14 @@ the rows of the latest round.
 the loss in [0, 1] from which the learner learned. The columns `late_...` have what was told after
 the play had expired, from which nothing was learned. `branch` says in which way the learner played
 the round, if it has several, and `cohort` who drew the arm, if a share of decisions is held out.
+`outcomes` is a JSON list of the named outcomes of a ticket with all revisions, as they came.
 
 Tickets that were folded into a checkpoint have no rows. The rounds are numbered from 1 all the
 same, so that the log can be replayed.
 """
 
 import csv
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,6 +30,7 @@ from belated.service.store import (
     START,
     Decision,
     Event,
+    NamedOutcome,
     Outcome,
     ProblemRecord,
     Store,
@@ -60,6 +63,7 @@ class ExportRow(NamedTuple):
     late_at: float | None = None
     branch: int | None = None
     cohort: str | None = None
+    outcomes: str | None = None
 
 
 def rows_of(store: Store, problem: ProblemRecord) -> list[ExportRow]:
@@ -74,6 +78,7 @@ def rows_of(store: Store, problem: ProblemRecord) -> list[ExportRow]:
 def read_rows(store: Store, problem: ProblemRecord) -> list[ExportRow]:
     """The rows of a problem's log, if each event of its journal makes sense."""
     rows: dict[tuple[str, str], ExportRow] = {}
+    named: dict[str, list[NamedOutcome]] = {}
     round_, bounds = 0, as_range(problem.spec["loss_range"])
     for number, event in enumerate(journal_of(store, problem.name)):
         body = event.body
@@ -96,6 +101,8 @@ def read_rows(store: Store, problem: ProblemRecord) -> list[ExportRow]:
                 told_at=body.at,
                 event=number,
             )
+        elif isinstance(body, NamedOutcome):
+            named.setdefault(body.ticket, []).append(body)
         elif isinstance(body, Unreadable):
             raise UnavailableError(f"the log of {problem.name!r} cannot be written: {body.reason}")
         elif body.kind == LATE:
@@ -111,7 +118,18 @@ def read_rows(store: Store, problem: ProblemRecord) -> list[ExportRow]:
             ]:
                 happened = (None, None, round_, None, became, "", body.at, body.at, number)
                 rows[f"event {number}", arm] = ExportRow(round_, arm, *happened)
-    return list(rows.values())
+    return [
+        row._replace(outcomes=json.dumps(list(map(shown_named, named[row.ticket]))))
+        if row.ticket in named
+        else row
+        for row in rows.values()
+    ]
+
+
+def shown_named(named: NamedOutcome) -> dict[str, Any]:
+    """A named outcome as an object for users."""
+    told = {"outcome": named.name, "revision": named.revision, "reward": named.reward}
+    return {**told, "at": named.at}
 
 
 def retained_of(store: Store, problem: str) -> dict[str, Any] | None:

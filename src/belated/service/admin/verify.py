@@ -205,10 +205,25 @@ class Refold:
             if replica is not None and (play is None or not replica.waits_for(play, body.arm)):
                 why = "was answered twice, or before it was decided"
                 result.complain(f"arm {body.arm!r} of {body.ticket!r} {why}")
-        else:  # a note, or a row that cannot be read, for which the problem is given up
+            if replica is not None:
+                check_rule(result, replica, body)
+        else:  # named, a note, or a row that cannot be read, for which the problem is given up
             return
         kind = "decided" if isinstance(body, Decision) else body.kind
         self.tallies.setdefault(event.problem, Counter())[body.arm, kind] += 1
+
+
+def check_rule(result: ProblemVerification, replica: Replica, outcome: Outcome) -> None:
+    """Compare what closes a ticket with what the rule says about its named outcomes."""
+    rule = replica.problem.outcomes
+    if rule is None or outcome.kind == "cancelled":
+        return
+    told = replica.named.of(outcome.ticket)
+    says = rule.reward(told) if told else None
+    if outcome.raw != says:
+        result.complain(
+            f"ticket {outcome.ticket!r} was told {outcome.raw!r}, and its outcomes amount to {says}"
+        )
 
 
 def check_sums(result: ProblemVerification, replica: Replica, sums: CheckpointSums) -> None:

@@ -20,7 +20,7 @@ that rests on them was ever given.
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from belated.arrays import Floats
@@ -35,7 +35,13 @@ from belated.service.core.errors import (
     UnavailableError,
 )
 from belated.service.core.expiry import MOST_AT_ONCE, deadlines, expired_outcomes
-from belated.service.core.late_reports import LateReports, TicketArm, late_note
+from belated.service.core.late_reports import (
+    LateReports,
+    TicketArm,
+    late_named,
+    late_note,
+    named_pair,
+)
 from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas, in_words
 from belated.service.core.reports import (
@@ -45,7 +51,10 @@ from belated.service.core.reports import (
     TOLD,
     cancelled_again,
     judged,
+    judged_named,
+    named_of,
     outcome_of,
+    same_named,
     state_after,
     state_of,
 )
@@ -64,6 +73,8 @@ from belated.service.core.ticket_lookup import KnownTicket, TicketLookup
 from belated.service.store import (
     Appended,
     Decision,
+    NamedOutcome,
+    NamedOutcomes,
     Note,
     Outcome,
     OutcomeResult,
@@ -112,11 +123,15 @@ class CommitBatch:
         self.decisions: list[Decision] = []
         self.outcomes: list[Outcome] = []
         self.notes: list[Note] = []
+        self.named: list[NamedOutcome] = []
         self._generations: dict[str, int] = {}  # of the problems that these are about
         self._problems: list[str] = []  # of the outcomes
+        self._named_problems: list[str] = []
         self.in_doubt: set[str] = set()  # problems of which the store knew more than the replicas
         self._decision_places: dict[str, int] = {}  # by ticket
         self._outcome_places: dict[tuple[str, str], int] = {}  # by ticket and arm
+        self._named_places: dict[tuple[Any, ...], int] = {}  # by ticket, name and revision
+        self._rests_on: dict[str, int] = {}  # see `NamedOutcomes`
         # the decisions under each (problem, idempotency key): read, or made in this batch
         self._keyed: dict[tuple[str, str | None], Decision] = {}
         # tickets whose state is read from the store after the commit, and what was read
@@ -146,20 +161,22 @@ class CommitBatch:
                     prepared[place] = self._prepared(request)
         self._expire_overdue_tickets()
         self.notes += self._late_notes.values()
-        self._fold_notes()
+        self._fold_named_and_notes()
         appended = NOTHING
-        if self.decisions or self.outcomes or self.notes:
+        if self.records:
             appended = self._store.append(
                 self.decisions,
                 self.outcomes,
                 self.notes,
                 self._overtaken_notes,
                 self._generations,
+                NamedOutcomes(self.named, self._rests_on),
             )
         self._late.remember([*self._late_notes, *self._overtaken])
         if self._folds_before_commit:
             self.in_doubt = self._not_written(appended)
         else:
+            self._replicas.put_back(self._left_open(appended))
             self._replicas.remember(each.decision for each in appended.decisions if each.new)
             if self._to_read_again:
                 self._read_again = self._store.tickets(self._to_read_again)
@@ -169,13 +186,24 @@ class CommitBatch:
         """The problems of records that were folded before the commit, and then not written."""
         decisions = zip(self.decisions, appended.decisions, strict=True)
         outcomes = zip(self._problems, appended.outcomes, strict=True)
+        named = zip(self._named_problems, appended.named, strict=True)
         found = {decision.problem for decision, result in decisions if not result.new}
-        return found | {problem for problem, result in outcomes if not result.counted}
+        found |= {problem for problem, result in outcomes if not result.counted}
+        return found | {problem for problem, result in named if not result.counted}
+
+    def _left_open(self, appended: Appended) -> list[str]:
+        """The tickets that stay open, since there are named outcomes that a replica lacks yet."""
+        results = zip(self.outcomes, appended.outcomes, strict=True) if self._rests_on else ()
+        return [
+            outcome.ticket
+            for outcome, result in results
+            if result.outcome is None and outcome.ticket in self._rests_on
+        ]
 
     @property
     def records(self) -> int:
         """The number of records in this batch."""
-        return len(self.decisions) + len(self.outcomes) + len(self.notes)
+        return len(self.decisions) + len(self.outcomes) + len(self.notes) + len(self.named)
 
     def _read_keys(self, requests: Sequence[Request]) -> None:
         keys = {
@@ -283,6 +311,8 @@ class CommitBatch:
         return lambda appended: [finished(each, appended) for each in prepared]
 
     def _report(self, report: TicketReport, known: KnownTicket) -> Finish:
+        if known.problem.outcomes is not None:
+            return self._named(report, known)
         new = outcome_of(report, known.problem, known.played, known.arms, known.round, self._now)
         earlier = known.outcome(new.arm)
         if earlier is not None and known.record is not None:
@@ -309,6 +339,57 @@ class CommitBatch:
             return self._told_before(new, stands, state, known)
 
         return finish
+
+    def _named(self, report: TicketReport, known: KnownTicket) -> Finish:
+        """A report of one of several outcomes; its ticket is closed when its time is over."""
+        assert known.played is not None
+        problem, arm, record = known.problem, known.played, known.record
+        new, held = named_of(report, problem, arm, self._now), self._replicas.holding(report.ticket)
+        told = record.named if record else held[0].named.of(report.ticket) if held else ()
+        closing = known.outcome(arm)
+        if closing is None and self._folds_before_commit and held is None:
+            closing = self.outcomes[self._outcome_places[new.ticket, arm]]  # of this very batch
+        if closing is not None or same_named(new, told) is not None:
+            pair, is_new = named_pair(new), same_named(new, told) is None
+            if closing and closing.kind != CANCELLED and is_new and pair not in self._late:
+                self._late_notes.setdefault(pair, late_named(new, arm, problem.name))
+                self._generations[problem.name] = problem.generation
+            state = PENDING if closing is None else closing.kind
+            result = self._named_before(new, told, closing, state, problem.name)
+            return lambda appended: result
+        place = self._named_places.setdefault(new[:3], len(self.named))
+        if place == len(self.named):
+            self.named.append(new)
+            self._named_problems.append(problem.name)
+            self._generations[problem.name] = problem.generation
+
+        def finish(appended: Appended) -> ReportResult:
+            first, (counted, found) = self.named[place], appended.named[place]
+            if counted and first is new:
+                return ReportResult(new.ticket, True, PENDING)
+            if counted:
+                return self._named_before(new, [first], None, PENDING, problem.name)
+            if found is None:
+                raise NotFoundError(f"there is no ticket {new.ticket!r}")
+            stands = next(iter(found.outcomes), None)
+            if stands is not None and same_named(new, found.named) is None:
+                raise UnavailableError("the ticket was closed at this moment; send it again")
+            return self._named_before(new, found.named, stands, state_of(found), problem.name)
+
+        return finish
+
+    def _named_before(
+        self,
+        new: NamedOutcome,
+        told: Iterable[NamedOutcome],
+        closing: Outcome | None,
+        state: str,
+        problem: str,
+    ) -> ReportResult:
+        """The result of a named outcome that was told before, or whose ticket is closed."""
+        result = judged_named(new, told, closing, state)
+        self.repeated[problem] += 1
+        return result
 
     def _told_before(
         self, new: Outcome, stands: Outcome, state: str, known: KnownTicket
@@ -386,6 +467,9 @@ class CommitBatch:
             held = self._replicas.holding(ticket)
             if held is None:  # told or cancelled in this very batch
                 continue
+            if any(each.ticket == ticket for each in self.named):
+                self._replicas.put_back([ticket])  # with the next batch, of which this is a part
+                continue
             replica, play = held
             try:
                 self._expire(replica, ticket, play)
@@ -401,6 +485,8 @@ class CommitBatch:
             replica = self._replicas.found(decision.problem)
             if replica is None or len(self.outcomes) >= most:
                 continue
+            if replica.problem.outcomes is not None:  # what they amount to, the replica must know
+                continue
             arms = [decision.arm] if decision.arm else [*(decision.weights or ())]
             known = KnownTicket(replica.problem, decision.arm, decision.round, record, arms)
             loss = replica.problem.default_loss
@@ -412,9 +498,12 @@ class CommitBatch:
 
     def _expire(self, replica: Replica, ticket: str, play: OpenPlay) -> None:
         known = KnownTicket(replica.problem, None, play.round, None)
+        told = len(replica.named.of(ticket))
         for outcome in list(expired_outcomes(replica, ticket, play, self._now)):
             if (ticket, outcome.arm) not in self._outcome_places:
                 self._record_outcome(outcome, known)
+        if replica.problem.outcomes is not None:
+            self._rests_on[ticket] = told
 
     def _overtaken_notes(self, results: Sequence[OutcomeResult]) -> Sequence[Note]:
         """Notes about reports of this batch whose tickets another worker has just expired."""
@@ -425,8 +514,11 @@ class CommitBatch:
                 self._overtaken.setdefault(pair, late_note(report, problem))
         return list(self._overtaken.values())
 
-    def _fold_notes(self) -> None:
-        """Fold the notes after all other records: they also come last in the journal."""
+    def _fold_named_and_notes(self) -> None:
+        """Fold these after all other records: they also come last in the journal."""
+        named = zip(self._named_problems, self.named, strict=True)
+        for problem, outcome in named if self._folds_before_commit else ():
+            self._replicas.fold(problem, outcome)
         for note in self.notes if self._folds_before_commit else ():
             self._replicas.fold(note.problem, note)
 

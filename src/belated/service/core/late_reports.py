@@ -6,7 +6,7 @@ that a report is recorded can rely on it.
 
 from collections.abc import Iterable
 
-from belated.service.store import Note, Outcome
+from belated.service.store import NamedOutcome, Note, Outcome
 from belated.service.store.records import LATE
 
 MOST_REMEMBERED = 10_000  # tickets and arms; an older one that is reported again is noted again
@@ -18,6 +18,18 @@ def late_note(report: Outcome, problem: str) -> Note:
     """The note about a report whose ticket has expired."""
     told = {"ticket": report.ticket, "arm": report.arm, "loss": report.loss, "raw": report.raw}
     return Note(problem, LATE, told, report.at)
+
+
+def late_named(report: NamedOutcome, arm: str, problem: str) -> Note:
+    """The note about a named outcome whose ticket is closed."""
+    told = {"ticket": report.ticket, "arm": arm, "loss": None, "raw": report.reward}
+    named = {"outcome": report.name, "revision": report.revision}
+    return Note(problem, LATE, told | named, report.at)
+
+
+def named_pair(report: NamedOutcome) -> TicketArm:
+    """What a late named outcome is remembered by; no arm has a line break in its name."""
+    return report.ticket, f"{report.name}\n{report.revision}"
 
 
 class LateReports:

@@ -14,15 +14,16 @@ from belated.learners.contract import Learner
 from belated.learners.registry import learner_named, option_names
 from belated.service.core.holdout import Holdout, checked_holdout, holdout_of
 from belated.service.core.texts import ARM_NAME
+from belated.service.outcomes.rules import OutcomeRule, checked_rule, rule_of
 from belated.service.store import ProblemRecord
 from belated.types import Need, Setting
 
 DEFAULT_LEARNERS = {"bandit": "practical-bandit", "experts": "practical-experts"}
 FIELDS = (
     "kind", "arms", "learner", "options", "loss_range", "expire_after", "expire_seconds",
-    "default_loss", "holdout",
+    "default_loss", "holdout", "outcomes", "soft_range",
 )  # fmt: skip
-OPTIONAL = "holdout"  # the field that a specification need not have
+OPTIONAL = ("holdout", "outcomes", "soft_range")  # the fields that a specification need not have
 # An option that problems made before it existed do not name; they rest on max_missing.
 CHOSEN_LATER = "gamma_bound"
 AGES = "ages"  # the option of what the ages of plays are counted in; the service knows the time
@@ -51,6 +52,8 @@ class ServedProblem:
     at: float
     generation: int = 1
     holdout: Holdout | None = None
+    outcomes: OutcomeRule | None = None
+    is_soft: bool = False  # whether losses and rewards out of the range are clipped
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -76,7 +79,7 @@ class ServedProblem:
 def served(problem: ProblemRecord) -> ServedProblem:
     """The problem in use that a record of the store describes; ValueError if it cannot be used."""
     spec = problem.spec
-    lacking = [field for field in FIELDS[1:] if field not in spec and field != OPTIONAL]
+    lacking = [field for field in FIELDS[1:] if field not in spec and field not in OPTIONAL]
     if lacking or problem.fault:
         raise ValueError(problem.fault or f"its specification lacks {', '.join(lacking)}")
     if not all(isinstance(arm, str) for arm in spec["arms"]):
@@ -103,6 +106,8 @@ def served(problem: ProblemRecord) -> ServedProblem:
         at=problem.at,
         generation=problem.generation,
         holdout=holdout_of(spec),
+        outcomes=rule_of(spec),
+        is_soft=spec.get("soft_range") is not None or spec.get("outcomes") is not None,
     )
 
 
@@ -143,7 +148,7 @@ def checked_spec(given: Mapping[str, Any]) -> dict[str, Any]:
     check_delivery(learner)
     if CHOSEN_LATER in option_names(kind):
         options[CHOSEN_LATER] = getattr(learner, CHOSEN_LATER)
-    bounds = as_range(given.get("loss_range") or (0.0, 1.0))
+    bounds, soft = checked_ranges(given.get("loss_range"), given.get("soft_range"))
     spec = {
         "kind": "experts" if kind.setting is Setting.FULL_INFORMATION else "bandit",
         "arms": list(arms),
@@ -152,7 +157,25 @@ def checked_spec(given: Mapping[str, Any]) -> dict[str, Any]:
         "loss_range": [bounds.low, bounds.high],
     }
     held = checked_holdout(given.get("holdout"), arms, spec["kind"] == "bandit")
-    return {**spec, **checked_expiry(given, kind, bounds), **held}
+    tells_one_loss = spec["kind"] == "bandit" and kind.setting is not Setting.PARTIALLY_CONCEALED
+    rule = checked_rule(given.get("outcomes"), tells_one_loss)
+    return {**spec, **checked_expiry(given, kind, bounds), **held, **rule, **soft}
+
+
+def checked_ranges(hard: Any, soft: Any) -> tuple[LossRange, dict[str, Any]]:
+    """The range of a problem's losses, and the field of a specification if it is a soft one.
+
+    Out of a soft range losses and rewards are clipped for the learner.
+    """
+    if soft is None:
+        return as_range(hard or (0.0, 1.0)), {}
+    if hard is not None:
+        raise ValueError(
+            f"loss_range is {hard!r} and soft_range is {soft!r}; give one of the two, a soft_range "
+            "if rewards may lie outside of it"
+        )
+    bounds = as_range(soft)
+    return bounds, {"soft_range": [bounds.low, bounds.high]}
 
 
 def checked_arms(arms: Any) -> tuple[str, ...]:

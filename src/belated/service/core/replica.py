@@ -25,9 +25,10 @@ from belated.service.core.retained import RETAINED, describe_retained
 from belated.service.core.stats import ProblemStats
 from belated.service.core.status import ACTIVE, STATUS_AFTER
 from belated.service.core.terms import TERMS, describe_terms
-from belated.service.core.told_values import NOTHING_TOLD, late_value, value_of
-from belated.service.store import START, Decision, Note, Outcome, Position
-from belated.service.store.records import LATE
+from belated.service.core.told_values import NOTHING_TOLD, ToldValue, late_value, value_of
+from belated.service.outcomes.named_tickets import NamedTickets
+from belated.service.store import START, Decision, NamedOutcome, Note, Outcome, Position
+from belated.service.store.records import LATE, NAMED, Body
 from belated.service.tickets.open_plays import NOWHERE, OpenPlay, OpenPlays
 from belated.service.tickets.open_tickets import OpenTickets
 
@@ -43,6 +44,7 @@ class Replica:
         self.problem = problem
         self._tickets = OpenTickets()  # those of all replicas, once it has joined them
         self.open = self._room_for_plays()
+        self.named = NamedTickets()
         self.driver = Driver(problem.learner, room=ROUNDS_AT_ONCE)
         self.round = 0
         self.status = ACTIVE
@@ -81,12 +83,14 @@ class Replica:
         """q of the coming round; read-only, and valid until the next event is folded."""
         return self.driver.weights()
 
-    def fold(self, body: Decision | Outcome | Note) -> None:
+    def fold(self, body: Body) -> None:
         """Take the next event of this problem into the state."""
         if isinstance(body, Decision):
             self._fold_decision(body)
         elif isinstance(body, Outcome):
             self._fold_outcome(body)
+        elif isinstance(body, NamedOutcome):
+            self._fold_named(body)
         else:
             self._fold_note(body)
         self.events_since += 1
@@ -217,12 +221,27 @@ class Replica:
         rounds, seconds = self.round - play.round, outcome.at - play.at
         if outcome.kind == "told":
             self.stats.add_told(outcome.arm, value, rounds, seconds)
+            if self.problem.is_soft and outcome.raw is not None:
+                within = self.problem.loss_range.clipped(outcome.raw)
+                self.stats.add_clipped(outcome.arm, outcome.raw - within)
         elif outcome.kind == "expired":
             self.stats.add_expired(outcome.arm, value, seconds)
         else:
             self.stats.add_cancelled(outcome.arm)
         self._close(outcome, play, slot)
         self.stats.add_event(outcome.at, outcome.kind, outcome.ticket, outcome.arm, None, value)
+
+    def _fold_named(self, named: NamedOutcome) -> None:
+        """Keep a named outcome of an open ticket; the first one sets the ticket's deadline."""
+        slot, rule = self._tickets.slot(named.ticket, self), self.problem.outcomes
+        if slot == NOWHERE or rule is None:  # it was cancelled at the same moment
+            return
+        if self.named.add(named):
+            play, until = self.open.play_at(slot), named.at + rule.revise_within
+            self.open[named.ticket] = play._replace(expires_at=until, expires_round=np.inf)
+            self._tickets.watch(self, slot)
+        arm, value = self.played(self.open.play_at(slot)), ToldValue(None, named.reward, None)
+        self.stats.add_event(named.at, f"{NAMED} {named.name}", named.ticket, arm, None, value)
 
     def _learn(self, outcome: Outcome, play: OpenPlay) -> None:
         arm = self.problem.places[outcome.arm]
@@ -249,6 +268,7 @@ class Replica:
                 return
         self._tickets.remove(self, slot)
         self.open.free(slot)
+        self.named.forget(outcome.ticket)
         if self.open.is_roomy:
             self._move_plays(self.open.items())
 

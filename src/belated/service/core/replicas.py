@@ -22,7 +22,6 @@ from belated.service.store import (
     Event,
     Lag,
     Note,
-    Outcome,
     Position,
     ProblemRecord,
     Store,
@@ -30,7 +29,7 @@ from belated.service.store import (
     Unreadable,
 )
 from belated.service.store.queries import place_of
-from belated.service.store.records import CREATED, DELETED, GENERATION, created_by
+from belated.service.store.records import CREATED, DELETED, GENERATION, Body, created_by
 from belated.service.store.snapshots import Complete
 from belated.service.tickets.open_plays import OpenPlay
 from belated.service.tickets.open_tickets import OpenTickets
@@ -291,7 +290,7 @@ class Replicas:
         self.changed |= apart.changed
         self.unsaved += apart.unsaved
 
-    def fold(self, name: str, body: Decision | Outcome | Note) -> None:
+    def fold(self, name: str, body: Body) -> None:
         """Fold an event that is about to be committed, where there is one owner."""
         self.expect(name)
         self.by_name[name].fold(body)
@@ -453,7 +452,7 @@ def say_gone_options(problem: ProblemRecord) -> None:
         )
 
 
-def is_first_of(replica: Replica, body: Decision | Outcome | Note) -> bool:
+def is_first_of(replica: Replica, body: Body) -> bool:
     """Whether an event is the first of a problem: the note that it was created."""
     if not isinstance(body, Note) or body.kind != CREATED:
         return False

@@ -35,13 +35,18 @@ class Ask(NamedTuple):
 
 
 class TicketReport(NamedTuple):
-    """A loss or a reward of a ticket, in the user's units; a report of experts names the arm."""
+    """A loss or a reward of a ticket, in the user's units; a report of experts names the arm.
+
+    Where a ticket has several outcomes, `outcome` names the one, and `revision` counts its changes.
+    """
 
     ticket: str
     loss: float | None = None
     reward: float | None = None
     missing: int | None = None
     arm: str | None = None
+    outcome: str | None = None
+    revision: int | None = None
 
 
 class Tell(NamedTuple):

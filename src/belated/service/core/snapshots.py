@@ -23,7 +23,7 @@ from belated.service.core.problems import ServedProblem, with_arms, with_terms
 from belated.service.core.replica import Replica
 from belated.service.core.stats import ProblemStats
 from belated.service.core.terms import terms_of
-from belated.service.store import Decision, Position
+from belated.service.store import Decision, NamedOutcome, Position
 
 FORMAT = 7
 FIRST_OF_CHECKPOINTS = 6  # the first format that checkpoints were written in
@@ -123,6 +123,10 @@ def arrays_of(replica: Replica) -> dict[str, NDArray[Any]]:
     found |= {f"state.{name}": part for name, part in leaves(replica.state).items()}
     found |= {f"stats.{name}": part for name, part in replica.stats.arrays().items()}
     found |= {f"open.{name}": part for name, part in replica.open.arrays().items()}
+    if replica.problem.outcomes is not None:
+        found |= {f"named.{name}": part for name, part in replica.named.arrays().items()}
+    if replica.problem.is_soft:
+        found["clipped"] = replica.stats.clipped
     return found
 
 
@@ -147,4 +151,8 @@ def restored(problem: ServedProblem, arrays: dict[str, NDArray[Any]]) -> Replica
     replica.stats.restore(seen, meta["every"], meta["recent"])
     plays = {name[5:]: part for name, part in arrays.items() if name.startswith("open.")}
     replica.restore_plays(plays, meta["gone"])
+    if problem.outcomes is not None:
+        replica.named.restore({name: arrays[f"named.{name}"] for name in NamedOutcome._fields})
+    if problem.is_soft:
+        np.copyto(replica.stats.clipped, arrays["clipped"])
     return replica

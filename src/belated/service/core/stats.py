@@ -99,6 +99,8 @@ class ProblemStats:
         self.delays = DelayBins()
         self.told_as = np.zeros(2, dtype=np.int64)  # how often as a loss, and as a reward
         self.decided, self.expired, self.cancelled = np.zeros((3, arms), dtype=np.int64)
+        # of what was told out of a soft range: how many, and the sums above and below the range
+        self.clipped = np.zeros((arms, 3))
         self.history = WeightHistory(arms)
         self.recent: deque[list[Any]] = deque(maxlen=MOST_EVENTS)
         self._per_second: deque[list[int]] = deque(maxlen=MINUTE + 1)
@@ -115,6 +117,7 @@ class ProblemStats:
             setattr(self, name, getattr(self, name).with_room(arms))
         for name in ("decided", "expired", "cancelled"):
             setattr(self, name, widened(getattr(self, name), arms))
+        self.clipped = np.concatenate([self.clipped, np.zeros((arms - len(self.clipped), 3))])
         self.history.widen(arms)
         self._take_places(arm_history)
 
@@ -138,6 +141,11 @@ class ProblemStats:
             self.told_as[int(value.was_reward)] += 1
         self.rounds.add(place, float(rounds))
         self.delays.add_told(place, seconds)
+
+    def add_clipped(self, arm: str, excess: float) -> None:
+        """Count what was told of an arm if it lies so far out of the soft range."""
+        if excess:
+            self.clipped[self.places[arm]] += (1.0, max(excess, 0.0), min(excess, 0.0))
 
     def add_late(self, arm: str, value: ToldValue) -> None:
         """Count a report that came after its play had expired."""

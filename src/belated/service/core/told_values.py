@@ -2,7 +2,8 @@
 
 The journal keeps the number that was told (`raw`) and the loss in [0, 1] that it stands for. With
 the range of the problem they say which of the two was told: the reading that gives that loss. In
-the middle of the range both do, and then loss and reward are the same number.
+the middle of the range both do, and then loss and reward are the same number. A number out of a
+soft range stands for the loss at the nearest end.
 """
 
 from typing import NamedTuple
@@ -49,8 +50,8 @@ def told_value(bounds: LossRange, unit: float | None, raw: float | None) -> Told
         return NOTHING_TOLD
     if raw is None:
         return ToldValue(bounds.loss_of(unit), None, unit)
-    span = bounds.high - bounds.low
-    is_loss, is_reward = (raw - bounds.low) / span == unit, (bounds.high - raw) / span == unit
+    span, within = bounds.high - bounds.low, bounds.clipped(raw)
+    is_loss, is_reward = (within - bounds.low) / span == unit, (bounds.high - within) / span == unit
     return ToldValue(raw if is_loss else bounds.loss_of(unit), raw if is_reward else None, unit)
 
 
@@ -60,5 +61,7 @@ def value_of(outcome: Outcome, bounds: LossRange) -> ToldValue:
 
 
 def late_value(note: Note, bounds: LossRange) -> ToldValue:
-    """What a report said that came after its ticket had expired."""
+    """What a report said that came after its ticket had expired, or was closed."""
+    if "outcome" in note.payload:  # no loss by itself: what it adds is for a rule to say
+        return ToldValue(None, note.payload["raw"], None)
     return told_value(bounds, note.payload["loss"], note.payload["raw"])

@@ -5,7 +5,14 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import Connection
 
 import belated.service.store.queries as queries
-from belated.service.store.records import Decision, DecisionResult, Outcome, OutcomeResult
+from belated.service.store.records import (
+    Decision,
+    DecisionResult,
+    NamedOutcome,
+    NamedResult,
+    Outcome,
+    OutcomeResult,
+)
 
 
 def decision_results(
@@ -43,10 +50,23 @@ def outcome_results(
         (found.ticket, found.arm): found
         for of_ticket in queries.outcomes_of(connection, others).values()
         for found in of_ticket
+        if isinstance(found, Outcome)
     }
     return [
         OutcomeResult(outcome, True)
         if index in written
         else OutcomeResult(earlier.get((outcome.ticket, outcome.arm)), False)
         for index, outcome in enumerate(outcomes)
+    ]
+
+
+def named_results(
+    connection: Connection, named: Sequence[NamedOutcome], written: Collection[int]
+) -> list[NamedResult]:
+    """What became of each named outcome; `written` has the indices of the new ones."""
+    others = {outcome.ticket for index, outcome in enumerate(named) if index not in written}
+    records = queries.tickets(connection, others) if others else {}
+    return [
+        NamedResult(True) if index in written else NamedResult(False, records.get(outcome.ticket))
+        for index, outcome in enumerate(named)
     ]

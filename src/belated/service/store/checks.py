@@ -7,13 +7,15 @@ from belated.service.store.records import (
     CREATED,
     DECIDED,
     DELETED,
+    NAMED,
     OUTCOME_KINDS,
     Decision,
+    NamedOutcome,
     Note,
     Outcome,
 )
 
-RESERVED = (DECIDED, CREATED, DELETED, *OUTCOME_KINDS)
+RESERVED = (DECIDED, CREATED, DELETED, NAMED, *OUTCOME_KINDS)
 
 
 def is_storable(text: str) -> bool:
@@ -63,6 +65,16 @@ def check_outcomes(outcomes: Sequence[Outcome]) -> None:
         if 0 * outcome.at + 0 * (outcome.loss or 0) + 0 * (outcome.raw or 0) != 0:
             raise ValueError(
                 f"the outcome of ticket {outcome.ticket!r} has a number that is not finite"
+            )
+
+
+def check_named(outcomes: Sequence[NamedOutcome]) -> None:
+    """Refuse named outcomes with a bad number or text."""
+    for outcome in outcomes:
+        check_text("an outcome", outcome.ticket, outcome.name)
+        if 0 * outcome.at + 0 * outcome.reward != 0:
+            raise ValueError(
+                f"{outcome.name!r} of ticket {outcome.ticket!r} has a number that is not finite"
             )
 
 

@@ -7,10 +7,10 @@ same checksums. Rows that were written before there were checksums have none.
 import hashlib
 import json
 
-from belated.service.store.records import Decision, Note, Outcome
+from belated.service.store.records import Body, Decision, NamedOutcome, Outcome
 
 
-def checksum_of(record: Decision | Outcome | Note) -> int:
+def checksum_of(record: Body) -> int:
     """The checksum of a record: 64 bits with a sign, as both databases can store them."""
     if isinstance(record, Decision):
         shares = record.weights
@@ -24,6 +24,8 @@ def checksum_of(record: Decision | Outcome | Note) -> int:
             said = (*said, record.cohort)
     elif isinstance(record, Outcome):
         said = (*record[:3], record.missing, *map(plain, (record.loss, record.at, record.raw)))
+    elif isinstance(record, NamedOutcome):
+        said = (*record[:3], plain(record.reward), plain(record.at))
     else:
         said = (record.problem, record.kind, json.dumps(record.payload), plain(record.at))
     digest = hashlib.blake2b(repr(said).encode(), digest_size=8).digest()

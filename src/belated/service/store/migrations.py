@@ -82,6 +82,12 @@ STEPS: Sequence[Step] = (
     (  # whether the learner or the control of a holdout drew the arm
         "alter table journal add column cohort text",
     ),
+    (  # one of several outcomes of a ticket, and which revision of it
+        "alter table journal add column outcome text",
+        "alter table journal add column revision bigint",
+        "create unique index journal_named on journal (ticket, outcome, revision)"
+        " where outcome is not null",
+    ),
 )
 
 

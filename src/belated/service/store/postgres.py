@@ -55,13 +55,21 @@ from belated.service.store.records import (
     DecisionResult,
     Event,
     Lag,
+    NamedOutcome,
+    NamedOutcomes,
     Note,
     Outcome,
     OutcomeResult,
     Position,
 )
 from belated.service.store.schema import JOURNAL
-from belated.service.store.store import MoreNotes, Store, no_notes, unknown_among
+from belated.service.store.store import (
+    NOTHING_NAMED,
+    MoreNotes,
+    Store,
+    no_notes,
+    unknown_among,
+)
 from belated.service.store.transactions import KeptConnection, Transactions, reason, sentence
 
 OLDEST_VERSION = 15
@@ -83,6 +91,12 @@ where name = 'turn_base' and (select max(turn) from journal) >= {BEYOND}"""
 INSERT_NOTE = f"""
 insert into journal (turn, seq, kind, problem, at, payload, checksum)
 values ({TURN}, nextval('journal_seq'), %s, %s, %s, %s, %s)"""
+
+INSERT_NAMED = f"""
+insert into journal (turn, seq, kind, problem, at, ticket, outcome, revision, raw, checksum)
+select {TURN}, nextval('journal_seq'), 'named', problem, %s, ticket, %s, %s, %s, %s
+from open_tickets where ticket = %s
+on conflict (ticket, outcome, revision) where outcome is not null do nothing"""
 
 MOST_COUNTED = 100_000  # rows; whoever is so far behind need not know how far exactly
 
@@ -209,18 +223,20 @@ class PostgresStore(Store):
         notes: Sequence[Note] = (),
         more_notes: MoreNotes = no_notes,
         generations: Mapping[str, int] | None = None,
+        named: NamedOutcomes = NOTHING_NAMED,
     ) -> Appended:
         """Append records; see `Store.append`. Most appends are new records of known problems."""
         after = self._known_after  # read before `_known`, which is replaced before it
         known = dict.fromkeys({each.problem for each in decisions}) | dict(generations or {})
         counted = [OutcomeResult(each, True) for each in outcomes]
-        if not notes and not unknown_among(known, self._known) and not more_notes(counted):
+        usual = not (notes or named.records or named.rests_on or more_notes(counted))
+        if usual and not unknown_among(known, self._known):
             check_decisions(decisions)
             check_outcomes(outcomes)
             with suppress(NotAllNew):
                 self._appending.run(lambda cursor: append_new(cursor, after, decisions, outcomes))
                 return Appended([DecisionResult(each, True) for each in decisions], counted)
-        return super().append(decisions, outcomes, notes, more_notes, generations)
+        return super().append(decisions, outcomes, notes, more_notes, generations, named)
 
     def _insert(
         self,
@@ -229,6 +245,11 @@ class PostgresStore(Store):
         outcomes: Sequence[Outcome],
     ) -> tuple[Collection[int], Collection[int]]:
         return insert_records(driver_of(connection), decisions, outcomes)
+
+    def _insert_named(self, connection: Connection, outcome: NamedOutcome) -> bool:
+        ticket, name, revision, reward, at = outcome
+        row = (at, name, revision, reward, checksum_of(outcome), ticket)
+        return connection.exec_driver_sql(INSERT_NAMED, row).rowcount == 1
 
     def _insert_notes(self, connection: Connection, notes: Sequence[Note]) -> None:
         for note in notes:

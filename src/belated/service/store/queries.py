@@ -20,10 +20,13 @@ from sqlalchemy import (
 from belated.service.store.checks import is_storable
 from belated.service.store.records import (
     DECIDED,
+    NAMED,
     START,
+    Body,
     DamagedTicket,
     Decision,
     Event,
+    NamedOutcome,
     Note,
     Outcome,
     Position,
@@ -64,7 +67,7 @@ def place_of(position: Position) -> tuple[int, int]:
 def event_of(row: Sequence[Any], turn: int) -> Event:
     """A row of the journal as an event."""
     seq, problem = row[1], row[3] if is_text(row[3]) else repr(row[3])
-    body: Decision | Outcome | Note | Unreadable
+    body: Body | Unreadable
     try:
         body = body_of(row)
     except (ValueError, TypeError) as error:
@@ -72,13 +75,13 @@ def event_of(row: Sequence[Any], turn: int) -> Event:
     return Event(position_of(turn, seq), problem, body, row[-1])
 
 
-def body_of(row: Sequence[Any]) -> Decision | Outcome | Note:
+def body_of(row: Sequence[Any]) -> Body:
     """What a row of the journal says; ValueError or TypeError if it cannot be read."""
     check_values(row)
     (
         _, _, kind, problem, at, ticket, arm, round_, probability, weights, version, key,
         digest, expires_at, expires_round, loss, missing, raw, payload, branch,
-        cohort, _,
+        cohort, outcome, revision, _,
     ) = row  # fmt: skip
     if kind == DECIDED:
         if ticket is None or round_ is None or version is None:
@@ -88,6 +91,10 @@ def body_of(row: Sequence[Any]) -> Decision | Outcome | Note:
             ticket, problem, round_, arm, probability, shares, version, at, key, digest,
             expires_at, expires_round, branch, cohort,
         )  # fmt: skip
+    if kind == NAMED:
+        if None in (ticket, outcome, revision, raw):
+            raise ValueError("a named outcome has a ticket, a name, a revision and a reward")
+        return NamedOutcome(ticket, outcome, revision, raw, at)
     if ticket is not None:
         if arm is None:
             raise ValueError("an outcome has an arm")
@@ -180,12 +187,14 @@ def decisions_by_key(
     return found
 
 
-def outcomes_of(connection: Connection, tickets: Collection[str]) -> dict[str, list[Outcome]]:
-    """The outcomes of these tickets so far, oldest first."""
+def outcomes_of(
+    connection: Connection, tickets: Collection[str]
+) -> dict[str, list[Outcome | NamedOutcome]]:
+    """The outcomes of these tickets so far, named or not, oldest first."""
     where = [IS_NO_DECISION, COLUMNS.ticket.in_(tickets)]
-    found: dict[str, list[Outcome]] = {}
+    found: dict[str, list[Outcome | NamedOutcome]] = {}
     for event in events(connection, where, [COLUMNS.turn, COLUMNS.seq]):
-        if isinstance(event.body, Outcome):
+        if isinstance(event.body, Outcome | NamedOutcome):
             found.setdefault(event.body.ticket, []).append(event.body)
     return found
 
@@ -194,9 +203,31 @@ def records_of(connection: Connection, decided: Iterable[Event]) -> list[TicketR
     """Decisions joined with their outcomes."""
     decisions = [event.body for event in decided if isinstance(event.body, Decision)]
     outcomes = outcomes_of(connection, [decision.ticket for decision in decisions])
-    return [
-        TicketRecord(decision, tuple(outcomes.get(decision.ticket, ()))) for decision in decisions
-    ]
+    found = []
+    for decision in decisions:
+        those = outcomes.get(decision.ticket, ())
+        closing = tuple(each for each in those if isinstance(each, Outcome))
+        named = tuple(each for each in those if isinstance(each, NamedOutcome))
+        found.append(TicketRecord(decision, closing, named))
+    return found
+
+
+def still_open(connection: Connection, tickets: Collection[str]) -> set[str]:
+    """Those of these tickets that are open; nobody else closes them before this transaction ends.
+
+    A transaction that waits here for another one sees afterwards what that has written.
+    """
+    columns = OPEN_TICKETS.c
+    found = select(columns.ticket).where(columns.ticket.in_(tickets)).order_by(columns.ticket)
+    return set(connection.scalars(found.with_for_update()))
+
+
+def named_counts(connection: Connection, tickets: Collection[str]) -> dict[str, int]:
+    """How many named outcomes these tickets have; those without any are left out."""
+    found = select(COLUMNS.ticket, func.count()).where(
+        COLUMNS.outcome.is_not(None), COLUMNS.ticket.in_(tickets)
+    )
+    return {ticket: int(n) for ticket, n in connection.execute(found.group_by(COLUMNS.ticket))}
 
 
 def tickets(connection: Connection, ids: Collection[str]) -> dict[str, TicketRecord]:

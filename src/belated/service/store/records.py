@@ -12,6 +12,7 @@ START: Position = ""
 OutcomeKind = Literal["told", "expired", "cancelled"]
 OUTCOME_KINDS: tuple[OutcomeKind, ...] = ("told", "expired", "cancelled")
 DECIDED, CREATED = "decided", "created"
+NAMED = "named"  # the kind of row of a named outcome
 DELETED = "deleted"  # the kind of note about a problem that was deleted; the last of it to stay
 LATE = "late"  # the kind of note about a report that came after its ticket had expired
 
@@ -71,6 +72,19 @@ class Outcome(NamedTuple):
     raw: float | None = None
 
 
+class NamedOutcome(NamedTuple):
+    """One of several outcomes of a ticket as it was told, such as a sale; later ones revise it.
+
+    Ticket, name and revision are unique. The learner is told an `Outcome`, which closes the ticket.
+    """
+
+    ticket: str
+    name: str
+    revision: int
+    reward: float
+    at: float
+
+
 class Note(NamedTuple):
     """An event of a problem itself: created, paused, arms changed, a report that came too late."""
 
@@ -86,6 +100,9 @@ class Unreadable(NamedTuple):
     reason: str
 
 
+Body = Decision | Outcome | NamedOutcome | Note
+
+
 class Event(NamedTuple):
     """An event of the journal; the type of its body says what it is.
 
@@ -94,7 +111,7 @@ class Event(NamedTuple):
 
     position: Position
     problem: str
-    body: Decision | Outcome | Note | Unreadable
+    body: "Body | Unreadable"
     checksum: int | None = None
 
 
@@ -113,18 +130,38 @@ class OutcomeResult(NamedTuple):
     counted: bool
 
 
+class TicketRecord(NamedTuple):
+    """A decision with all its outcomes so far, and the named ones in the order of the journal."""
+
+    decision: Decision
+    outcomes: tuple[Outcome, ...]
+    named: tuple[NamedOutcome, ...] = ()
+
+
+class NamedResult(NamedTuple):
+    """Whether a named outcome was written; if not, what is known of its ticket."""
+
+    counted: bool
+    record: TicketRecord | None = None
+
+
+class NamedOutcomes(NamedTuple):
+    """Named outcomes to be written; those of tickets that are closed by then are not.
+
+    `rests_on` has tickets that outcomes close because their time is over, and how many named
+    outcomes these rest on. Where there are more by then, the ticket stays open.
+    """
+
+    records: Sequence[NamedOutcome] = ()
+    rests_on: Mapping[str, int] = {}
+
+
 class Appended(NamedTuple):
     """The results of an append: one for each decision and outcome, in the order given."""
 
     decisions: list[DecisionResult]
     outcomes: list[OutcomeResult]
-
-
-class TicketRecord(NamedTuple):
-    """A decision with all its outcomes so far."""
-
-    decision: Decision
-    outcomes: tuple[Outcome, ...]
+    named: Sequence[NamedResult] = ()
 
 
 class DamagedTicket(NamedTuple):

@@ -52,6 +52,8 @@ JOURNAL = Table(
     Column("payload", Text),
     Column("branch", BigInteger),
     Column("cohort", Text),
+    Column("outcome", Text),
+    Column("revision", BigInteger),
     Column("checksum", BigInteger),
 )
 

@@ -15,7 +15,14 @@ from belated.service.store.errors import StoreUnavailable
 from belated.service.store.file_lock import FileLock
 from belated.service.store.foreign_rows import OwnedTransactions
 from belated.service.store.queries import position_of
-from belated.service.store.records import Decision, Note, Outcome, Position, first_key
+from belated.service.store.records import (
+    Decision,
+    NamedOutcome,
+    Note,
+    Outcome,
+    Position,
+    first_key,
+)
 from belated.service.store.schema import JOURNAL
 from belated.service.store.sqlite_file import (
     Durability,
@@ -70,6 +77,13 @@ on conflict do update set count = count + excluded.count"""
 INSERT_NOTE = """
 insert into journal (seq, kind, problem, at, payload, checksum)
 values ((select coalesce(max(seq), 0) + 1 from journal), ?, ?, ?, ?, ?)"""
+
+
+INSERT_NAMED = """
+insert into journal (seq, kind, problem, at, ticket, outcome, revision, raw, checksum)
+select (select coalesce(max(seq), 0) + 1 from journal), 'named', problem, ?, ticket, ?, ?, ?, ?
+from open_tickets where ticket = ?
+on conflict (ticket, outcome, revision) where outcome is not null do nothing"""
 
 
 class SqliteStore(Store):
@@ -155,6 +169,11 @@ class SqliteStore(Store):
         if placed or counted:
             driver.execute(TALLY, (first,))
         return placed, counted
+
+    def _insert_named(self, connection: Connection, outcome: NamedOutcome) -> bool:
+        ticket, name, revision, reward, at = outcome
+        row = (at, name, revision, reward, checksum_of(outcome), ticket)
+        return driver_of(connection).execute(INSERT_NAMED, row).rowcount == 1
 
     def _insert_notes(self, connection: Connection, notes: Sequence[Note]) -> None:
         rows = [

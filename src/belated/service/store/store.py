@@ -10,7 +10,11 @@ from typing import Any, ClassVar, Self
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 import belated.service.store.queries as queries
-from belated.service.store.append_results import decision_results, outcome_results
+from belated.service.store.append_results import (
+    decision_results,
+    named_results,
+    outcome_results,
+)
 from belated.service.store.checkpoints import (
     Checkpoints,
     check_not_behind,
@@ -20,6 +24,7 @@ from belated.service.store.checkpoints import (
 )
 from belated.service.store.checks import (
     check_decisions,
+    check_named,
     check_notes,
     check_outcomes,
     check_text,
@@ -40,6 +45,9 @@ from belated.service.store.records import (
     Decision,
     Event,
     Lag,
+    NamedOutcome,
+    NamedOutcomes,
+    NamedResult,
     Note,
     Outcome,
     OutcomeResult,
@@ -65,12 +73,26 @@ from belated.service.store.transactions import Transactions
 PAGE = 1000
 RETENTION = queries.RETENTION
 
+NOTHING_NAMED = NamedOutcomes()
 MoreNotes = Callable[[Sequence[OutcomeResult]], Sequence[Note]]
 
 
 def no_notes(results: Sequence[OutcomeResult]) -> Sequence[Note]:
     """No notes, whatever became of the outcomes."""
     return ()
+
+
+def overtaken(connection: Connection, named: NamedOutcomes) -> set[str]:
+    """The tickets that have other named outcomes than those that closing them would rest on.
+
+    All tickets are locked in one order, so that no two transactions wait for each other.
+    """
+    if not named.rests_on:
+        return set()
+    tickets = {*named.rests_on, *(each.ticket for each in named.records)}
+    queries.still_open(connection, tickets)
+    counts = queries.named_counts(connection, named.rests_on)
+    return {ticket for ticket, n in named.rests_on.items() if counts.get(ticket, 0) != n}
 
 
 def unknown_among(named: Mapping[str, int | None], known: Mapping[str, int]) -> list[str]:
@@ -175,6 +197,7 @@ class Store(ABC):
         notes: Sequence[Note] = (),
         more_notes: MoreNotes = no_notes,
         generations: Mapping[str, int] | None = None,
+        named: NamedOutcomes = NOTHING_NAMED,
     ) -> Appended:
         """Append records to the journal in one transaction, which is durable when this returns.
 
@@ -183,25 +206,45 @@ class Store(ABC):
         An outcome of a ticket's arm that has an outcome is not written; the earlier one stands. In
         the journal an outcome follows its decision; otherwise the store chooses the order.
         `more_notes` makes notes of what became of the outcomes, in the same transaction.
-        `generations` has those of the problems that the writer knows. An error means that nothing
+        `generations` has those of the problems that the writer knows. Named outcomes follow all
+        others (see `NamedOutcomes`). An error means that nothing
         was written: ProblemGone if one of these is deleted, ValueError if a record is not valid or
         a ticket is used twice, StoreUnavailable (see there) if the store cannot write now.
         """
         check_decisions(decisions)
         check_outcomes(outcomes)
+        check_named(named.records)
         check_notes(notes)
-        named = {each.problem for each in decisions} | {each.problem for each in notes}
-        known = dict.fromkeys(named) | dict(generations or {})
+        about = {each.problem for each in decisions} | {each.problem for each in notes}
+        known = dict.fromkeys(about) | dict(generations or {})
 
         def write(connection: Connection) -> Appended:
             self._check_known(connection, known)
-            placed, counted = self._insert(connection, decisions, outcomes)
+            stale = overtaken(connection, named)
+            kept = [place for place, each in enumerate(outcomes) if each.ticket not in stale]
+            placed, inserted = self._insert(connection, decisions, [outcomes[n] for n in kept])
+            counted = {kept[n] for n in inserted} if stale else inserted
             results = outcome_results(connection, outcomes, counted)
+            told = self._insert_open(connection, named.records)
             if all_notes := [*notes, *more_notes(results)]:
                 self._insert_notes(connection, all_notes)
-            return Appended(decision_results(connection, decisions, placed), results)
+            decided = decision_results(connection, decisions, placed)
+            return Appended(decided, results, told)
 
         return self._transactions.write(write)
+
+    def _insert_open(
+        self, connection: Connection, named: Sequence[NamedOutcome]
+    ) -> Sequence[NamedResult]:
+        """Insert the named outcomes that are new and whose tickets are open."""
+        if not named:
+            return ()
+        is_open = queries.still_open(connection, {each.ticket for each in named})
+        written = set()
+        for place, outcome in enumerate(named):
+            if outcome.ticket in is_open and self._insert_named(connection, outcome):
+                written.add(place)
+        return named_results(connection, named, written)
 
     def _check_known(self, connection: Connection, known: Mapping[str, int | None]) -> None:
         """Refuse to write about problems that do not exist, or are of another generation.
@@ -364,6 +407,10 @@ class Store(ABC):
         outcomes: Sequence[Outcome],
     ) -> tuple[Collection[int], Collection[int]]:
         """Insert the new records; returns the indices of the decisions and outcomes written."""
+
+    @abstractmethod
+    def _insert_named(self, connection: Connection, outcome: NamedOutcome) -> bool:
+        """Insert a named outcome; whether it is new."""
 
     @abstractmethod
     def _insert_notes(self, connection: Connection, notes: Sequence[Note]) -> None: ...

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from belated.service.core.errors import UnavailableError
-from belated.service.store import Event, Note, Outcome, Position, Unreadable
-from belated.service.store.records import DECIDED
+from belated.service.store import Event, NamedOutcome, Note, Outcome, Position, Unreadable
+from belated.service.store.records import DECIDED, NAMED
 from belated.table_files import check_parquet, write_parquet
 
 PART = ".part"
@@ -24,7 +24,7 @@ TYPES = {
     "weights": "string", "state_version": "string", "key": "string", "digest": "string",
     "expires_at": "double", "expires_round": "int64", "loss": "double", "missing": "int64",
     "raw": "double", "payload": "string", "branch": "int64", "cohort": "string",
-    "checksum": "int64",
+    "outcome": "string", "revision": "int64", "checksum": "int64",
 }  # fmt: skip
 
 
@@ -87,8 +87,12 @@ def row_of(event: Event) -> dict[str, Any]:
     """An event with the columns of the journal; objects are JSON texts."""
     body = event.body
     assert not isinstance(body, Unreadable)
-    kind = body.kind if isinstance(body, Outcome | Note) else DECIDED
-    found = {**body._asdict(), "kind": kind, "problem": event.problem}
+    if isinstance(body, NamedOutcome):
+        found = {**body._asdict(), "outcome": body.name, "raw": body.reward, "kind": NAMED}
+    else:
+        kind = body.kind if isinstance(body, Outcome | Note) else DECIDED
+        found = {**body._asdict(), "kind": kind}
+    found["problem"] = event.problem
     for name in ("weights", "payload"):
         if found.get(name) is not None:
             found[name] = json.dumps(found[name])

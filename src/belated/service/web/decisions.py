@@ -194,7 +194,8 @@ def single_ask(name: str, headers: Mapping[bytes, bytes]) -> Ask:
 
 def report_on(ticket: str, body: ReportBody) -> TicketReport:
     """The report that a body makes on a ticket."""
-    return TicketReport(ticket, body.loss, body.reward, body.missing, body.arm)
+    told = (body.loss, body.reward, body.missing, body.arm)
+    return TicketReport(ticket, *told, body.outcome, body.revision)
 
 
 def key_in(headers: Mapping[bytes, bytes]) -> str | None:

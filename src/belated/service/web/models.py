@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from belated.service.core.texts import ARM_NAME, LABEL
+from belated.service.outcomes.rules import MOST_REVISION
 
 MOST_AT_ONCE = 1000
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -33,6 +34,8 @@ PROBLEM: dict[str, Any] = {
     "expire_seconds": None,
     "default_loss": None,
     "holdout": None,
+    "outcomes": None,
+    "soft_range": None,
     "created": 1760000000.0,
     "round": 2,
     "pending": 1,
@@ -54,6 +57,18 @@ class HoldoutBody(RequestBody):
     arm: ArmName | None = None
 
 
+class OutcomesBody(RequestBody):
+    """The outcomes that a ticket may have, and the rule that makes one reward of them.
+
+    The learner is told it `revise_within` seconds after the first outcome of the ticket.
+    """
+
+    names: list[str]
+    rule: Literal["first", "last", "sum", "max", "weighted"]
+    weights: dict[str, Number] | None = Field(None, description="Of each name, if weighted.")
+    revise_within: Number
+
+
 class NewProblemBody(RequestBody):
     """A problem to be created."""
 
@@ -69,6 +84,16 @@ class NewProblemBody(RequestBody):
                     "loss_range": [0, 15],
                     "expire_seconds": 604800,
                     "default_loss": 15,
+                },
+                {
+                    "name": "shop",
+                    "arms": ["red", "green"],
+                    "soft_range": [0, 100],
+                    "outcomes": {
+                        "names": ["sale", "refund"],
+                        "rule": "sum",
+                        "revise_within": 604800,
+                    },
                 },
             ]
         }
@@ -96,6 +121,12 @@ class NewProblemBody(RequestBody):
     holdout: HoldoutBody | None = Field(
         None, description="Bandits: a share of decisions that a control draws, for comparison."
     )
+    outcomes: OutcomesBody | None = Field(
+        None, description="Bandits: several named outcomes for one ticket."
+    )
+    soft_range: tuple[Number, Number] | None = Field(
+        None, description="Instead of loss_range: what lies out of it is clipped for the learner."
+    )
 
 
 class ProblemBody(BaseModel):
@@ -114,6 +145,8 @@ class ProblemBody(BaseModel):
     expire_seconds: float | None
     default_loss: float | None
     holdout: HoldoutBody | None = None
+    outcomes: OutcomesBody | None = None
+    soft_range: list[float] | None = None
     created: float
     round: int
     pending: int
@@ -253,7 +286,14 @@ class ReportBody(RequestBody):
     """A report on a decision: a loss or a reward."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"loss": 0.2}, {"reward": 1}, {"loss": 0.4, "arm": "gfs"}]}
+        json_schema_extra={
+            "examples": [
+                {"loss": 0.2},
+                {"reward": 1},
+                {"loss": 0.4, "arm": "gfs"},
+                {"outcome": "sale", "reward": 12},
+            ]
+        }
     )
 
     loss: Number | None = None
@@ -262,6 +302,12 @@ class ReportBody(RequestBody):
         None, description="Partially concealed bandits: the missing losses of the arm when played."
     )
     arm: ArmName | None = Field(None, description="Experts: which of them this is about.")
+    outcome: Annotated[str, Field(max_length=64)] | None = Field(
+        None, description="Where a ticket has several outcomes: which of them this is."
+    )
+    revision: Annotated[int, Field(strict=True, ge=0, le=MOST_REVISION)] | None = Field(
+        None, description="The highest revision of an outcome stands; 0 if none is given."
+    )
 
 
 class TicketReportBody(ReportBody):
@@ -322,6 +368,22 @@ class LateReportBody(BaseModel):
     at: float
 
 
+class LateOutcomeBody(LateReportBody):
+    """What was told too late; `outcome` is its name, if it has one."""
+
+    outcome: str | None = None
+
+
+class NamedOutcomeBody(BaseModel):
+    """One of several outcomes of a ticket; it stands unless a higher revision replaces it."""
+
+    outcome: str
+    revision: int
+    reward: float
+    at: float
+    stands: bool
+
+
 class OutcomeBody(LateReportBody):
     """What became of an arm of a ticket; an expired one has the loss that it counts with."""
 
@@ -357,7 +419,8 @@ class TicketBody(BaseModel):
     at: float
     state: TicketState
     outcomes: list[OutcomeBody]
-    late: list[LateReportBody]
+    named: list[NamedOutcomeBody] = Field([], description="As they came, with all revisions.")
+    late: list[LateOutcomeBody]
 
 
 class NewKeyBody(RequestBody):

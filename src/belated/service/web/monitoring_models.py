@@ -32,7 +32,8 @@ STATS: dict[str, Any] = {
     "by_arm": [
         {"arm": arm, "removed": False, "decided": 1, "told": told, "expired": 0, "cancelled": 0,
          "loss": mean, "unit_loss": mean, "late_loss": NONE,
-         "told_loss": mean, "delay_rounds": mean, "delay_seconds": delay}
+         "told_loss": mean, "delay_rounds": mean, "delay_seconds": delay,
+         "clipped": {"count": 0, "above": 0.0, "below": 0.0}}
         for arm, told, mean, delay in (("red", 1, MEAN, DELAY), ("green", 0, NONE, NO_DELAY))
     ],
     "weights_over_time": {
@@ -162,6 +163,14 @@ class DelayBody(BaseModel):
     )
 
 
+class ClippedBody(BaseModel):
+    """Outcomes that lay out of the soft range, and how far above and below it, summed."""
+
+    count: int
+    above: float
+    below: float
+
+
 class ArmStatsBody(BaseModel):
     """The outcomes, losses and delays of an arm.
 
@@ -182,6 +191,7 @@ class ArmStatsBody(BaseModel):
     unit_loss: EstimateBody
     late_loss: EstimateBody
     delay_rounds: EstimateBody
+    clipped: ClippedBody
     delay_seconds: DelayBody
 
 
@@ -257,6 +267,99 @@ class ProblemStatsBody(ProblemBody):
     weights_over_time: WeightHistoryBody
     events: list[EventBody]
     waiting: OpenTicketsBody
+
+
+class CohortBody(BaseModel):
+    """The decisions of a cohort that count, how many of them were told, and their mean reward."""
+
+    decisions: int
+    told: int
+    mean: float | None
+
+
+class SpanBody(BaseModel):
+    """The uplift over some decisions, and the ends of its interval; null if there are none."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class TotalUpliftBody(SpanBody):
+    """The uplift over all decisions that count; `relative` is its share of the control's mean."""
+
+    relative: float | None
+
+
+class UpliftPointBody(SpanBody):
+    """The uplift after so many decisions, of which the last was made at this time."""
+
+    at: float
+    decisions: int
+
+
+class UpliftDayBody(SpanBody):
+    """The decisions of a day in UTC by themselves, and the mean reward of each cohort."""
+
+    day: str
+    decisions: int
+    treatment: float | None
+    control: float | None
+
+
+class ArmCohortsBody(BaseModel):
+    """What each cohort has earned with an arm."""
+
+    arm: str
+    treatment: CohortBody
+    control: CohortBody
+
+
+class UpliftBody(BaseModel):
+    """What treated decisions have earned more than those of the control, in rewards per decision.
+
+    The interval of `uplift`, and all those of `over_time` at once, hold with the chance `level` at
+    every look. Each of the days does so by itself. Losses are counted as rewards low + high - loss.
+    """
+
+    model_config = example(
+        problem="shop", at=1760000000.0, share=0.1, control_arm="red", level=0.95, within=604800.0,
+        silent_reward=0.0, until=1759990000.0, decisions=6000, waiting=120, cancelled=3, clipped=0,
+        treatment={"decisions": 5390, "told": 3200, "mean": 0.31},
+        control={"decisions": 610, "told": 330, "mean": 0.25},
+        uplift={"value": 0.06, "low": 0.01, "high": 0.11, "relative": 0.24},
+        over_time=[
+            {"at": 1759990000.0, "decisions": 6000, "value": 0.06, "low": 0.01, "high": 0.11}
+        ],
+        days=[{"day": "2025-10-09", "decisions": 6000, "treatment": 0.31, "control": 0.25,
+               "value": 0.06, "low": 0.01, "high": 0.11}],
+        by_arm=[{"arm": "red", "treatment": {"decisions": 900, "told": 500, "mean": 0.25},
+                 "control": {"decisions": 610, "told": 330, "mean": 0.25}}],
+        **{"from": 1759900000.0},
+    )  # fmt: skip
+
+    problem: str
+    at: float
+    share: float = Field(description="The share of decisions that the control draws.")
+    control_arm: str | None = Field(description="The arm of the control; null if it is uniform.")
+    level: float
+    within: float | None = Field(
+        description="Seconds after which a decision that was not told counts as silent; null: "
+        "when its ticket expires."
+    )
+    silent_reward: float = Field(description="What a silent decision counts with.")
+    start: float | None = Field(alias="from", description="When the first that counts was made.")
+    until: float | None = Field(description="When the last that counts was made.")
+    decisions: int = Field(description="Those that count.")
+    waiting: int = Field(description="Those that do not count yet.")
+    cancelled: int
+    clipped: int = Field(description="Told rewards out of a soft range, which count as its end.")
+    treatment: CohortBody
+    control: CohortBody
+    uplift: TotalUpliftBody
+    over_time: list[UpliftPointBody]
+    days: list[UpliftDayBody]
+    by_arm: list[ArmCohortsBody]
 
 
 class LogBody(BaseModel):

@@ -31,6 +31,7 @@ class ProblemNumbers(NamedTuple):
     pending: int
     oldest: float
     late: int
+    clipped: int
     weights: Mapping[str, float]
 
 
@@ -78,9 +79,9 @@ def numbers_in(replica: Replica, room: int) -> ProblemNumbers:
     arms = replica.problem.arms
     fits = len(arms) <= min(MOST_ARMS, room)
     weights = dict(zip(arms, replica.weights().tolist(), strict=True)) if fits else {}
-    return ProblemNumbers(
-        replica.round, len(replica.open), oldest_of(replica), replica.late_reports, weights
-    )
+    oldest, clipped = oldest_of(replica), int(replica.stats.clipped[:, 0].sum())
+    late = replica.late_reports
+    return ProblemNumbers(replica.round, len(replica.open), oldest, late, clipped, weights)
 
 
 def oldest_of(replica: Replica) -> float:
@@ -112,15 +113,19 @@ class JournalCollector(Collector):
         pending = gauge("belated_pending_tickets", "Tickets that wait for an outcome", "problem")
         oldest = gauge("belated_oldest_pending_seconds", "Age of the oldest of them", "problem")
         late = counter("belated_problem_late_reports", "Reports of expired tickets", "problem")
+        clipped = counter(
+            "belated_problem_clipped_outcomes", "Outcomes out of the soft range", "problem"
+        )
         weights = gauge("belated_weight", "Share of decisions an arm gets", "problem", "arm")
         for name, each in self._numbers.problems.items():
             rounds.add_metric([name], each.rounds)
             pending.add_metric([name], each.pending)
             oldest.add_metric([name], each.oldest)
             late.add_metric([name], each.late)
+            clipped.add_metric([name], each.clipped)
             for arm, weight in each.weights.items():
                 weights.add_metric([name, arm], weight)
-        yield from (rounds, pending, oldest, late, weights)
+        yield from (rounds, pending, oldest, late, clipped, weights)
 
     def _of_store(self) -> Iterator[Metric]:
         decisions = counter("belated_problem_decisions", "Decisions in the journal", "problem")

@@ -13,6 +13,7 @@ from belated.service.admin import forget as forgetting
 from belated.service.admin.delete import delete_served
 from belated.service.admin.export import ExportRow, retained_of, rows_of
 from belated.service.admin.offline import named
+from belated.service.admin.uplift import uplift_of
 from belated.service.core.errors import InvalidRequestError
 from belated.service.core.problems import checked_spec
 from belated.service.core.requests import CreateProblem, SetStatus
@@ -37,7 +38,7 @@ from belated.service.web.models import (
     StatusBody,
     TermsBody,
 )
-from belated.service.web.monitoring_models import LogBody, ProblemStatsBody
+from belated.service.web.monitoring_models import LogBody, ProblemStatsBody, UpliftBody
 from belated.service.web.views import Delays, add_waiting, delay_bins, problem_view, stats_view
 
 router = APIRouter(prefix="/v1/problems", tags=["problems"])
@@ -158,6 +159,26 @@ async def log(name: str, bridge: TheBridge, who: Caller) -> Any:
     retained = await bridge.read(lambda store: retained_of(store, name))
     about = {"arms": problem.spec["arms"], "retained": retained}
     return StreamingResponse(pages_of_log(about, rows), media_type=JSON)
+
+
+@router.get("/{name}/uplift", response_model=UpliftBody, responses=BY_NAME)
+async def uplift(
+    name: str,
+    bridge: TheBridge,
+    who: Caller,
+    within: float | None = Query(
+        None, gt=0, le=1e10, description="Seconds after which silence is final, if none expires."
+    ),
+) -> Any:
+    """What the learner has earned more than the control of the holdout, valid at every look.
+
+    It is computed from the whole journal, so ask for it once a minute at most.
+    """
+    check_visible(who, known_name(name))
+    problem, now = await bridge.read(lambda store: named(store, name)), time.time()
+    return JSONResponse(
+        await bridge.read_at_length(lambda store: uplift_of(store, problem, now, within))
+    )
 
 
 @router.post("/{name}/pause", response_model=StatusBody, responses=CHANGING)

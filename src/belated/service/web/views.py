@@ -6,13 +6,16 @@ from itertools import pairwise
 from typing import Any
 
 from belated.checks import LossRange, as_range
+from belated.service.admin.export import shown_named
 from belated.service.core.delays import DelayBin, delay_estimate, edges_of
+from belated.service.core.problems import OPTIONAL
 from belated.service.core.replica import Replica
-from belated.service.core.reports import EXPIRED, state_of
+from belated.service.core.reports import EXPIRED, TOLD, state_of
 from belated.service.core.retained import shown_retained
 from belated.service.core.ticket_lookup import unreadable
 from belated.service.core.told_values import ToldValue, late_value, value_of
-from belated.service.store import DamagedTicket, Store
+from belated.service.outcomes.rules import standing
+from belated.service.store import DamagedTicket, NamedOutcome, Store
 from belated.service.store.records import LATE
 
 AGES = (60.0, 600.0, 3600.0, 86_400.0, 604_800.0)  # seconds; open tickets are counted between them
@@ -25,7 +28,7 @@ def problem_view(replica: Replica) -> dict[str, Any]:
     return {
         "name": problem.name,
         "status": replica.status_in_force,
-        "holdout": None,
+        **dict.fromkeys(OPTIONAL),
         **problem.spec,
         "created": problem.at,
         "round": replica.round,
@@ -53,7 +56,9 @@ def ticket_view(store: Store, ticket: str, may_see: Callable[[str], bool]) -> di
         raise unreadable(DamagedTicket(problem.name, problem.fault))
     decision, state = record.decision, state_of(record)
     bounds = as_range(problem.spec["loss_range"])
-    late = store.notes_of_ticket(problem.name, LATE, ticket) if state == EXPIRED else []
+    rule = problem.spec.get("outcomes")
+    may_be_late = state == EXPIRED or (rule is not None and state == TOLD)
+    late = store.notes_of_ticket(problem.name, LATE, ticket) if may_be_late else []
     return {
         "ticket": ticket,
         "problem": decision.problem,
@@ -68,11 +73,19 @@ def ticket_view(store: Store, ticket: str, may_see: Callable[[str], bool]) -> di
             {"arm": each.arm, "kind": each.kind, **value_of(each, bounds)._asdict(), "at": each.at}
             for each in record.outcomes
         ],
+        "named": named_view(record.named),
         "late": [
-            {"arm": each.payload["arm"], **late_value(each, bounds)._asdict(), "at": each.at}
+            {"arm": each.payload["arm"], **late_value(each, bounds)._asdict(), "at": each.at,
+             "outcome": each.payload.get("outcome")}
             for each in late
         ],
-    }
+    }  # fmt: skip
+
+
+def named_view(named: Sequence[NamedOutcome]) -> list[dict[str, Any]]:
+    """The named outcomes of a ticket as they came; `stands` says which no revision replaces."""
+    stands = standing(named)
+    return [{**shown_named(each), "stands": stands[each.name] is each} for each in named]
 
 
 def stats_view(replica: Replica) -> dict[str, Any]:
@@ -93,6 +106,7 @@ def stats_view(replica: Replica) -> dict[str, Any]:
                 "unit_loss": stats.losses.shown(place),
                 "late_loss": in_units(stats.late.shown(place), bounds),
                 "delay_rounds": stats.rounds.shown(place),
+                "clipped": clipped_view(stats.clipped[place].tolist()),
             }
         )
     points = stats.history.points
@@ -113,6 +127,12 @@ def stats_view(replica: Replica) -> dict[str, Any]:
         },
         "events": [dict(zip(EVENT, event, strict=True)) for event in reversed(stats.recent)],
     }
+
+
+def clipped_view(numbers: Sequence[float]) -> dict[str, Any]:
+    """How many of an arm's outcomes lay out of the soft range, and by how much in all."""
+    count, above, below = numbers
+    return {"count": int(count), "above": above, "below": below}
 
 
 def trust_view(replica: Replica) -> dict[str, Any] | None:

@@ -1,40 +1,45 @@
-"""Games played by hand, ask by ask, with any registered learner, and in the readable loop."""
+"""Games played by hand, ask by ask, with a learner of any name, and in the readable loop."""
 
 from typing import Any
 
 import numpy as np
 
-import belated
 from belated.arrays import Floats
+from belated.asktell.bandits import Bandit
+from belated.asktell.experts import Experts
+from belated.asktell.loading import from_json
 from belated.environments.missing import NEVER, missing_counts
+from belated.learners.driver import driver_for
 from belated.numerics.random_stream import draw, seeded
 from belated.play.delivery import FeedbackDelivery, longest_delays
-from belated.types import Need
-from tests.games import contexts_for, weights_of, whole_game
-from tests.laws.test_laws import Game, has
+from belated.play.readable import rounds_of
+from belated.testing.trials import RandomGame, contexts_for, whole_game
+from belated.types import Feedback, Need
 
 
-def in_hand(game: Game, **more: Any) -> Any:
+def in_hand(game: RandomGame, **more: Any) -> Any:
     """The learner of a game as a user has it."""
     options = {name: value for name, value in game.options.items() if name != "arms"} | more
-    make = belated.Bandit if game.is_bandit else belated.Experts
+    make: Any = Bandit if game.is_bandit else Experts
     return make(game.options["arms"], learner=game.kind.name, seed=7, **options)
 
 
-def by_the_loop(game: Game, learner: Any) -> Floats:
+def by_the_loop(game: RandomGame, learner: Any) -> Floats:
     """q_t in row t-1, from the readable loop, drawing as a learner in the hand draws."""
     stream = seeded(7)
-    return weights_of(learner, game.losses, game.delays, lambda t, q: int(draw(stream, q)))
+    stretch = whole_game(game.losses, game.delays, contexts_for(learner, len(game.losses)))
+    rounds = rounds_of(driver_for(learner), [stretch], lambda t, q: int(draw(stream, q)))
+    return np.array([each.prediction.q for each in rounds])
 
 
-class Player:
+class HandPlayer:
     """Asks, and tells whatever arrives at the end of a round, in the order of play.
 
     A bandit whose losses are padded is told its own when the last of the round would arrive: of
     the others it never hears.
     """
 
-    def __init__(self, game: Game, learner: Any) -> None:
+    def __init__(self, game: RandomGame, learner: Any) -> None:
         self.game, self.learner, self.now = game, learner, 0
         self.delays = game.delays
         kind = learner._learner
@@ -47,7 +52,7 @@ class Player:
         self.contexts = contexts_for(kind, len(game.losses))
 
     def ask(self) -> Floats:
-        """One round; returns its weights."""
+        """Play one round; returns its weights."""
         told: dict[str, Any] = {}
         if self.contexts is not None:
             seen = self.contexts[self.now].tolist()
@@ -65,36 +70,27 @@ class Player:
         self.now += 1
         return q
 
-    def tell(self) -> list[belated.Feedback]:
-        """All that arrives at the end of the round."""
+    def tell(self) -> list[Feedback]:
+        """Tell all that arrives at the end of the round."""
         return [self.report(*each) for each in self.arriving.pop(self.now - 1, ())]
 
-    def report(self, ticket: Any, played: int, arm: int) -> belated.Feedback:
+    def report(self, ticket: Any, played: int, arm: int) -> Feedback:
+        """Tell the loss of one arm of a round."""
         loss = float(self.game.losses[played, arm])
         if not self.game.is_bandit:
-            return self.learner.tell(ticket, {arm: loss})
+            told: Feedback = self.learner.tell(ticket, {arm: loss})
+            return told
         absent = {"missing": int(self.missing[played, arm])} if self.game.tells_missing else {}
-        return self.learner.tell(ticket, loss, **absent)
+        told = self.learner.tell(ticket, loss, **absent)
+        return told
 
 
-def by_hand(game: Game, learner: Any, resume_every: int = 0) -> Floats:
+def by_hand(game: RandomGame, learner: Any, resume_every: int = 0) -> Floats:
     """q_t in row t-1, asked and told by hand; saved and resumed now and then."""
-    player, q = Player(game, learner), []
+    player, q = HandPlayer(game, learner), []
     for t in range(len(game.losses)):
         if resume_every and t % resume_every == resume_every - 1:
-            player.learner = belated.from_json(player.learner.to_json())
+            player.learner = from_json(player.learner.to_json())
         q.append(player.ask())
         player.tell()
     return np.array(q)
-
-
-def long_game(kind: Any, rounds: int, arms: int = 3, **options: Any) -> Game:
-    """A game of some length with delays by arm, a tenth of which never end."""
-    random = np.random.default_rng(11)
-    delays = random.integers(0, [4, 20, 60], (rounds, arms))
-    delays[random.random((rounds, arms)) < 0.1] = NEVER
-    given = {"arms": arms, "horizon": rounds, "total_delay": 40 * rounds, "max_delay": 60}
-    given |= {"max_missing": 60, "mean_delay": 20.0, "delay_law": (0.1, 0.5, 1.0), "features": 2}
-    known = {name: value for name, value in given.items() if name == "arms" or has(kind, name)}
-    nobody = np.zeros(rounds, dtype=np.int64)
-    return Game(kind, known | options, random.random((rounds, arms)), delays, nobody)

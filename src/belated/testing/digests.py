@@ -1,14 +1,16 @@
 """Plays learners through random games and prints a digest of every bit that they compute.
 
-`python -m tests.laws.digests exp3 concealed:variant=repaired` prints a line of JSON for each spec:
-its digests by number of arms and round. A digest covers the weights, the plays and the whole state
-of all rounds before, so that the first digest in which two runs differ tells where they parted.
+`python -m belated.testing.digests exp3 concealed:variant=repaired` prints a line of JSON for each
+spec: its digests by number of arms and round. A digest covers the weights, the plays and the whole
+state of all rounds before, so that the first digest in which two runs differ tells where they
+parted.
 """
 
 import hashlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +28,7 @@ ROUNDS = {1: 50, 2: 200, 3: 300, 5: 1050, 10: 200, 17: 200}  # by number of arms
 STRETCH = 50  # rounds for each digest
 LONGEST_DELAY = 40
 LOST, WITHDRAWN = 0.1, 0.1  # shares of the losses that are never told, and that are withdrawn
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 DETAILED_EVERY = 7  # rounds; in all others the learner may leave out what nobody asks for
 GIVEN = {
     "horizon": 2000,
@@ -49,15 +52,14 @@ class Pending(NamedTuple):
     missing: int
 
 
-def learner_from(spec: str, arms: int) -> Learner:
-    """The learner of a spec, which is given whatever it must know beforehand."""
-    name, options = named_options(spec)
-    kind = learner_named(name)
+def learner_from(kind: Any, arms: int, options: Mapping[str, Any] = NOTHING) -> Learner:
+    """A learner that is given whatever it must know beforehand."""
     known = {key: value for key, value in GIVEN.items() if key in option_names(kind)}
-    return kind(arms=arms, **(known | options))
+    learner: Learner = kind(arms=arms, **{**known, **options})
+    return learner
 
 
-class RandomGame:
+class DigestedGame:
     """A learner in a game with late, lost and withdrawn losses, whose level changes midway."""
 
     def __init__(self, learner: Learner, rounds: int) -> None:
@@ -128,11 +130,11 @@ class RandomGame:
                 self.driver.tell(each.row, each.arm, each.loss, missing)
 
 
-def digests_of(spec: str) -> dict[str, str]:
+def digests_of(kind: Any, options: Mapping[str, Any] = NOTHING) -> dict[str, str]:
     """The digests of a learner's games, by number of arms and round."""
     found = {}
     for arms, rounds in ROUNDS.items():
-        game = RandomGame(learner_from(spec, arms), rounds)
+        game = DigestedGame(learner_from(kind, arms, options), rounds)
         for k, digest in enumerate(game.digests(), 1):
             found[f"{arms} arms, round {k * STRETCH}"] = digest
     return found
@@ -140,4 +142,5 @@ def digests_of(spec: str) -> dict[str, str]:
 
 if __name__ == "__main__":
     for each in sys.argv[1:]:
-        print(json.dumps({each: digests_of(each)}), flush=True)
+        name, options = named_options(each)
+        print(json.dumps({each: digests_of(learner_named(name), options)}), flush=True)
