@@ -6,12 +6,19 @@ import numpy as np
 import pytest
 
 import belated
+from belated.learners.contract import Learner
+from belated.learners.registry import registered
+from belated.testing.hands import in_hand
+from belated.testing.trials import has
 from belated.types import Need
-from tests.laws.by_hand import in_hand, long_game
-from tests.laws.test_laws import KINDS, Kind, has
+from tests.laws.long_games import long_game
+
+Kind = type[Learner]
 
 pytestmark = pytest.mark.filterwarnings("ignore::belated.BelatedWarning")
-BANDITS = {name: kind for name, kind in KINDS.items() if kind.setting.name != "FULL_INFORMATION"}
+BANDITS = {
+    name: kind for name, kind in registered().items() if kind.setting.name != "FULL_INFORMATION"
+}
 ABLE = {name: kind for name, kind in BANDITS.items() if kind.can_leave_arms_out}
 INDICES = ("d-klucb", "d-ucb", "delayed-ucb1", "leading-arm", "patient-bandits")
 every_bandit = pytest.mark.parametrize("kind", list(BANDITS.values()), ids=list(BANDITS))

@@ -245,11 +245,8 @@ class LinearShared(LinearLearner):
         return self.width * (self.width + self.arms)
 
     def without_actions(self) -> Floats:
-        """The features of arms that were given none: their places, if any names may be given."""
-        width = self.action_encoder.width
-        if self.action_features is not None:
-            return np.full((self.arms, width), UNKNOWN)
-        return np.eye(width)[np.arange(self.arms) % width]
+        """The features of arms that were given none: they are all alike."""
+        return np.full((self.arms, self.action_encoder.width), UNKNOWN)
 
     def consider(
         self,
