@@ -45,6 +45,12 @@ def compare(
 
     `progress` is called with the number of rounds that are over and their total. An interrupt
     (Ctrl-C) ends the comparison and keeps the repetitions that are complete.
+
+    Example:
+        >>> game = scenario("late-best", rounds=300, delay=20)
+        >>> result = compare(["practical-experts", "uniform"], game, repetitions=2)
+        >>> [round(regret, 1) for regret in result.table().column("regret")]
+        [6.5, 76.3]
     """
     chosen = contenders(learners)
     if isinstance(environment, (str, os.PathLike)):

@@ -30,7 +30,7 @@ def test_decisions_of_the_last_minute() -> None:
     """Each second has its place, and what is older than a minute has none."""
     stats = ProblemStats(ArmHistory.first(["red"]))
     for round_, at in enumerate([100.2, 100.9, 130.0, 159.99, 160.5], 1):
-        stats.add_decision(round_, at, "red", np.ones(1))
+        stats.add_decision(round_, at, "red", lambda: np.ones(1))
     seen = stats.last_minute(159.999)
     assert len(seen) == 60
     assert {place: number for place, number in enumerate(seen) if number} == {0: 2, 30: 1, 59: 1}

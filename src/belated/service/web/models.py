@@ -168,6 +168,7 @@ class ProblemListBody(BaseModel):
 
     problems: list[ProblemBody]
     broken: list[BrokenProblemBody]
+    scopes: list[str] = Field(description="What the key allows, such as ask:ads or admin:*.")
 
 
 class StatusBody(BaseModel):
