@@ -25,7 +25,7 @@ from belated.service.core.stats import ProblemStats
 from belated.service.core.terms import terms_of
 from belated.service.store import Decision, NamedOutcome, Position
 
-FORMAT = 6
+FORMAT = 7
 FIRST_OF_CHECKPOINTS = 6  # the first format that checkpoints were written in
 META = "meta"
 LENGTH = 8  # bytes at the beginning, which say how long the list of the arrays is
@@ -141,7 +141,10 @@ def restored(problem: ServedProblem, arrays: dict[str, NDArray[Any]]) -> Replica
     replica.stats = ProblemStats(replica.arm_history)
     replica.round, replica.status = meta["round"], meta["status"]
     replica.late_reports, replica.retained = meta["late"], meta["retained"]
-    state = {name: arrays[f"state.{name}"].copy() for name in leaves(replica.state)}
+    saved = [name for name in leaves(replica.state) if f"state.{name}" in arrays]
+    state = replica.learner.with_later_parts(
+        {name: arrays[f"state.{name}"].copy() for name in saved}
+    )
     # The driver makes no room now: that would change the fingerprint.
     replica.driver.go_on_from(with_leaves(replica.state, state), replica.round)
     seen = {name: arrays[f"stats.{name}"] for name in replica.stats.arrays()}
