@@ -154,7 +154,8 @@ def ask(
     """One decision; the same `key` gets the same decision again. Without one, each call is new.
 
     `context` is what is known of this round, for a learner with contexts. `arms` are those that may
-    be drawn. `actions` has features of arms by name, for `linear-shared`. With `all_probabilities` the ticket has the probabilities of all of them.
+    be drawn. `actions` has features of arms by name, for `linear-shared`. With `all_probabilities`
+    the ticket has the probabilities of all of them.
     """
     among = None if arms is None else list(arms)
     body = given({"context": context, "arms": among, "actions": actions})

@@ -27,8 +27,8 @@ from belated.table_files import UNIT_LOSS, Batch, Mask, in_range
 VALUES = ("reward", "loss", UNIT_LOSS)
 KNOWN = (
     "round", "arm", "probability", *VALUES, "arrival", "delay", "decided_at", "at", "told_at",
-    "outcome", "event", "late_loss", "late_reward", "late_at", "context", "probabilities", "arms", "actions",
-    "weight", "now", "missing", "ticket",
+    "outcome", "event", "late_loss", "late_reward", "late_at", "context", "probabilities", "arms",
+    "actions", "weight", "now", "missing", "ticket",
 )  # fmt: skip
 UNTOLD = ("expired", "pending")
 
