@@ -18,7 +18,7 @@ BROWSER := $(if $(wildcard /usr/bin/chromium),$(shell echo ,browser))
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test check rest compiled lint setup figures bench serve soak wheel clean
+.PHONY: help demo test check rest compiled lint setup docs figures bench serve soak wheel clean
 
 help:  ## list the commands
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -34,7 +34,7 @@ test: setup  ## all tests interpreted, and the core of the kernels compiled; ten
 check: test rest  ## make test, and everything that takes longer; under 20 minutes
 
 rest: .venv/bench  ## what make check adds: lint, types, demo, all compiled, mutants, long forms
-	touch .venv/dev  # .venv/bench has it all
+	touch .venv/dev .venv/docs  # .venv/bench has it all
 	$(MAKE) -j2 lint compiled  # mypy leaves a core idle
 	BELATED_CACHE_DIR=.cache $(MAKE) demo  # with the code that was just compiled
 	$(COMPILED) -m "not core and not check" $(KERNELS)
@@ -48,8 +48,12 @@ lint: .venv/dev  ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-figures: setup  ## draw the pictures of the README and the docs anew
+docs: .venv/docs  ## build the docs as a site: open build/site/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+figures: .venv/docs  ## draw the pictures of the README and the docs, and execute the notebooks
 	$(BIN)/python -m examples.figures
+	for each in docs/notebooks/*.ipynb; do $(BIN)/python -m website.execution $$each || exit 1; done
 
 bench: .venv/bench  ## measure the speed beside all peers, and draw the figure of docs/benchmarks.md anew
 	$(BIN)/python -m benchmarks --figure docs/images/benchmarks.svg --json > docs/benchmarks.new
@@ -79,8 +83,9 @@ setup: .venv/test  ## install what the tests need into .venv
 .venv/service: EXTRAS = jit,service
 .venv/test: EXTRAS = test$(BROWSER)
 .venv/dev: EXTRAS = dev
-.venv/bench: EXTRAS = dev,bench
-.venv/demo .venv/service .venv/test .venv/dev .venv/bench: .venv/made
+.venv/docs: EXTRAS = docs
+.venv/bench: EXTRAS = dev,bench,docs
+.venv/demo .venv/service .venv/test .venv/dev .venv/docs .venv/bench: .venv/made
 	$(INSTALL) ".[$(EXTRAS)]"
 	touch $@
 

@@ -1,6 +1,7 @@
 """README, docs and docstrings: short sentences, and the words of the field."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md")), *sorted(DOCS.rglob("*.ipynb"))]
 LONGEST = 35  # words in a sentence
 
 FENCE = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
@@ -18,6 +20,14 @@ NEW_ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
 SENTENCE_END = re.compile(
     r"(?<!et al\.)(?<!e\.g\.)(?<!i\.e\.)(?<=[.!?∎])[*_)\"”]*\s+(?=[\"“(*_`\[A-Z0-9])"
 )
+
+
+def text_of(page: Path) -> str:
+    """Return the text of a page; of a notebook, that of its cells without code."""
+    if page.suffix != ".ipynb":
+        return page.read_text()
+    cells = json.loads(page.read_text())["cells"]
+    return "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
 
 
 def blocks(text: str) -> Iterator[str]:
@@ -89,14 +99,14 @@ SAID = re.compile("|".join(rf"\b(?:{each})(?!\w)" for each in DIALECT), re.IGNOR
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_sentences_are_short(path: Path) -> None:
     """No sentence of a page has more than 35 words."""
-    long = [(words(each), each) for each in sentences(path.read_text()) if words(each) > LONGEST]
+    long = [(words(each), each) for each in sentences(text_of(path)) if words(each) > LONGEST]
     assert not long, "\n".join(f"{count} words: {each}" for count, each in long)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_pages_use_the_words_of_the_field(path: Path) -> None:
     """No page has a word of the house dialect, in its text or in its tables."""
-    found = SAID.findall(" ".join(FENCE.sub(" ", path.read_text()).split()))
+    found = SAID.findall(" ".join(FENCE.sub(" ", text_of(path)).split()))
     assert not found, f"{found}: see DIALECT in {Path(__file__).name} for what to write instead"
 
 

@@ -50,14 +50,18 @@ LAYERS = {
         "loading",
     ],
     "belated.service": [
-        "store", "tickets", "contexts", "outcomes", "core", "upkeep", "admin", "web", "run",
+        "store", "tickets", "contexts", "outcomes", "statistics", "core", "upkeep", "admin", "web",
+        "run",
+    ],
+    "belated.service.statistics": [
+        "moments", "weights_over_time", "sums_over_time", "delays", "arm_values", "weight_moves",
     ],
     "belated.service.web": [
         "auth", "backlog", "forgery", "metrics", "models", "monitoring_models", "views",
         "error_responses", "request_bodies", "json_response", "fast_routes", "bridge",
         "problem_metrics", "tracing",
         "auth_middleware", "readiness", "request_log", "dependencies", "dashboard", "keys",
-        "decisions", "monitoring", "problems", "compat",
+        "decisions", "monitoring", "problems", "insight", "compat",
     ],
 }  # fmt: skip
 
@@ -68,7 +72,14 @@ ENTRIES = [
 ]  # fmt: skip
 # Neither these packages nor anything that they import at once may import numba: it takes a second.
 LIGHT = ("__main__", "cli", "client", "environments", "ftrl")
-OUTSIDE = ("benchmarks", "examples", "studies", "wheels", "tests")  # folders that are not installed
+OUTSIDE = (
+    "benchmarks",
+    "examples",
+    "studies",
+    "website",
+    "wheels",
+    "tests",
+)  # folders that are not installed
 WIRE_FORMS = {"Problem"}  # classes of one name on purpose: one is what travels of the other
 MOST_FILES = 24  # in one folder
 ECHO = re.compile(r"(The same\b|As `)")  # a docstring that makes no sense without another one

@@ -10,7 +10,8 @@ Ask and tell (`belated.asktell`):
 
 Comparing learners:
 - `scenario`, `scenarios`: the built-in environments (`belated.environments`)
-- `Environment`, `environment_from_arrays`, `environment_from_file`: your own data
+- `Environment`, `environment_from_arrays`, `environment_from_file`, `environment_from_frame`: your
+  own data; `export_game`: one game in a file
 - `compare`, `Comparison`: learners on the same games (`belated.comparison`)
 - `write_report`: a comparison as an HTML page (`belated.report`)
 
@@ -45,7 +46,12 @@ if TYPE_CHECKING:
     from belated.comparison.compare import compare
     from belated.comparison.result import Comparison
     from belated.environments.environment import Environment
-    from belated.environments.files import environment_from_arrays, environment_from_file
+    from belated.environments.files import (
+        environment_from_arrays,
+        environment_from_file,
+        environment_from_frame,
+    )
+    from belated.environments.game_files import export_game
     from belated.environments.scenarios import scenario, scenarios
     from belated.evaluation.evaluate import Evaluation, evaluate
     from belated.evaluation.logs.journal import Journal
@@ -81,7 +87,9 @@ __all__ = [
     "compare",
     "environment_from_arrays",
     "environment_from_file",
+    "environment_from_frame",
     "evaluate",
+    "export_game",
     "from_json",
     "read_log",
     "scenario",
@@ -104,7 +112,9 @@ __getattr__ = lazy_exports(
         "compare": "belated.comparison.compare",
         "environment_from_arrays": "belated.environments.files",
         "environment_from_file": "belated.environments.files",
+        "environment_from_frame": "belated.environments.files",
         "evaluate": "belated.evaluation.evaluate",
+        "export_game": "belated.environments.game_files",
         "from_json": "belated.asktell.loading",
         "read_log": "belated.evaluation.logs.log_sources",
         "scenario": "belated.environments.scenarios",

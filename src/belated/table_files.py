@@ -6,10 +6,12 @@ imports pyarrow, and only when a Parquet file is read or written.
 """
 
 import csv
+import gzip
 import itertools
 import json
 import math
 import re
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,9 +24,10 @@ from belated.arrays import Floats
 from belated.checks import MOST_ROUNDS, LossRange
 
 BATCH_ROWS = 2**13
-PLACES = {".csv": "line", ".parquet": "row"}  # the files that can be read, and what is counted
+PLACES = {".csv": "line", ".csv.gz": "line", ".parquet": "row"}  # can be read; what is counted
 READABLE = tuple(PLACES)
 FORMULA = re.compile(r"'*[=+\-@\t\r]")  # begins a formula, or a text made safe
+REWARD = "reward"  # a column that may stand in place of `loss`
 UNIT_LOSS = "unit_loss"  # the column of losses in [0, 1], where `loss` is in other units
 
 Mask = NDArray[np.bool_]
@@ -83,10 +86,15 @@ class Batch(NamedTuple):
         return self.checked("probability", values, fine, "must be above 0 and at most 1")
 
     def losses_within(self, units: LossRange) -> Floats:
-        """Return the column `loss`, whose numbers must be in a given range."""
-        losses = self.numbers("loss")
-        fine = (losses >= units.low) & (losses <= units.high)
-        return self.checked("loss", losses, fine, f"must be in {units}")
+        """Return the column `loss`, or the losses that the column `reward` stands for.
+
+        The numbers must be in a given range, in which the highest reward is the lowest loss.
+        """
+        name = REWARD if REWARD in self.columns else "loss"
+        numbers = self.numbers(name)
+        fine = (numbers >= units.low) & (numbers <= units.high)
+        self.checked(name, numbers, fine, f"must be in {units}")
+        return units.low + (units.high - numbers) if name == REWARD else numbers
 
     def labels(self) -> list[str]:
         """Return the column `arm`: names, none of them empty."""
@@ -151,15 +159,27 @@ def errors_naming(path: Path) -> Iterator[None]:
         raise ValueError(f"{path.name}: {error}") from None
 
 
+def kind_of(path: Path) -> str:
+    """Return how the name of a file ends, as .csv, .csv.gz or .parquet."""
+    return ".csv.gz" if path.name.lower().endswith(".csv.gz") else path.suffix.lower()
+
+
 def check_readable(path: Path) -> None:
-    """Raise an error if the file's name does not end in .csv or .parquet."""
-    if path.suffix.lower() not in READABLE:
-        raise ValueError(f"{path.name} is of unknown kind; it must end in {' or '.join(READABLE)}")
+    """Raise an error if the file's name does not end in .csv, .csv.gz or .parquet."""
+    if kind_of(path) not in READABLE:
+        raise ValueError(
+            f"{path.name} is of unknown kind; it must end in {listed_endings(READABLE)}"
+        )
+
+
+def listed_endings(endings: Sequence[str]) -> str:
+    """Return endings of file names as "a, b or c"."""
+    return f"{', '.join(endings[:-1])} or {endings[-1]}"
 
 
 def place_in(path: Path) -> str:
     """Return the unit that places in this file are counted in: lines of CSV, rows of Parquet."""
-    return PLACES[path.suffix.lower()]
+    return PLACES[kind_of(path)]
 
 
 def duplicate(round_: int, arm: str, place: str, first: int, second: int) -> ValueError:
@@ -171,42 +191,77 @@ def duplicate(round_: int, arm: str, place: str, first: int, second: int) -> Val
 def read_batches(
     path: Path,
     required: Sequence[str],
-    either: Sequence[str] = (),
+    either: Sequence[Sequence[str]] = (),
     optional: Sequence[str] | None = (),
 ) -> Iterator[Batch]:
     """Yield the rows of a file in batches, with these columns only; all others too if None.
 
-    The file must have exactly one of the columns in `either`.
+    The file must have exactly one of the columns of each choice in `either`.
     """
     names = _Columns(required, either, optional)
-    return _parquet(path, names) if path.suffix.lower() == ".parquet" else _csv(path, names)
+    return _parquet(path, names) if kind_of(path) == ".parquet" else _csv(path, names)
+
+
+def frame_columns(frame: Any) -> dict[str, list[Any]]:
+    """Return the columns of a DataFrame, an Arrow table or a dict; missing cells become None."""
+    if hasattr(frame, "to_pydict"):  # an Arrow table
+        frame = frame.to_pydict()
+    names = frame.keys() if isinstance(frame, Mapping) else getattr(frame, "columns", None)
+    if names is None or not hasattr(frame, "__getitem__"):
+        raise ValueError(
+            f"the table is a {type(frame).__name__}; it must be a DataFrame, an Arrow table or a "
+            "dict of columns"
+        )
+    columns = {str(name): [_cell_in(each) for each in frame[name]] for name in names}
+    sizes = {len(values) for values in columns.values()}
+    if len(sizes) > 1:
+        raise ValueError(f"the columns have {sorted(sizes)} values; all must have the same number")
+    return columns
+
+
+def columns_batch(
+    columns: Mapping[str, Sequence[Any]],
+    required: Sequence[str],
+    either: Sequence[Sequence[str]] = (),
+    optional: Sequence[str] | None = (),
+) -> Batch:
+    """Return columns in memory as one batch, after checking that there are the required ones."""
+    known = _Columns(required, either, optional).known(list(columns))
+    count = len(columns[known[0]])
+    return Batch({name: columns[name] for name in known}, range(1, count + 1), "row")
+
+
+def _cell_in(value: Any) -> Any:
+    """Return a value of a DataFrame; None for what stands where there is none."""
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    return None if isinstance(value, float) and value != value else value
 
 
 class _Columns(NamedTuple):
     """The columns that a table must have, may have, or must have one of."""
 
     required: Sequence[str]
-    either: Sequence[str]
+    either: Sequence[Sequence[str]]  # one of the columns of each choice
     optional: Sequence[str] | None  # None: whatever else there is
 
     def known(self, header: Sequence[str]) -> list[str]:
         """Return the columns to read, after checking that the table has the required ones once."""
         others = header if self.optional is None else self.optional
-        every = dict.fromkeys([*self.required, *self.either, *others])
+        every = dict.fromkeys([*self.required, *itertools.chain(*self.either), *others])
         found = [name for name in header if name in every]
         for name in every:
             if found.count(name) > 1:
                 raise ValueError(f"there are two columns {name!r}; each must be there once")
-        chosen = [name for name in self.either if name in found]
         absent = [name for name in self.required if name not in found]
-        if absent or (self.either and len(chosen) != 1):
+        if absent or any(sum(name in found for name in choice) != 1 for choice in self.either):
             has = ", ".join(header) or "none"
             raise ValueError(f"the columns are {has}; there must be {self._rule()}")
         return found
 
     def _rule(self) -> str:
         if self.either:
-            return f"{', '.join(self.required)} and either {' or '.join(self.either)}"
+            return ", ".join([*self.required, *map(" or ".join, self.either)])
         return f"{', '.join(self.required[:-1])} and {self.required[-1]}"
 
 
@@ -222,7 +277,8 @@ def text_in(cell: str) -> str:
 
 def _csv(path: Path, names: _Columns) -> Iterator[Batch]:
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
+        opened: Any = gzip.open if kind_of(path) == ".csv.gz" else open
+        with opened(path, "rt", newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file, skipinitialspace=True, delimiter=_delimiter(file.readline()))
             file.seek(0)
             header = [name.strip() for name in next(reader, [])]
@@ -231,7 +287,7 @@ def _csv(path: Path, names: _Columns) -> Iterator[Batch]:
             numbered = ((reader.line_num, row) for row in filled)
             while rows := list(itertools.islice(numbered, BATCH_ROWS)):
                 yield _batch(rows, header, columns)
-    except (csv.Error, UnicodeDecodeError) as error:
+    except (csv.Error, UnicodeDecodeError, EOFError, zlib.error) as error:
         raise ValueError(f"it is not CSV in UTF-8: {error}") from None
 
 
@@ -286,6 +342,12 @@ def write_parquet(
         fields = [(name, pyarrow.type_for_alias(kind)) for name, kind in types.items()]
         schema = pyarrow.schema(fields)
     parquet.write_table(pyarrow.table(dict(columns), schema=schema), path)
+
+
+def arrow_table(columns: Mapping[str, Sequence[Any]]) -> Any:
+    """Return columns as a table of pyarrow, for other programs that read Arrow."""
+    pyarrow, _ = _arrow("Arrow tables need pyarrow: pip install 'belated[parquet]'")
+    return pyarrow.table(dict(columns))
 
 
 def _arrow(refusal: str) -> tuple[Any, Any]:

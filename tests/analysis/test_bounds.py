@@ -114,7 +114,8 @@ def test_the_bounds_of_the_broken_full_information_theorem(
     stated = bound_for(experts(game), game, 0)
     assert stated.value == pytest.approx(bound, rel=5e-5)
     assert stated.applies is certified
-    assert stated.why == FALSE + "; here the certificate proves it" * certified
+    confirmed = ", but the certificate of this run confirms it"
+    assert stated.why == FALSE.format("E1") + confirmed * certified
     proven = bound_for(experts(game, "repaired"), game, 0)
     assert proven.applies
     assert proven.value is not None
@@ -214,9 +215,9 @@ def learners_without_a_value() -> list[Any]:
     barred = replace(game, prior=np.array([0.0, 0.5, 0.5]))
     partial = PartiallyConcealed(arms=3, horizon=50, max_missing=2)
     return [
-        (Uniform(arms=3), game, "there is no theorem here about the learner 'uniform'"),
+        (Uniform(arms=3), game, "no bound is known for this learner"),
         (PracticalExperts(arms=3), game, BY_ITS_RUN),
-        (object(), game, "there is no theorem here about the learner 'object'"),
+        (object(), game, "no bound is known for this learner"),
         (experts(game, horizon=49), game, "there are 50 rounds; the horizon is 49"),
         (experts(prompt_game(2), horizon=2), prompt_game(2), "the horizon is 2"),
         (experts(barred), barred, "u has weight on an arm of prior 0"),
@@ -287,10 +288,15 @@ def test_what_is_stated_and_what_is_proven() -> None:
     u = ComparatorTerms(math.log(3.0), float(game.losses[1]), float(game.missing_losses[1]))
     stated = bound_for(partial, game, 1, means)
     assert stated.value == pytest.approx(theorems.partially_concealed(u, 3, 60, 2))
-    assert (stated.label, stated.applies, stated.why) == ("th:banditbound", False, GAPS)
+    assert (stated.label, stated.applies, stated.why) == ("Theorem 2 of the paper", False, GAPS)
 
     paper = bound_for(Concealed(arms=3, max_missing=5), game, 1, means)
-    assert paper == Bound("th:concealed", theorems.concealed(3, 50, 5, 96.0), False, FALSE)
+    assert paper == Bound(
+        "Theorem 3 of the paper",
+        theorems.concealed(3, 50, 5, 96.0),
+        False,
+        FALSE.format("E2"),
+    )
     repaired = Concealed(arms=3, variant="repaired")
     without = bound_for(repaired, game, 1, means)
     expected = 8.0 * math.sqrt(150.0) + 3.0 * math.sqrt(200.0 * math.log(3.0))
@@ -438,9 +444,9 @@ def test_why_a_stated_bound_does_not_apply() -> None:
     reasons = [
         (ProvenForNothing(**own), "late", "nothing is proven"),
         (ProvenWithoutDelay(**own), "late", "proven without delays"),
-        (ProvenForOneDelay(**own), "uneven", "proven for one delay for all arms; here each has"),
+        (ProvenForOneDelay(**own), "uneven", "proven only if all arms have the same delay"),
         (ProvenForAll(**own, horizon=9), "late", "there are 50 rounds; the horizon is 9"),
-        (ProvenForAll(**own, window=2), "late", "what has not come within the window is counted"),
+        (ProvenForAll(**own, window=2), "late", "losses that arrive after the window count as 1"),
     ]
     for learner, name, why in reasons:
         assert bound_for(learner, GAMES[name], 0).why.startswith(why)
@@ -464,7 +470,7 @@ def test_the_papers_theorems_are_about_losses_told_when_they_arrive(
         assert bound_for(learner, game, 0, means).value is not None
         bound = bound_for(replace(learner, **changed), game, 0, means)
         assert (bound.value, bound.applies) == (None, False)
-        assert bound.why == "the theorem is about losses told when they arrive"
+        assert bound.why == "the theorem needs every loss delivered when it arrives"
 
 
 # -- lower bounds

@@ -93,4 +93,4 @@ def test_what_a_bound_over_policies_needs() -> None:
     assert "the run is not given" in bound_for(Advice(2, horizon=30), sums, 0).why
     assert "the horizon is 9" in bound_for(Advice(2, horizon=9), sums, 0).why
     late = Advice(2, horizon=30, delivery="padded")
-    assert "told when they arrive" in bound_for(late, sums, 0).why
+    assert "delivered when it arrives" in bound_for(late, sums, 0).why

@@ -12,11 +12,11 @@ import pytest
 from belated.analysis.game_sums import sum_up
 from belated.arrays import Counts, Floats
 from belated.cli.play_all import compare_all
-from belated.comparison.compare import GAME, compare, repetition_seed
+from belated.comparison.compare import compare
 from belated.comparison.contenders import contenders
 from belated.comparison.result import Comparison
 from belated.environments.delays import UniformDelays
-from belated.environments.environment import Environment, branch
+from belated.environments.environment import Environment, game_seed
 from belated.environments.in_memory import GivenDelays, GivenLosses
 from belated.environments.losses import Bernoulli
 from belated.environments.missing import NEVER
@@ -111,7 +111,7 @@ def test_the_certificate_is_in_the_table_and_in_json() -> None:
     """The mean of all games, not below the regret; others have none."""
     environment = Environment("coins", Bernoulli([0.3, 0.5, 0.6]), UniformDelays(0, 20), 60)
     result = compare(["practical-experts", "adahedge", "uniform"], environment, repetitions=2)
-    seeds = [branch(repetition_seed(1, r), GAME) for r in range(2)]
+    seeds = [game_seed(1, r) for r in range(2)]
     values = [from_all_predictions(PracticalExperts(3), Game(environment, s)) for s in seeds]
     mean = pytest.approx(np.mean(values), abs=1e-9)
     assert result.table().column("certificate") == [mean, None, None]

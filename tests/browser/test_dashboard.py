@@ -1,22 +1,17 @@
 """The dashboard in a real browser, fed by a real service that is asked and told over HTTP."""
 
-import json
-import os
 import re
-import select
-import subprocess
-import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from belated.service.admin.keys import make_key
 from belated.service.admin.offline import create
 from belated.service.store import open_store
+from tests.browser.services import Process, Service
 from tests.browser.visits import (
     CONTRASTS,
     OVERFLOW,
@@ -29,69 +24,13 @@ playwright = pytest.importorskip("playwright.sync_api", reason="playwright is no
 ARMS = ["red", "constructor", "<img src=x onerror=alert(1)>"]
 ROUNDS, UNTOLD, EXPIRY = 40, 7, 30
 LATER = 60_000  # ms; by then it has looked again
+OUTLINE = """() => {
+  const element = document.activeElement;
+  return getComputedStyle(element.closest('label') ?? element).outlineStyle;
+}"""
 DRAWN = """() => [...document.querySelectorAll('.weights-chart path.line')].map(path => [
   path.getTotalLength(), path.getAttribute('d').match(/[ML]/g).length, getComputedStyle(path).stroke
 ])"""
-
-
-class Service(NamedTuple):
-    """A service that listens on this machine."""
-
-    address: str
-    key: str | None
-
-    def call(self, method: str, path: str, body: Any = None) -> Any:
-        """What it answers."""
-        headers = {"Content-Type": "application/json"}
-        if self.key:
-            headers["Authorization"] = f"Bearer {self.key}"
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.address + path, data, headers, method=method)
-        with urllib.request.urlopen(request, timeout=600) as answer:
-            return json.load(answer)
-
-    def play(self, problem: str, rounds: int, untold: int) -> None:
-        """Ask so often, and tell all but the last; one of them is told twice."""
-        body = {"count": rounds}
-        made = self.call("POST", f"/v1/problems/{problem}/ask:batch", body)["decisions"]
-        reports = [
-            {"ticket": each["ticket"], "loss": 0.25 if each["arm"] == "red" else 0.75}
-            for each in made[: rounds - untold]
-        ]
-        for sent in (reports, reports[-1:]):
-            if sent:
-                self.call("POST", "/v1/tell:batch", {"reports": sent})
-
-
-class Process:
-    """`belated serve` in a process of its own; uncompiled, so that it is there at once."""
-
-    def __init__(self, database: Path, *options: str) -> None:
-        command = [sys.executable, "-m", "belated", "serve", "--db", str(database), "--port", "0"]
-        self._process = subprocess.Popen(
-            [*command, "--seed", "1", *options],
-            stderr=subprocess.PIPE,
-            env={**os.environ, "BELATED_COMPILE": "never"},
-        )
-
-    def address(self) -> str:
-        """Where it listens, once it does."""
-        assert self._process.stderr is not None
-        read, until = b"", time.monotonic() + 120
-        while time.monotonic() < until and self._process.poll() is None:
-            if select.select([self._process.stderr], [], [], 1.0)[0]:
-                read += os.read(self._process.stderr.fileno(), 4096)
-            if found := re.search(rb"Serving on (http://127\.0\.0\.1:\d+)", read):
-                return found[1].decode()
-        raise AssertionError(f"it does not serve: {read.decode()}")
-
-    def stop(self) -> None:
-        """Tell it to end."""
-        self._process.terminate()
-
-    def wait(self) -> None:
-        """See that it ends."""
-        self._process.communicate(timeout=600)
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +94,7 @@ def test_the_dashboard_in_a_browser(visit: Visit, service: Service) -> None:
     assert len(drawn) == len({stroke for _, _, stroke in drawn}) == len(ARMS)
     points = len(seen["weights_over_time"]["round"]) + 1
     assert all(length > 100 and number == points for length, number, _ in drawn)
-    for chart in ("waits", "losses", "delays", "tempo"):
+    for chart in ("waits", "values", "delays", "tempo"):
         assert page.locator(f".{chart}-chart :is(rect.bar, circle.dot)").count() > 0, chart
     assert page.locator("figure:visible").count() == 5  # it is not certified: there is a default
     assert page.locator("figure details table").count() == 5
@@ -178,9 +117,11 @@ def test_it_shows_what_the_service_knows(browser: Any, service: Service) -> None
     assert page.locator(".lead").inner_text().startswith(f"Waiting for {UNTOLD} outcomes, the old")
     assert page.locator(".weights-legend span").all_inner_texts() == ARMS
     assert page.locator("article img").count() == 0
-    assert page.locator(".losses-table tbody tr td:nth-child(5)").first.text_content() == "0.25"
-    counted = float(page.locator(".losses-table tbody tr td:nth-child(2)").first.text_content())
-    assert counted == pytest.approx(seen["by_arm"][0]["loss"]["mean"], abs=0.005)
+    assert page.locator(".values-table tbody tr td:nth-child(8)").first.text_content() == "0.25"
+    shown = page.locator(".values-table tbody tr").first.locator("td").all_text_contents()
+    first = seen["range"]["by_arm"][0]
+    assert float(shown[0]) == pytest.approx(first["value"]["mean"], abs=0.005)
+    assert float(shown[2]) == pytest.approx(seen["by_arm"][0]["loss"]["mean"], abs=0.005)
     waits = page.locator(".waits-table tbody tr td:nth-child(2)").all_text_contents()
     assert sum(int(text) for text in waits) == UNTOLD
     tickets = page.locator(".events tbody td:last-child").all_inner_texts()
@@ -195,20 +136,52 @@ def test_it_stays_fresh_and_leaves_the_reader_alone(browser: Any, service: Servi
     page.reload()
     playwright.expect(page.locator(".lead")).to_contain_text("No outcome is waited for")
     before = len(page.locator(".weights-chart path.line").first.get_attribute("d"))
-    page.locator(".figure-losses summary").focus()
+    page.locator(".figure-values summary").focus()
     page.keyboard.press("Enter")
     service.play("live", 25, 3)
     page.clock.fast_forward(LATER)
     playwright.expect(page.locator(".lead")).to_contain_text("Waiting for 3 outcomes")
     assert numbers(page)["Decisions"] == "25"
     assert len(page.locator(".weights-chart path.line").first.get_attribute("d")) > before
-    assert page.evaluate("document.activeElement.matches('.figure-losses summary')")
-    assert page.locator(".losses-table td").first.is_visible()
-    page.get_by_role("button", name="Pause").click()
+    assert page.evaluate("document.activeElement.matches('.figure-values summary')")
+    assert page.locator(".values-table td").first.is_visible()
+    page.get_by_role("button", name="Pause updates").click()
     service.play("live", 5, 5)
     page.clock.fast_forward(LATER)
     page.evaluate("fetch('/healthz').then(answer => answer.text())")  # later than what it would ask
     assert numbers(page)["Decisions"] == "25"
+    page.close()
+
+
+def test_a_range_of_time_is_chosen_with_the_keyboard(browser: Any, service: Service) -> None:
+    """Figures and tables are then of its decisions; a new tab begins with all of them."""
+    page = Visit(browser, f"{service.address}/#/ads", 1280, "light").page
+    page.get_by_label("All time").focus()
+    page.keyboard.press("ArrowLeft")
+    playwright.expect(page.locator(".values-note")).to_contain_text("decisions of the last week")
+    assert page.get_by_label("Last week").is_checked()
+    assert page.evaluate("document.activeElement.value") == "week"
+    seen = service.call("GET", "/v1/problems/ads/stats?range=week")["range"]
+    assert numbers(page)["Decisions"] == str(ROUNDS)
+    assert sum(arm["told"] for arm in seen["by_arm"]) == int(numbers(page)["Told"])
+    page.reload()
+    playwright.expect(page.get_by_label("Last week")).to_be_checked()
+    page.close()
+
+
+def test_it_says_why_the_weights_moved(browser: Any, service: Service) -> None:
+    """The arms that moved, and the outcomes behind it."""
+    service.call("POST", "/v1/problems", {"name": "moved", "arms": ["red", "blue"]})
+    for _ in range(8):
+        service.play("moved", 10, 0)
+    found = service.call("GET", "/v1/problems/moved/moves")["moves"]
+    arms = {arm["arm"]: arm for move in found for arm in move["arms"]}
+    assert arms["red"]["usual_mean"] == pytest.approx(0.25)
+    page = Visit(browser, f"{service.address}/#/moved", 1280, "light").page
+    listed = page.locator(".moves > li")
+    playwright.expect(listed).to_have_count(len(found))
+    assert re.search(r"(red|blue) went from \d+ % to \d+(\.\d)? %", listed.first.inner_text())
+    assert re.search(r"blue: \d+ outcomes? with mean loss 0.75", page.inner_text(".moves"))
     page.close()
 
 
@@ -259,10 +232,11 @@ def test_rewards_are_shown_as_rewards(browser: Any, service: Service) -> None:
     assert "rewards from 0 to 15. Given up after 2 rounds with reward 0" in page.inner_text(
         ".facts"
     )
-    assert page.inner_text(".losses-title") == "Reward"
-    cells = page.locator(".losses-table tbody td").all_text_contents()
-    assert (cells[0], cells[2], cells[3], cells[4]) == ("6", "2", "12", "2")  # two of four expired
-    assert cells[5:] == ["1", "9"]  # told too late
+    assert page.inner_text(".values-title") == "Reward of a play, in the end"
+    cells = page.locator(".values-table tbody td").all_text_contents()
+    assert (cells[0], *cells[2:7]) == ("6", "6", "0", "2", "2", "12")  # two of four expired
+    assert cells[7:] == ["1", "9"]  # told too late
+    assert numbers(page)["Rewards"] == "24"
     assert page.locator(".events td", has_text="reward 12").count() == 2
     assert "half within" in page.inner_text(".delays-chart")
     service.call("POST", "/v1/problems/shop/archive")
@@ -307,15 +281,15 @@ def test_times_are_in_whole_units(browser: Any, service: Service) -> None:
 
 
 def test_the_keyboard_reaches_everything(browser: Any, service: Service) -> None:
-    """Tab goes to the skip link, the button, each problem and each table; Enter chooses."""
+    """Tab goes to the skip link, each button, problem, range and table; Enter chooses."""
     page = Visit(browser, service.address, 1280, "light").page
     reached = []
-    for _ in range(9 + page.locator("nav a").count()):  # other tests may have created problems
+    for _ in range(13 + page.locator("nav a").count()):  # other tests may have created problems
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.innerText.split('\\n')[0].trim()"))
-        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-        assert outline == "solid", reached
-    assert reached[:5] == ["Skip to the problem", "Pause", "ads", "live", "models"]
+        assert page.evaluate(OUTLINE) == "solid", reached
+    assert reached[:5] == ["Skip to the problem", "Pause updates", "ads", "live", "models"]
+    assert {"New problem", "Pause this problem", "Change terms"} <= set(reached)
     assert sum(name.startswith("As a table") for name in reached) == 5
     page.locator("nav a", has_text="models").focus()
     page.keyboard.press("Enter")

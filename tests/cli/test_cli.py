@@ -13,6 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from belated.cli import main
+from belated.comparison.compare import compare
+from belated.environments.scenarios import scenario
 from belated.learners.paper.concealed import Concealed
 from belated.learners.registry import registered
 from tests.cli.commands import belated, complaint
@@ -178,9 +180,35 @@ def test_a_key_that_means_nothing_is_named_on_standard_error(tmp_path: Path) -> 
 
 def test_options_for_logs_are_refused_for_cases() -> None:
     """A case says itself what it is; an option that would change nothing is not swallowed."""
-    for option in ("--learner", "--horizon", "--max-missing", "--variant"):
-        value = {"--learner": "concealed", "--variant": "repaired"}.get(option, 3)
+    for option in ("--horizon", "--max-missing", "--variant"):
+        value = "repaired" if option == "--variant" else 3
         assert option in complaint("replay", CASES[0], option, value)
+
+
+def test_any_learner_replays_a_game_as_compare_plays_it(tmp_path: Path) -> None:
+    """An exported game, with the arms that compare draws; another learner along a case."""
+    game = tmp_path / "game.json"
+    run = CliRunner().invoke(main, ["game", "late-best:rounds=40", str(game), "--seed", "4"])
+    assert run.exit_code == 0, run.output
+    found = compare(["concealed"], scenario("late-best", rounds=40), repetitions=1, seed=4)
+    replayed = CliRunner().invoke(main, ["replay", str(game), "--learner", "concealed"])
+    answer = json.loads(replayed.stdout)
+    np.testing.assert_array_equal(answer["q"][-1], found.traces[0][0].last)
+    np.testing.assert_array_equal(
+        np.bincount(answer["arms"], minlength=5), found.traces[0][0].plays
+    )
+    along = CliRunner().invoke(main, ["replay", str(CASES[0]), "--learner", "exp3"])
+    assert json.loads(along.stdout)["learner"] == "exp3"
+    assert "add --learner" in complaint("replay", game)
+    assert "leave out the learner" in complaint("replay", game, "--learner", "exp3", "--decompose")
+
+
+def test_a_game_that_needs_options_says_so(tmp_path: Path) -> None:
+    """A table has no range and no features; unknown endings are refused at once."""
+    run = CliRunner().invoke(main, ["game", "gains:rounds=20", str(tmp_path / "gains.csv")])
+    assert "Play it with --loss-range" in run.stderr
+    assert "must end in" in complaint("game", "late-best", tmp_path / "game.txt")
+    assert "scenario is 'nowhere'" in complaint("game", "nowhere", tmp_path / "game.csv")
 
 
 def test_unreadable_files_get_one_clear_line(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_feature_columns_of_a_file(tmp_path: Path) -> None:
     assert "linear" in belated(*run, "--features", "size, kind").stdout
     assert "best linear policy" not in " ".join(belated(*run).stdout.split())
     assert "only files are given them" in complaint("compare", "gains", "--features", "size")
-    assert "there must be round, arm, loss, sise" in complaint(*run, "--features", "sise")
+    assert "there must be round, arm, sise, loss or reward" in complaint(*run, "--features", "sise")
     assert "--worlds is without" in complaint("compare", "--worlds", 1, "--features", "size")
 
 

@@ -83,7 +83,7 @@ def test_saved_games_are_cases_that_replay_accepts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("uniform",), "there is no theorem"),
+        (("uniform",), "no bound is known for this learner"),
         (("practical-bandit:certified=0",), "the objective 'regret' needs no bound"),
         (("concelaed",), "did you mean 'concealed'?"),
         (("concealed:variant=best",), "variant is 'best'"),

@@ -120,22 +120,25 @@ def test_a_parquet_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "the columns are none; there must be round, arm, loss and either delay or arrival"),
+        (
+            "",
+            "the columns are none; there must be round, arm, loss or reward, delay or arrival",
+        ),
         (HEADER, "there are no rows; there must be one for each round and arm"),
         (
             "round|arm|loss|delay\n1|red|0|0\n",
-            "the columns are round|arm|loss|delay; there must be round, arm, loss and either delay "
+            "the columns are round|arm|loss|delay; there must be round, arm, loss or reward, delay "
             "or arrival",
         ),
         (
             "round,arm,loss\n1,red,0\n",
-            "the columns are round, arm, loss; there must be round, arm, loss and either delay or "
+            "the columns are round, arm, loss; there must be round, arm, loss or reward, delay or "
             "arrival",
         ),
         (
             "round,arm,loss,delay,arrival\n1,red,0,0,1\n",
-            "the columns are round, arm, loss, delay, arrival; there must be round, arm, loss and "
-            "either delay or arrival",
+            "the columns are round, arm, loss, delay, arrival; there must be round, arm, loss or "
+            "reward, delay or arrival",
         ),
         (
             "round,arm,loss,loss,delay\n1,red,0,0,0\n",
@@ -284,7 +287,7 @@ def test_files_that_are_no_tables(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^folder.csv cannot be read: Is a directory$"):
         environment_from_file(tmp_path / "folder.csv")
     with pytest.raises(
-        ValueError, match=r"^mine.xlsx is of unknown kind; it must end in .csv or .pa"
+        ValueError, match=r"^mine.xlsx is of unknown kind; it must end in .csv, .csv.gz or .pa"
     ):
         environment_from_file(written(tmp_path, GOOD, "mine.xlsx"))
     path = tmp_path / "bytes.csv"

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -25,6 +26,7 @@ from belated.report.formatting import EN_DASH
 from belated.report.point_labels import label_points
 from belated.report.style import BOUND_DASHES, RATE_SHADES, SETTINGS, SHADES, learner_styles, shades
 from belated.report.svg import svg_element, svg_text
+from belated.report.weight_figures import learners_with_weights
 from tests.report.example_comparisons import UNUSUAL, environment, ordinary, unusual, with_regrets
 from tests.report.legibility import check_all_is_legible
 
@@ -41,7 +43,7 @@ def lightness(colour: object) -> float:
 
 def with_bound(monkeypatch: pytest.MonkeyPatch, value: float | None, applies: bool = True) -> None:
     """Give every learner this bound."""
-    bound = Bound("th:test", value, applies, "for a test")
+    bound = Bound("Theorem T", value, applies, "for a test")
     monkeypatch.setattr(Comparison, "bound", lambda self, contender: bound)
 
 
@@ -72,7 +74,7 @@ def test_every_figure_is_drawn_for_unusual_comparisons(case: str) -> None:
     for name, draw in figures.FIGURES.items():
         figure = draw(unusual(case))
         if figure is None:
-            assert name == "rate-weights"
+            assert name in ("rate-weights", "arm-weights")
             continue
         check_all_is_legible(figure, name)
     assert dict(mpl.rcParams) == before
@@ -101,7 +103,7 @@ def test_a_near_bound_is_a_dash_dotted_line(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(drawn) == 4
     assert all(line.get_linestyle() == "--" and line.is_dashed() for line in drawn)
     assert axes.get_ylim()[1] > 1.2 * highest
-    assert any("th:test" in text for text in texts(figure))
+    assert any("Theorem T" in text for text in texts(figure))
 
 
 def test_an_unproven_bound_is_not_drawn_as_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,8 +116,8 @@ def test_an_unproven_bound_is_not_drawn_as_a_line(monkeypatch: pytest.MonkeyPatc
         marks = [each.get_datalim(last.axes[0].transData) for each in last.axes[0].collections]
         assert len(drawn) == lines
         assert sum(mark.x0 == mark.x1 == value for mark in marks) == lines
-        for written in (texts(over_time), texts(last)):
-            assert any("†" in text for text in written) is not applies
+        assert any("†" in text for text in texts(last)) is not applies
+        assert any("Theorem T" in text for text in texts(over_time)) is applies
 
 
 def test_a_distant_bound_does_not_change_the_scale(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +127,7 @@ def test_a_distant_bound_does_not_change_the_scale(monkeypatch: pytest.MonkeyPat
     with_bound(monkeypatch, 1e6)
     figure = figures.regret_over_time(ordinary())
     assert figure.axes[0].get_ylim() == limits
-    assert any("↑ uniform: 1,000,000 (th:test)" in text for text in texts(figure))
+    assert not any("Theorem T" in text for text in texts(figure))
     last = figures.final_regret(ordinary())
     assert last.axes[0].get_xlim()[1] < 1e5
     assert "bound 1,000,000 →" in texts(last)
@@ -133,15 +135,12 @@ def test_a_distant_bound_does_not_change_the_scale(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("applies", [True, False])
 def test_an_unproven_bound_has_a_dagger(monkeypatch: pytest.MonkeyPatch, applies: bool) -> None:
-    """Both figures mark an unproven bound and explain the dagger; a proven bound has none."""
+    """The figure marks an unproven bound and explains the dagger; a proven bound has none."""
     with_bound(monkeypatch, 1e6, applies)
     mark = "" if applies else "†"
-    over_time = texts(figures.regret_over_time(ordinary()))
-    assert any(f"↑ uniform: 1,000,000{mark} (th:test)" in text for text in over_time)
-    last = texts(figures.final_regret(ordinary()))
-    assert f"bound 1,000,000{mark} →" in last
-    for written in (over_time, last):
-        assert any("† stated, not proven" in text for text in written) is not applies
+    written = texts(figures.final_regret(ordinary()))
+    assert f"bound 1,000,000{mark} →" in written
+    assert any("† stated, not proven" in text for text in written) is not applies
 
 
 def test_figures_without_bounds_do_not_mention_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,14 +151,61 @@ def test_figures_without_bounds_do_not_mention_them(monkeypatch: pytest.MonkeyPa
 
 
 def test_final_regret_is_ordered_and_exact() -> None:
-    """Learners are in order of regret, each with its mean and interval."""
+    """Learners of a setting are in order of regret, each with its mean and interval."""
     values = [[30.0, 32.0, 34.0] * 2, [10.0, 11.0, 12.0] * 2, [20.0] * 6, [50.0, 70.0] * 3]
     figure = figures.final_regret(with_regrets(ordinary(), values))
     written = texts(figure)
     names = [text for text in written if text in ordinary().labels]
-    assert names == ["concealed (repaired)", "full-information", "concealed", "uniform"]
+    assert names == ["full-information", "concealed (repaired)", "concealed", "uniform"]
+    assert written.index("Experts: observe the losses of all arms") < written.index(names[0])
     assert "11.00 ± 0.94" in written
-    assert "20 ± 0" in written
+    assert "20.00 (deterministic)" in written
+
+
+def test_regrets_that_differ_by_decades_have_a_logarithmic_axis() -> None:
+    """Both regret figures say so at the axis; regrets of one size are on a linear one."""
+    near = [[40.0 + r for r in range(6)], [10.0 + r for r in range(6)], [20.0] * 6, [60.0] * 6]
+    far = [[16.0 + r for r in range(6)], [35.0] * 6, [2.0] * 6, [5169.0 + r for r in range(6)]]
+    for values, scale in ((near, "linear"), (far, "symlog")):
+        comparison = with_regrets(ordinary(), values)
+        over_time = figures.regret_over_time(comparison).axes[0]
+        last = figures.final_regret(comparison).axes[0]
+        assert over_time.get_yscale() == last.get_xscale() == scale
+        for label in (over_time.get_ylabel(), last.get_xlabel()):
+            assert ("logarithmic above 1" in label) is (scale == "symlog")
+        check_all_is_legible(last.figure)
+        check_all_is_legible(over_time.figure)
+
+
+def test_every_figure_from_python() -> None:
+    """`plot` draws each by its name, some of them into given axes, and refuses other names."""
+    comparison = ordinary()
+    for kind in figures.FIGURES:
+        drawn = comparison.plot(kind)
+        assert (drawn is None) is (figures.FIGURES[kind](comparison) is None)
+    for kind in figures.DRAWN_INTO:
+        axes = Figure(figsize=(5, 4)).add_subplot()
+        assert comparison.plot(kind, ax=axes) is axes.figure
+        assert axes.lines
+    with pytest.raises(ValueError, match=r"kind is 'delay'.*did you mean 'delays'"):
+        comparison.plot("delay")
+    with pytest.raises(ValueError, match="arm-weights has several panels"):
+        comparison.plot("arm-weights", ax=Figure().add_subplot())
+
+
+def test_figures_that_show_nothing_are_left_out() -> None:
+    """One arm has all the weight, one rate has almost all of it, and uniform play never changes."""
+    assert figures.arm_weights(unusual("one arm")) is None
+    assert figures.arm_weights(unusual("least of all")) is None
+    assert figures.rate_weights(with_rates_of([[0.1, 0.2]] * 2, [0.01, 0.99])) is None
+    assert figures.rate_weights(with_rates_of([[0.1, 0.2]] * 2, [0.1, 0.9])) is not None
+    assert "uniform" not in [axes.get_title(loc="left") for axes in _panels(ordinary())]
+
+
+def _panels(comparison: Comparison) -> list[Axes]:
+    figure = figures.arm_weights(comparison)
+    assert figure is not None
+    return list(figure.axes)
 
 
 def test_the_plane_shows_arms_and_paths_of_learners() -> None:
@@ -194,8 +240,10 @@ def test_arm_weights_add_up() -> None:
     """In every panel the bands reach from 0 to 100 %, with the best arm lowest."""
     comparison = ordinary()
     figure = figures.arm_weights(comparison)
-    for k in range(len(comparison.labels)):
-        bands = [band.get_datalim(figure.axes[k].transData) for band in figure.axes[k].collections]
+    assert figure is not None
+    for panel, k in enumerate(learners_with_weights(comparison)):
+        axes = figure.axes[panel]
+        bands = [band.get_datalim(axes.transData) for band in axes.collections]
         assert bands[0].y0 == 0.0
         assert bands[-1].y1 == pytest.approx(100.0)
         best = 100.0 * comparison.weights_over_time(k)[:, 0].max()
@@ -204,7 +252,7 @@ def test_arm_weights_add_up() -> None:
 
 def test_rates_are_shown_for_learners_with_several() -> None:
     """Learners with different rates have a panel; without such a learner there is no figure."""
-    figure = figures.rate_weights(ordinary())
+    figure = figures.rate_weights(with_rates_of([[0.1, 0.2]] * 2, [0.4, 0.6]))
     assert figure is not None
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["full-information"]
     assert figures.rate_weights(unusual("one learner")) is None
@@ -364,7 +412,8 @@ def test_figures_are_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(figures, "FIGURES", drawn)
     monkeypatch.setitem(SETTINGS, "savefig.dpi", 50)
     folder = tmp_path / "new" / "figures"
-    paths = figures.save_figures([ordinary(), unusual("one learner")], folder)
+    rates = replace(with_rates_of([[0.1, 0.2]] * 2, [0.4, 0.6]), command=ordinary().command)
+    paths = figures.save_figures([rates, unusual("one learner")], folder)
     assert sorted(paths) == sorted(folder.iterdir())
     assert {path.name for path in paths} == {
         "late-best-final-regret.png",
@@ -379,7 +428,7 @@ def test_figures_are_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert b"belated compare late-best" in picture
     assert "belated compare late-best" in "".join(ElementTree.fromstring(drawing).itertext())
     monkeypatch.setattr(figures, "FIGURES", {"final-regret": figures.final_regret})
-    again = figures.save_figures([ordinary()], tmp_path / "again")
+    again = figures.save_figures([rates], tmp_path / "again")
     assert [path.read_bytes() for path in again] == [picture, drawing]
 
 

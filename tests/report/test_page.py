@@ -14,9 +14,18 @@ from belated.analysis.statistics import MeanEstimate
 from belated.comparison.result import Comparison
 from belated.report import page
 from belated.report.figures import FIGURES
-from belated.report.findings import Finding, finding, overall_headline
-from belated.report.formatting import display_width, listed, number, percent, plus_minus, shorten
+from belated.report.findings import Finding, GroupFinding, finding, overall_headline
+from belated.report.formatting import (
+    display_width,
+    listed,
+    number,
+    number_column,
+    percent,
+    plus_minus,
+    shorten,
+)
 from belated.report.page import notebook_view, report_html, write_report
+from belated.types import Setting
 from tests.report.example_comparisons import UNUSUAL, given, ordinary, unusual, with_regrets
 
 VOID = {"meta", "link", "br"}
@@ -66,28 +75,40 @@ def found(regrets: list[list[float]]) -> Finding:
     return finding(with_regrets(ordinary(), regrets))
 
 
+def among(regrets: list[list[float]]) -> Finding:
+    """The finding of three bandits with these regrets, without the experts."""
+    whole = with_regrets(ordinary(), [*regrets[:2], STEADY, regrets[2]])
+    bandits = [0, 1, 3]
+    return finding(
+        replace(
+            whole,
+            contenders=tuple(whole.contenders[k] for k in bandits),
+            traces=tuple(whole.traces[k] for k in bandits),
+        )
+    )
+
+
 def test_a_clear_winner_is_named_with_the_difference() -> None:
     """Differences are paired by game, so their interval can be narrower than that of a mean."""
     shifted = [value + 2.0 for value in STEADY]
-    far = [value + 50.0 for value in STEADY]
-    result = found([shifted, STEADY, far, far])
-    assert result.best == ("concealed (repaired)",)
-    assert result.clear
+    result = among([shifted, STEADY, [value + 50.0 for value in STEADY]])
+    (group,) = result.groups
+    assert group.best == ("concealed (repaired)",)
+    assert group.clear
     assert result.headline == (
         "concealed (repaired) had the lowest regret on late-best: 12.5 ± 2.0, "
-        "2 ± 0 less than concealed"
+        "2 (deterministic) less than concealed"
     )
     assert "zero lies outside its 95 % confidence interval" in result.details[0]
-    assert "It was told less than full-information." in result.details
 
 
 def test_a_difference_that_may_be_chance_has_no_clear_winner() -> None:
     """A learner whose interval of paired differences contains zero is named as a rival."""
     noisy = [value + noise for value, noise in zip(STEADY, [3, -3, 3, -3, 3, -2], strict=True)]
-    far = [value + 50.0 for value in STEADY]
-    result = found([noisy, STEADY, far, far])
-    assert (result.best, result.rivals) == (("concealed (repaired)",), ("concealed",))
-    assert not result.clear
+    result = among([noisy, STEADY, [value + 50.0 for value in STEADY]])
+    (group,) = result.groups
+    assert (group.best, group.rivals) == (("concealed (repaired)",), ("concealed",))
+    assert not group.clear
     assert result.headline.endswith("12.5 ± 2.0; concealed cannot be told apart from it")
     assert "zero lies within this 95 % confidence interval" in result.details[0]
 
@@ -95,44 +116,50 @@ def test_a_difference_that_may_be_chance_has_no_clear_winner() -> None:
 def test_a_rival_need_not_be_second() -> None:
     """The second varies with the first and is clearly worse; the third varies alone."""
     noisy = [value + 1.0 + noise for value, noise in zip(STEADY, [9, -9] * 3, strict=True)]
-    result = found([STEADY, [value + 0.5 for value in STEADY], noisy, [90.0] * 6])
+    result = among([STEADY, [value + 0.5 for value in STEADY], noisy])
     assert result.brief == (
-        "concealed had the lowest regret: 12.5 ± 2.0; full-information cannot be told apart from it"
+        "concealed had the lowest regret: 12.5 ± 2.0; uniform cannot be told apart from it"
     )
-    assert (result.best, result.rivals) == (("concealed",), ("full-information",))
-    said = "concealed and full-information differ by 1 ± 10: zero lies within this"
-    assert said in result.details[0]
+    assert (result.groups[0].best, result.groups[0].rivals) == (("concealed",), ("uniform",))
+    assert "concealed and uniform differ by 1 ± 10: zero lies within this" in result.details[0]
 
 
 def test_learners_with_equal_regret_are_both_best() -> None:
     """Both are named, and the next learner is compared with them."""
-    result = found([STEADY, STEADY, [value + 3.0 for value in STEADY], [90.0] * 6])
-    assert result.best == ("concealed", "concealed (repaired)")
+    result = among([STEADY, STEADY, [value + 3.0 for value in STEADY]])
+    assert result.groups[0].best == ("concealed", "concealed (repaired)")
     assert result.brief == (
         "concealed and concealed (repaired) had the lowest regret: 12.5 ± 2.0, "
-        "3 ± 0 less than full-information"
+        "3 (deterministic) less than uniform"
     )
-    assert not result.clear
+    assert not result.groups[0].clear
 
 
-def test_learners_with_less_feedback_are_ranked_apart() -> None:
-    """If a learner with full feedback wins, the best of the others is named, except uniform."""
+def test_experts_and_bandits_are_never_in_one_ranking() -> None:
+    """Each setting has a finding; the headline names the best of each with several learners."""
     result = found([[value + 9.0 for value in STEADY], [90.0] * 6, STEADY, [1.0 + 20.0] * 6])
-    assert result.best == ("full-information",)
-    said = "Of those told nothing but the losses of their choices, concealed had the lowest: "
-    assert any(detail.startswith(said + "21.5 ± 2.0") for detail in result.details)
+    experts, bandits = result.groups
+    assert experts.best == ("full-information",)
+    assert bandits.best + bandits.rivals == ("uniform", "concealed")
+    assert result.headline == (
+        "late-best: uniform had the lowest regret of the bandits, 21 (deterministic), but not "
+        "clearly"
+    )
+    said = "full-information, alone among the experts, had a regret of 12.5 ± 2.0."
+    assert any(detail.startswith(said) for detail in result.details)
+    assert "experts observe the losses of all arms" in result.details[-1]
 
 
 def test_equal_regrets_have_no_winner() -> None:
     """Regrets that differ only by rounding count as equal."""
-    result = found([STEADY, [value + 1e-13 for value in STEADY], STEADY, STEADY])
+    result = among([STEADY, [value + 1e-13 for value in STEADY], STEADY])
     assert result.headline == "All learners had the same regret on late-best: 12.5 ± 2.0"
-    assert len(result.best) == 4
+    assert len(result.groups[0].best) == 3
 
 
 def test_a_regret_below_zero_is_explained() -> None:
     """A sentence says that the learner did better than any single arm."""
-    result = found([[-value for value in STEADY], STEADY, STEADY, STEADY])
+    result = among([[-value for value in STEADY], STEADY, STEADY])
     assert "\N{MINUS SIGN}12.5 ± 2.0" in result.headline
     assert any("better than any single arm" in detail for detail in result.details)
 
@@ -150,22 +177,32 @@ def test_one_learner_is_not_compared() -> None:
     assert finding(unusual("one learner")).headline.startswith("concealed had a regret of ")
 
 
+def of(setting: Setting, best: tuple[str, ...], rivals: tuple[str, ...] = ()) -> GroupFinding:
+    """The finding of one setting with two learners."""
+    return GroupFinding(setting, "", (), best, rivals, len(best) == 1 and not rivals, 2)
+
+
 def test_several_scenarios_are_counted() -> None:
-    """The headline counts how often a learner is best, and how often clearly."""
-    sure = {name: Finding("", "", (), (name,), (), True) for name in "ac"}
-    close = Finding("", "", (), ("a",), ("b",), False)
-    equal = Finding("", "", (), ("a", "b"), (), False)
+    """The headline counts how often a learner is best, and how often clearly, in each setting."""
+
+    def said(*groups: GroupFinding) -> str:
+        return overall_headline([Finding("", "", (), (group,)) for group in groups])
+
+    bandits = Setting.CONCEALED
+    sure = {name: of(bandits, (name,)) for name in "ac"}
+    close, equal = of(bandits, ("a",), ("b",)), of(bandits, ("a", "b"))
     lowest = "had the lowest regret in"
-    assert overall_headline([sure["a"], sure["a"], sure["c"]]) == f"a {lowest} 2 of 3 scenarios"
-    assert (
-        overall_headline([sure["a"], close, sure["c"]])
-        == f"a {lowest} 2 of 3 scenarios, clearly in 1"
-    )
-    assert overall_headline([sure["a"], close]) == f"a {lowest} both scenarios, clearly in 1"
-    assert overall_headline([close, sure["c"]]) == f"c {lowest} 1 of 2 scenarios"
-    assert overall_headline([sure["a"], sure["c"]]) == f"a and c {lowest} 1 of 2 scenarios each"
-    assert (
-        overall_headline([equal] * 3) == f"a and b {lowest} all 3 scenarios each, but not clearly"
+    assert said(sure["a"], sure["a"], sure["c"]) == f"a {lowest} 2 of 3 scenarios"
+    assert said(sure["a"], close, sure["c"]) == f"a {lowest} 2 of 3 scenarios, clearly in 1"
+    assert said(sure["a"], close) == f"a {lowest} both scenarios, clearly in 1"
+    assert said(close, sure["c"]) == f"c {lowest} 1 of 2 scenarios"
+    assert said(sure["a"], sure["c"]) == f"a and c {lowest} 1 of 2 scenarios each"
+    assert said(equal, equal, equal) == f"a and b {lowest} all 3 scenarios each, but not clearly"
+    experts = of(Setting.FULL_INFORMATION, ("e",))
+    both = Finding("", "", (), (experts, sure["a"]))
+    assert overall_headline([both, both]) == (
+        "e had the lowest regret of the experts in both scenarios; "
+        "a had the lowest regret of the bandits in both scenarios"
     )
 
 
@@ -189,7 +226,7 @@ def test_pages_of_unusual_comparisons_are_well_formed(
     """Every element is closed, and no number is shown as nan, inf or None."""
     monkeypatch.setattr("belated.report.sections.svg_element", lambda *given: "<svg></svg>")
     read = Page(report_html([unusual(case)]))
-    assert len(read.all("figure")) in (5, 6)
+    assert len(read.all("figure")) in (4, 5, 6)
     assert not re.search(r"\bnan\b|\bNone\b|\binf\b", read.text)
 
 
@@ -198,18 +235,18 @@ def test_ids_are_unique_and_links_have_targets(both: Page) -> None:
     ids = [attributes["id"] for _, attributes in both.elements if "id" in attributes]
     assert not [name for name, count in Counter(ids).items() if count > 1]
     for tag, attributes in both.elements:
-        target = attributes.get("href", "#overview").removeprefix("#")
+        target = attributes.get("href", "#made").removeprefix("#")
         assert tag == "link" or target in ids
-        assert attributes.get("aria-labelledby", "overview") in ids
+        assert attributes.get("aria-labelledby", "made") in ids
 
 
 def test_figures_and_tables_are_accessible(both: Page) -> None:
     """Figures have descriptions, table headings a scope, and the page a language."""
     pictures = [each for each in both.all("svg") if each.get("role") == "img"]
-    assert len(pictures) == 2 * len(FIGURES)
+    assert len(pictures) > len(FIGURES)
     assert all(len(each["aria-label"]) > 40 for each in pictures)
-    assert all(each.get("scope") in ("row", "col") for each in both.all("th"))
-    assert len(both.all("caption")) == len(both.all("table")) == 5
+    assert all(each.get("scope") in ("row", "col", "rowgroup") for each in both.all("th"))
+    assert len(both.all("caption")) == len(both.all("table")) == 6
     assert both.all("html") == [{"lang": "en"}]
     assert len(both.all("h1")) == 1
 
@@ -233,13 +270,16 @@ def test_labels_are_escaped(both: Page) -> None:
 
 
 def test_the_page_tells_how_it_was_made(both: Page) -> None:
-    """It states command, version, seed and repetitions; one finding becomes the headline."""
+    """It states command, versions, machine, date and seed; one finding is the headline."""
     assert "belated compare late-best -r 6 --report 'a & b.html'" in both.text
-    assert f"belated {__version__}" in both.text
+    assert f"belated {__version__}, Python " in both.text
+    assert re.search(r"Date\d{4}-\d\d-\d\d \d\d:\d\d UTC", both.text)
+    assert re.search(r"Machine\w+ on \w+, \d+ cores?", both.text)
     assert "For each learner 6 games (late-best); one game, 2 runs (<i>a name" in both.text
     alone = Page(report_html([replace(ordinary(), command="")]))
     assert finding(ordinary()).headline in alone.text
-    assert "Made in Python" in alone.text
+    assert "belated.compare(['concealed', 'concealed:variant=repaired'" in alone.text
+    assert "environment, repetitions=6, seed=1)" in alone.text
     assert not alone.all("nav")
 
 
@@ -248,8 +288,8 @@ def test_the_page_contains_arms_and_bounds(both: Page) -> None:
     comparison = ordinary()
     losses = np.mean([sums.losses for sums in comparison.game_sums], axis=0)
     missing = np.mean([sums.missing_losses for sums in comparison.game_sums], axis=0)
-    for value in (*losses, *missing):
-        assert number(value) in both.text
+    for text in (*number_column(losses.tolist()), *number_column(missing.tolist())):
+        assert text in both.text
     for k in range(len(comparison.labels)):
         bound = comparison.bound(k)
         assert bound.why in both.text
@@ -268,7 +308,7 @@ def test_runs_of_one_game_are_not_called_games(monkeypatch: pytest.MonkeyPatch) 
     assert "Over 5 runs of one game, " in read.text
     assert "interval, which covers the learners' own draws only" in read.text
     assert "the mean of 5 runs of one game, with bands" in read.text
-    assert "Each tick is a run of the one game there is" in read.text
+    assert "Ticks: runs, all of the same game" in read.text
     assert "mean of all runs ± half" in read.text
     assert "a mean over the runs played" in read.text
     assert not re.search(r"\d games|mean of all games|game by game|games are the same", read.text)
@@ -300,7 +340,7 @@ def test_delays_of_some_rounds_are_called_a_sample(
     )
     read = Page(report_html([replace(ordinary(), game_sums=game_sums)]))
     assert "delays from a sample of 250 of 600 rounds" in read.text
-    assert "All this is from a sample of 250 of the 600 rounds." in read.text
+    assert "Computed from a sample of 250 of the 600 rounds." in read.text
 
 
 def test_an_unproven_bound_has_a_dagger(both: Page, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -312,8 +352,10 @@ def test_an_unproven_bound_has_a_dagger(both: Page, monkeypatch: pytest.MonkeyPa
     assert proven.value is not None
     monkeypatch.setattr("belated.report.sections.FIGURES", {})
     text = report_html([comparison])
-    assert f"<td>{number(stated.value)}†</td>" in text
-    assert f"<td>{number(proven.value)}</td>" in text
+    column = [comparison.bound(k).value for k in (2, 1, 0, 3)]
+    texts = dict(zip((2, 1, 0, 3), number_column(column), strict=True))
+    assert f"<td>{texts[0]}†</td>" in text
+    assert f"<td>{texts[1]}</td>" in text
     assert "† stated, not proven" in both.text
     assert f"<td>{stated.why}" not in text
     only = replace(comparison, contenders=comparison.contenders[1:2], traces=comparison.traces[1:2])
@@ -324,7 +366,7 @@ def test_lower_bounds_are_for_the_mean_number_of_missing_losses(both: Page) -> N
     """The lower bounds use the mean number of missing losses as a constant delay."""
     missing = [sums.mean_missing for sums in ordinary().game_sums]
     delay = round(float(np.mean(missing)))
-    assert f"if every loss took about {delay} rounds: the losses of all arms" in both.text
+    assert f"Order only, for a constant delay of {delay} rounds: " in both.text
 
 
 def test_the_page_counts_the_arms_that_are_not_shown() -> None:
@@ -389,7 +431,7 @@ def test_a_notebook_shows_table_and_figure() -> None:
         (1234.5, 32.1, "1,234 ± 32"),
         (412.34, 3.21, "412.3 ± 3.2"),
         (0.5, 0.0123, "0.500 ± 0.012"),
-        (117.0, 1e-14, "117 ± 0"),
+        (117.0, 1e-14, "117 (deterministic)"),
         (-381.2, 349.0, "\N{MINUS SIGN}381 ± 349"),
         (7.25, float("nan"), "7.25"),
     ],

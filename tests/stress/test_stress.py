@@ -14,16 +14,18 @@ import pytest
 
 from belated.analysis.bounds import bound_for
 from belated.analysis.game_sums import sum_up
+from belated.comparison.compare import compare
 from belated.comparison.contenders import contender
 from belated.environments.missing import NEVER, missing_counts
 from belated.replay.case import read_case
+from belated.replay.game_replay import drawn_by, predictions_along, replay_game
 from belated.replay.replay import learner_for, replay
 from belated.stress import restart_runner
 from belated.stress.annealing import Restart
-from belated.stress.hard_games import HardGame, predictions
+from belated.stress.hard_games import HardGame
 from belated.stress.mutations import DELAYS, LOSSES, Script, cut, mutated, opening
 from belated.stress.objectives import Objective, OverCertificate, OverRival, ScriptedGame
-from belated.stress.stress import StressResult, stress
+from belated.stress.stress import Aim, StressResult, stress
 from belated.types import Setting
 
 pytestmark = pytest.mark.compiled  # slow without
@@ -143,7 +145,6 @@ def test_time_ends_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
         ("concealed", None, "concealed"),
         ("concealed:variant=repaired,max_missing=9", None, None),
         ("concealed:variant=repaired,skipping=true", None, None),
-        ("uniform", "concealed", "concealed"),
     ],
 )
 def test_a_saved_find_replays_to_the_regret_that_it_states(
@@ -160,6 +161,33 @@ def test_a_saved_find_replays_to_the_regret_that_it_states(
     assert run["regret"] == pytest.approx(regret, abs=1e-12)
     assert run["replays_exactly"]
     assert run["learner"] == (replayed or result.search.objective.contenders[0].label)
+
+
+@pytest.mark.parametrize(
+    ("learner", "against", "objective"),
+    [
+        ("practical-bandit:certified=0", None, "regret"),
+        ("practical-experts", None, "certificate"),
+        ("exp3", "uniform", "bound"),
+        ("uniform", "concealed", "bound"),
+    ],
+)
+def test_a_find_replays_with_the_learner_that_it_was_found_for(
+    learner: str, against: str | None, objective: Aim, tmp_path: Path
+) -> None:
+    """Whatever the learner is, and `compare` plays the saved game."""
+    result = stress(learner, against, objective=objective, **SMALL)
+    (path,) = result.save(tmp_path / "hard_games")
+    content = json.loads(path.read_text())
+    run, case = content["found"]["run"], content["case"]
+    assert run["replays_exactly"]
+    assert case["learner"] == learner
+    q = replay_game(content, case["learner"]).q
+    losses = np.array(case["losses"])
+    regret = (q * losses).sum() - losses[:, run["against_arm"]].sum()
+    assert run["regret"] == pytest.approx(regret, abs=1e-12)
+    played = compare([learner], path, repetitions=1)
+    np.testing.assert_array_equal(played.game_sums[0].losses, losses.sum(axis=0))
 
 
 def test_the_value_is_regret_over_bound_of_the_saved_game(tmp_path: Path) -> None:
@@ -183,7 +211,7 @@ def test_regret_by_itself_is_searched_for_a_learner_without_a_bound() -> None:
     game, losses = ScriptedGame(found.script), found.script.losses
     best = losses.sum(axis=0).min()
     (contender,) = found.objective.contenders
-    q, _ = predictions(contender.built(sum_up(game)), game, found.fresh[0])
+    q, _ = predictions_along(contender.built(sum_up(game)), game, drawn_by(found.fresh[0]))
     assert found.score.regrets[0] == pytest.approx((q * losses).sum() - best, abs=1e-9)
     assert found.score.value == pytest.approx(found.score.regrets.mean() / 25)
     assert found.score.value > 0.1
@@ -341,7 +369,7 @@ def test_openings_are_of_many_kinds() -> None:
     [
         (
             {"learner": "uniform"},
-            "^there is nothing to search for: there is no theorem .*'uniform'; "
+            "^there is nothing to search for: no bound is known for this learner; "
             "the objective 'regret' needs no bound$",
         ),
         ({"learner": "concelaed"}, "did you mean 'concealed'?"),

@@ -1,6 +1,6 @@
 """Bounds on the regret of a learner in a game: the theorem that states one, and if it holds there.
 
-E1 to E13 are entries of docs/errata.md.
+The errata E1 to E13 are entries of docs/errata.md.
 """
 
 import math
@@ -35,11 +35,18 @@ if TYPE_CHECKING:
     from belated.analysis.game_sums import GameSums
 
 
-FALSE = "stated by the paper; false in general, see docs/errata.md"
-GAPS = "stated by the paper; not known to fail, but its proof has gaps, see docs/errata.md"
-BY_ITS_RUN = "what is proven is about the run, not the game, see (2') of docs/theory-practical.md"
-BEYOND = "proven in docs/beyond-the-paper.md"
-GUARDED = "nothing is proven: the guard mends E3 of docs/errata.md, but E4, E6 and E8 remain"
+# The theorems of the paper by number, in the order of its text; with constants they are in its
+# appendices.
+FULL_INFORMATION = "Theorem 1 of the paper"  # th:fullinfobound
+PARTIALLY_CONCEALED = "Theorem 2 of the paper"  # th:banditbound
+CONCEALED = "Theorem 3 of the paper"  # th:concealed
+
+FALSE = "the theorem fails in general (errata {})"
+GAPS = "no game is known that breaks it, but its proof has gaps (errata E3, E4, E6 and E8)"
+BY_ITS_RUN = "its bound is computed from each run ((2') of docs/theory-practical.md)"
+BEYOND = "see docs/beyond-the-paper.md"
+GUARDED = "nothing is proven: the repair mends E3 of the errata, but E4, E6 and E8 remain"
+UNKNOWN = "no bound is known for this learner"
 
 
 @dataclass(frozen=True)
@@ -176,8 +183,7 @@ def bound_for(
 @singledispatch
 def statement(learner: object, played: BoundInputs) -> Bound:
     """Return the bound for a kind of learner; each kind with a theorem registers a function."""
-    name = getattr(learner, "name", type(learner).__name__)
-    return Bound("none", None, False, f"there is no theorem here about the learner {name!r}")
+    return Bound("none", None, False, UNKNOWN)
 
 
 @statement.register
@@ -195,7 +201,7 @@ def for_advice(learner: Advice, played: BoundInputs) -> Bound:
         return Bound("Theorem 5", None, False, broken)
     lost = policy_losses(learner, played.sums)
     value = best_by_policies(lost, advised_terms(learner, run), played.own_loss)
-    return Bound("Theorem 5", value, True, f"{BEYOND} (Theorem 5)")
+    return Bound("Theorem 5", value, True, BEYOND)
 
 
 @statement.register
@@ -210,7 +216,7 @@ def for_advice_bandit(learner: AdviceBandit, played: BoundInputs) -> Bound:
         return Bound("Theorem 6", None, False, broken)
     terms = advised_bandit_terms(learner, sums.rounds, means.root_spent, means.waiting)
     value = best_by_policies(policy_losses(learner, sums), terms, played.own_loss)
-    return Bound("Theorem 6", value, True, f"{BEYOND} (Theorem 6)")
+    return Bound("Theorem 6", value, True, BEYOND)
 
 
 @statement.register
@@ -228,17 +234,16 @@ def for_any(learner: Learner, played: BoundInputs) -> Bound:
     )
     value = learner.bound(facts)
     if value is None:
-        why = f"there is no theorem here about the learner {learner.name!r}"
-        return Bound("none", None, False, why)
+        return Bound("none", None, False, UNKNOWN)
     horizon = getattr(learner, "horizon", sums.rounds)
     alike = learner.delivery != "own" or not sums.arm_dependent
     broken = _broken(
-        (learner.window is not None, "what has not come within the window is counted as lost"),
+        (learner.window is not None, "losses that arrive after the window count as 1"),
         (learner.covers is Covers.NOTHING, "nothing is proven"),
         (learner.covers is Covers.NO_DELAY and facts.most_missing > 0, "proven without delays"),
         (
             learner.covers is Covers.SHARED and not alike,
-            "proven for one delay for all arms; here each has its own (delivery='padded' mends it)",
+            "proven only if all arms have the same delay; delivery='padded' makes it so",
         ),
         (sums.rounds > horizon, f"there are {sums.rounds} rounds; the horizon is {horizon}"),
     )
@@ -251,7 +256,7 @@ def for_full_information(learner: FullInformation, played: BoundInputs) -> Bound
     u, horizon = played.against(np.array(learner.prior)), learner.horizon
     most = int(played.sums.most_missing.max())
     paper = learner.variant == "paper"
-    label = "th:fullinfobound" if paper else "th:fullinfobound, repaired"
+    label = FULL_INFORMATION if paper else "Theorem 1, repaired"
     ample = 4.0 * u.divergence + 6.0 * (math.log(horizon) + 1.0)
     broken = _broken(
         _about_delivery(learner),
@@ -263,15 +268,20 @@ def for_full_information(learner: FullInformation, played: BoundInputs) -> Bound
         return Bound(label, None, False, broken)
     if not paper:
         value = theorems.repaired_full_information(u, horizon, most)
-        return Bound(label, value, True, "proven in docs/errata.md (E1)")
+        return Bound(label, value, True, "see E1 of the errata")
     value = theorems.full_information(u, learner.arms, horizon, most)
     if most == 0:
-        return Bound(label, value, True, "nothing is missing, no rate moves, and the proof stands")
+        return Bound(label, value, True, "nothing is outstanding, so the proof holds")
     if played.sums.charged is not None:
         certified = mixture_certificate(played.sums, learner, played.u).min() <= value
         if certified:
-            return Bound(label, value, True, f"{FALSE}; here the certificate proves it")
-    return Bound(label, value, False, FALSE)
+            return Bound(
+                label,
+                value,
+                True,
+                f"{FALSE.format('E1')}, but the certificate of this run confirms it",
+            )
+    return Bound(label, value, False, FALSE.format("E1"))
 
 
 @statement.register
@@ -294,14 +304,14 @@ def for_practical_bandit(learner: PracticalBandit, played: BoundInputs) -> Bound
     value = theorems.certified_trust(
         learner.arms, means.budget, means.root_by_fallback, means.overlap, means.root_waiting
     )
-    return Bound("Theorem 4", value, True, f"{BEYOND} (Theorem 4)")
+    return Bound("Theorem 4", value, True, BEYOND)
 
 
 @statement.register
 def for_partially_concealed(learner: PartiallyConcealed, played: BoundInputs) -> Bound:
     """Return the bound th:banditbound; for the repaired variant nothing is proven."""
     if learner.variant == "repaired":
-        return Bound("th:banditbound, repaired", None, False, GUARDED)
+        return Bound("Theorem 2, repaired", None, False, GUARDED)
     arms, horizon, most = learner.arms, learner.horizon, learner.max_missing
     prior = np.array(learner.prior)
     least = float(prior.min())
@@ -314,16 +324,16 @@ def for_partially_concealed(learner: PartiallyConcealed, played: BoundInputs) ->
         (most == 1 and arms * horizon < math.exp(3.0), "arms times horizon is below e^3 (E13)"),
     )
     if broken:
-        return Bound("th:banditbound", None, False, broken)
+        return Bound(PARTIALLY_CONCEALED, None, False, broken)
     value = theorems.partially_concealed(played.against(prior), arms, horizon, most)
-    return Bound("th:banditbound", value, False, GAPS)
+    return Bound(PARTIALLY_CONCEALED, value, False, GAPS)
 
 
 @statement.register
 def for_concealed(learner: Concealed, played: BoundInputs) -> Bound:
     """Return the bound th:concealed, or what E2, Proposition 2 and Theorem 9 prove instead."""
     paper, promised = learner.variant == "paper", learner.rests_on_promise
-    label, weight = ("th:concealed", "q") if paper else ("th:concealed, repaired", "q+eps")
+    label, weight = (CONCEALED, "q") if paper else ("Theorem 3, repaired", "q+eps")
     means, most = played.means, learner.max_missing or 0
     broken = _broken(
         _about_delivery(learner),
@@ -337,15 +347,15 @@ def for_concealed(learner: Concealed, played: BoundInputs) -> Bound:
     size = learner.arms, played.sums.rounds
     if paper:
         value = theorems.concealed(*size, most, means.expected_missing)
-        return Bound(label, value, False, FALSE)
+        return Bound(label, value, False, FALSE.format("E2"))
     if promised:
         value = theorems.repaired_concealed(*size, most, means.overlap)
-        return Bound(label, value, True, "proven in docs/errata.md (E2)")
+        return Bound(label, value, True, "see E2 of the errata")
     if learner.skipping:
         value = theorems.skipping_concealed(*size, means.root_overlap, means.root_waiting)
-        return Bound(label, value, True, f"{BEYOND} (Theorem 9)")
+        return Bound("Theorem 9", value, True, BEYOND)
     value = theorems.unpromised_concealed(*size, means.overlap, means.root_waiting)
-    return Bound(label, value, True, f"{BEYOND} (Proposition 2)")
+    return Bound("Proposition 2", value, True, BEYOND)
 
 
 def _about_time(sums: "GameSums", horizon: int) -> list[tuple[bool, str]]:
@@ -356,7 +366,7 @@ def _about_time(sums: "GameSums", horizon: int) -> list[tuple[bool, str]]:
 
 
 def _about_delivery(learner: Learner) -> tuple[bool, str]:
-    return not learner.told_on_arrival, "the theorem is about losses told when they arrive"
+    return not learner.told_on_arrival, "the theorem needs every loss delivered when it arrives"
 
 
 def _about_missing(sums: "GameSums", promised: int) -> tuple[bool, str]:

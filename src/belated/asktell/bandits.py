@@ -387,6 +387,21 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
             Where they are needed and not given, `horizon` is "doubling" and `max_missing` is found
             out; anything else that a learner must know has to be given. `policies`, names or how
             many, is for learners that take advice with every `ask`.
+
+    Example:
+        >>> bandit = Bandit(["red", "green"], seed=7)
+        >>> first, second = bandit.ask(), bandit.ask()
+        >>> first.arm, first.probability
+        ('red', 0.5)
+        >>> bandit.tell(second, reward=1.0).counted
+        True
+        >>> for _ in range(10):
+        ...     ticket = bandit.ask()
+        ...     feedback = bandit.tell(ticket, loss=0.2 if ticket.arm == "red" else 0.8)
+        >>> {arm: round(weight, 2) for arm, weight in bandit.weights().items()}
+        {'red': 0.99, 'green': 0.01}
+        >>> bandit.outstanding()  # the first ticket is still open
+        {'red': 1, 'green': 0}
     """
 
     def __init__(

@@ -254,6 +254,20 @@ class Experts(AdvisedSession, ExpertSession):
         options: those of the learner. Where it is needed and not given, `horizon` is "doubling";
             anything else that a learner must know has to be given. `policies`, names or how many,
             is for learners that take advice with every `ask`.
+
+    Example:
+        >>> experts = Experts(["ecmwf", "gfs"], seed=7)
+        >>> ticket = experts.ask()
+        >>> ticket.weights
+        {'ecmwf': 0.5, 'gfs': 0.5}
+        >>> experts.tell(ticket, {"gfs": 0.1}).counted
+        True
+        >>> experts.missing()
+        {'ecmwf': 1, 'gfs': 0}
+        >>> experts.tell(ticket, {"ecmwf": 0.2}).state.value
+        'told'
+        >>> {name: round(weight, 2) for name, weight in experts.weights().items()}
+        {'ecmwf': 0.04, 'gfs': 0.96}
     """
 
     def __init__(

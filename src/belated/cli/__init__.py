@@ -5,6 +5,7 @@ when its work begins. The modules and their commands:
 
 - `compare`: compare learners on scenarios or data files, and list the scenarios
 - `worlds`: list the families of random worlds, and play learners on them for `compare --worlds`
+- `games`: write one game of a scenario to a file (`game`)
 - `sweep`: compare learners for all combinations of options
 - `stress`: search losses and delays that are hard for a learner
 - `replay`: replay a log of losses and delays
@@ -33,6 +34,7 @@ COMMANDS = {  # the module that defines each command, and what `belated --help` 
     "evaluate": ("evaluate", "Estimate what another policy would have earned."),
     "export": ("store_tools", "Write the journal of a problem to a file."),
     "forget": ("store_tools", "Blank personal data of decisions in a database."),
+    "game": ("games", "Write one game of a scenario to a file."),
     "keys": ("keys", "Make, list and revoke API keys of the service."),
     "learners": ("learners", "List the learners and their guarantees."),
     "migrate": ("store_tools", "Bring a database to the newest version."),

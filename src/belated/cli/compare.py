@@ -1,4 +1,4 @@
-"""belated compare, belated scenarios: play learners on the same games and report what happened."""
+"""belated compare, belated scenarios: play learners on the same games and compare their regret."""
 
 import json
 import shlex
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from belated.comparison.result import Comparison
     from belated.worlds.named_worlds import WorldSet
 
-SHOWN = ("learner", "regret", "±", "against balanced", "bound", "loss per round")
+
+WIDEST = 24  # letters of a cell, up to which tables below each other line up
 
 
 @click.command()
@@ -97,7 +98,9 @@ def scenarios(as_json: bool) -> None:
     help="Write a row for each run: .csv, .json or .parquet.",
 )
 @click.option(
-    "--lower-bounds", is_flag=True, help="Show what no learner can promise to beat, by order."
+    "--lower-bounds",
+    is_flag=True,
+    help="Show lower bounds on the regret of every learner, as orders.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the table as one JSON list.")
 def compare(
@@ -117,12 +120,13 @@ def compare(
     lower_bounds: bool,
     as_json: bool,
 ) -> None:
-    """Play learners on the same losses and delays, many times, and show who wins by how much.
+    """Play learners on the same losses and delays, many times, and compare their regret.
 
     SCENARIO is a name from `belated scenarios`, with options if you like (late-best:delay=500), or
     a .csv or .parquet file with the columns round, arm, loss and delay. In one repetition all
-    learners meet the same game. With --worlds N they play N random worlds, and their regrets are
-    shown as shares of uniform play's. Ctrl-C ends the comparison and keeps what is complete.
+    learners play the same game. Experts and bandits are ranked apart. With --worlds N the learners
+    play N random worlds, and regrets are shares of uniform play's regret. Ctrl-C ends the
+    comparison and keeps the repetitions that are complete.
     """
     from belated.comparison.contenders import contenders
     from belated.environments.environment_specs import environment_named
@@ -154,7 +158,7 @@ def compare(
     comparisons = compare_all(games, chosen, repetitions, seed, workers, keep_partial=True)
     if not comparisons:
         sys.exit(130)
-    command = "belated " + shlex.join(sys.argv[1:])
+    command = command_with(sys.argv[1:], repetitions, seed)
     comparisons = [replace(each, command=command) for each in comparisons]
     if as_json:
         rows = [row for each in comparisons for row in json.loads(each.table().to_json())]
@@ -169,6 +173,17 @@ def compare(
         sys.exit(130)
 
 
+def command_with(arguments: Sequence[str], repetitions: int, seed: int) -> str:
+    """Return the command with its repetitions and its seed, which may be given by default."""
+    given = {argument.split("=")[0] for argument in arguments}
+    short = any(argument.startswith("-r") for argument in given)
+    absent = (
+        [] if short or given & {"--repetitions", "--games"} else [f"--repetitions={repetitions}"]
+    )
+    absent += [] if "--seed" in given else [f"--seed={seed}"]
+    return shlex.join(["belated", *arguments, *absent])
+
+
 def split_learners(given: Sequence[str]) -> list[str]:
     """Split texts at commas, except at those between the options of one learner."""
     found: list[str] = []
@@ -181,37 +196,47 @@ def split_learners(given: Sequence[str]) -> list[str]:
 
 
 def show_comparison(comparison: "Comparison", lower_bounds: bool) -> None:
-    """Print the table of one comparison, best learner first."""
-    table = comparison.table()
+    """Print the table of one comparison: the learners of each setting, the best one first."""
+    from belated.report.formatting import counted
+
     environment = comparison.environment
     click.secho(environment.name, bold=True, nl=False)
-    click.echo(
-        f": {environment.rounds} rounds, {environment.arms} arms, "
-        f"{len(comparison.repetitions)} repetitions, seed {comparison.seed}"
-        + (f", losses in {comparison.units}" if not comparison.units.is_unit else "")
-    )
+    facts = [
+        counted(environment.rounds, "round"),
+        counted(environment.arms, "arm"),
+        counted(len(comparison.repetitions), "repetition"),
+        f"seed {comparison.seed}",
+    ]
+    if not comparison.units.is_unit:
+        facts.append(f"losses in {comparison.units}")
+    click.echo(f": {', '.join(facts)}")
     if environment.shows:
         click.echo(environment.shows)
-    goals = [f"against {goal}" for goal in comparison.game_sums[0].goals]
-    names = [*SHOWN, *goals]
-    columns = [table.columns.index(name) for name in names]
-    order = sorted(range(len(table)), key=lambda k: table.column("regret")[k])
-    rows = [[table.shown()[k][column] for column in columns] for k in order]
-    unproven = {k for k in order if table.column("bound applies")[k] is False}
-    for k, row in zip(order, rows, strict=True):
-        row[SHOWN.index("bound")] += " *" if k in unproven else ""
-    show_table(names, rows)
-    if unproven:
-        click.echo("* stated, not proven to hold here; the report says why.")
-    for k in order:
+    show_summary(comparison)
+    for k in range(len(comparison.contenders)):
         show_trust(comparison, k)
     if lower_bounds:
         for bound in comparison.lower_bounds():
             click.echo(
-                f"No learner told as {bound['for']} are can promise a regret below the order of "
-                f"{bound['order of regret']:,.0f} if every loss takes {bound['delay']} rounds "
-                f"({bound['origin']}); the constant is unknown."
+                f"Lower bound for {bound['for']} with a constant delay of {bound['delay']}: order "
+                f"{bound['order of regret']:,.0f} ({bound['origin']}; the constant is unknown)."
             )
+
+
+def show_summary(comparison: "Comparison") -> None:
+    """Print a table for each setting, all with columns of the same width."""
+    from belated.comparison.feedback import groups_of
+    from belated.comparison.summary import DAGGER, DAGGER_NOTE
+
+    summary = comparison.summary().without("feedback")
+    cells = [dict(zip(summary.columns, row, strict=True)) for row in summary.rows]
+    widths = [min(WIDEST, max(len(row[name]) for row in cells)) for name in summary.columns]
+    rows = iter(summary.rows)
+    for group in groups_of(comparison):
+        click.echo(f"\n{group.feedback.title}")
+        show_table(summary.columns, [next(rows) for _ in group.members], widths)
+    if any(DAGGER in row["bound"] for row in cells):
+        click.echo(f"{DAGGER_NOTE} to hold here; the report says why.")
 
 
 def show_trust(comparison: "Comparison", k: int) -> None:

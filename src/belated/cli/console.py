@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+NOT_NUMBERS = ("", "deterministic")  # cells that a column of numbers may have
+
 
 class OneLineError(click.ClickException):
     """An error for bad input: it prints one line on standard error and exits with code 2."""
@@ -42,8 +44,13 @@ def printable(text: str) -> str:
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
-def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table in the terminal; names that users chose are printed as they are."""
+def show_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int] | None = None
+) -> None:
+    """Print a table in the terminal; names that users chose are printed as they are.
+
+    `widths` are the least widths of the columns, so that tables below each other line up.
+    """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -51,8 +58,13 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     table = Table(header_style="bold")
     for position, name in enumerate(columns):
         cells = [row[position].replace(",", "") for row in rows]
-        numbers = all(cell == "" or cell.lstrip("-")[:1].isdigit() for cell in cells)
-        table.add_column(name, justify="right" if numbers else "left", no_wrap=position == 0)
+        numbers = all(cell in NOT_NUMBERS or cell.lstrip("-")[:1].isdigit() for cell in cells)
+        table.add_column(
+            name,
+            justify="right" if numbers else "left",
+            no_wrap=position == 0,
+            min_width=None if widths is None else widths[position],
+        )
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
     Console(file=sys.stdout).print(table)

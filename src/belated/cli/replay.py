@@ -10,6 +10,7 @@ import click
 
 from belated.cli.console import one_line_errors, progress_bar, show_table
 from belated.cli.feature_options import feature_option, features_in
+from belated.table_files import READABLE, kind_of
 
 if TYPE_CHECKING:
     from belated.learners.contract import Learner
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--learner",
-    help="For a log: the learner to run along it, as exp3 or 'practical-bandit:certified=0'.",
+    help="For a log or a game: the learner, as exp3 or 'practical-bandit:certified=0'.",
 )
 @click.option("--arms", help="For a log: all arms, as red,green.  [default: those in the log]")
 @click.option("--horizon", type=int, help="For a log: the horizon.  [default: its rounds]")
@@ -51,14 +52,16 @@ def replay(
 ) -> None:
     """Replay FILES and print the predictions.
 
-    A .json file is a case: losses, delays and plays of one game. Its weights q and rates eta and
-    gamma are printed as one line of JSON. For a case in which policies give advice, it also has
-    their weights p and their missing mass rho or waiting weights w; for a case of certified trust
-    it has the estimated regrets C, the budget b, and whether each round is trusted. A .csv or
-    .parquet file is a log with the columns round, arm, probability, loss and arrival (and missing,
-    if partially concealed; and context and probabilities, if the learner takes a context): it shows
-    what the learner named by --learner would have predicted along it, and of a certified one C, b
-    and whether each round is trusted.
+    A .json file is a game or a case: losses and delays, and perhaps plays. For the learner that
+    --learner or the file names, its weights q are printed as one line of JSON. A case of one of the
+    paper's learners also has the rates eta and gamma. If policies give advice, it has their weights
+    p and their missing mass rho or waiting weights w. A case of certified trust has the estimated
+    regrets C, the budget b, and whether each round is trusted.
+
+    A .csv or .parquet file is a log with the columns round, arm, probability, loss and arrival, and
+    also missing if partially concealed, and context and probabilities if the learner takes a
+    context. The command shows what the learner named by --learner would have predicted along it,
+    and C, b and trust of a certified one.
     """
     with one_line_errors():
         declared = features_in(features)
@@ -68,14 +71,15 @@ def replay(
     asked = {"learner": learner, "arms": arms, **options}
     given = [name for name, value in asked.items() if value is not None]
     for path in files:
-        if path.suffix.lower() not in (".csv", ".parquet"):
+        if kind_of(path) not in READABLE:
             with one_line_errors(path):
-                if given:
-                    option = given[0].replace("_", "-")
+                unfit = [name for name in given if name != "learner"]
+                if unfit:
+                    option = unfit[0].replace("_", "-")
                     raise ValueError(
                         f"--{option} is for logs (.csv, .parquet); a case says it itself"
                     )
-                line = replayed_case(path, decompose)
+                line = replayed_case(path, learner, decompose)
             click.echo(line)
             continue
         with one_line_errors(path):
@@ -89,8 +93,8 @@ def replay(
             show_log(log, found)
 
 
-def replayed_case(path: Path, decompose: bool) -> str:
-    """Replay a case and return its predictions as a line of JSON."""
+def replayed_case(path: Path, named: str | None, decompose: bool) -> str:
+    """Replay a case or a game and return its predictions as a line of JSON."""
     from belated.replay.case import case_content, parse_case
     from belated.replay.replay import learner_for, replay
     from belated.replay.trust_case import SETTING as TRUST_SETTING
@@ -99,6 +103,14 @@ def replayed_case(path: Path, decompose: bool) -> str:
     content = case_content(path)
     if isinstance(content, dict) and content.get("setting") == TRUST_SETTING:
         return replayed_trust(path.name, content, decompose)
+    if isinstance(content, dict):
+        named = named or content.get("learner")
+        if named is None and "setting" not in content:
+            raise ValueError(
+                "there is no setting, which a case has, and no learner; add --learner NAME"
+            )
+        if named is not None:
+            return replayed_game(path.name, content, str(named), decompose)
     case = parse_case(content)
     learner = learner_for(case)
     with progress_bar(f"Replaying {path.name}", len(case.losses)) as advance:
@@ -122,6 +134,20 @@ def replayed_case(path: Path, decompose: bool) -> str:
             raise ValueError("--decompose is for the paper's learners; this case has policies")
         answer["decomposition"] = decomposition(case)
     say_ignored(path.name, case.ignored)
+    return json.dumps(without_infinities(answer), allow_nan=False)
+
+
+def replayed_game(file: str, content: dict[str, Any], learner: str, decompose: bool) -> str:
+    """Return the weights of a learner along a game as a line of JSON, and the arms played."""
+    from belated.replay.game_replay import replay_game
+
+    if decompose:
+        raise ValueError("--decompose is for cases of the paper's learners; leave out the learner")
+    with progress_bar(f"Replaying {file}", len(content.get("losses", []))) as advance:
+        found = replay_game(content, learner, advance)
+    answer: dict[str, Any] = {"learner": found.learner, "q": found.q.tolist()}
+    if found.arms:
+        answer["arms"] = found.arms
     return json.dumps(without_infinities(answer), allow_nan=False)
 
 

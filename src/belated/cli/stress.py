@@ -108,7 +108,7 @@ def show_hard_games(result: "StressResult", best: int) -> None:
     )
     table = result.table()
     drawn = any(found.half_width is not None for found in result.hard_games)
-    hidden = set() if drawn else {"+-", "in search"}
+    hidden = set() if drawn else {"±", "in search"}
     if result.hard_games[0].score.bound is None:
         hidden.add("bound")
     columns = [k for k, name in enumerate(table.columns) if name not in hidden]
@@ -116,7 +116,7 @@ def show_hard_games(result: "StressResult", best: int) -> None:
     show_table([table.columns[k] for k in columns], rows)
     if drawn:
         click.echo(
-            "The value is from draws that the search has not used; +- is its 95 % confidence.\n"
+            "The value is from draws that the search has not used; ± is its 95 % interval.\n"
             "The value in search is optimistic: the game was selected on the same random draws."
         )
 

@@ -200,7 +200,7 @@ def summarised(table: "Table") -> "Table":
     rows = []
     for place, regrets in groups.items():
         found = estimate(np.array(regrets))
-        regret = {"regret": float(found.mean), "+-": float(found.half_width)}
+        regret = {"regret": float(found.mean), "±": float(found.half_width)}
         rows.append({**dict(zip(places, place, strict=True)), "runs": len(regrets), **regret})
     return Table.of(rows)
 

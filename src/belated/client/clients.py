@@ -83,7 +83,15 @@ class ServiceMethods:
 
 
 class Client(ServiceMethods):
-    __doc__ = f"A client whose methods wait for the answer. {ServiceMethods.__doc__}"
+    __doc__ = f"""A client whose methods wait for the answer. {ServiceMethods.__doc__}
+    Example:
+        >>> with Client("http://127.0.0.1:8080") as client:
+        ...     problem = client.create_problem("prices", ["9", "12"], loss_range=(0, 12))
+        ...     ticket = client.ask("prices")
+        ...     counted = client.tell(ticket, reward=9).counted
+        >>> problem.weights, ticket.probability, counted
+        ({{'9': 0.5, '12': 0.5}}, 0.5, True)
+    """
 
     def __init__(
         self,

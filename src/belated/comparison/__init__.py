@@ -5,5 +5,8 @@
 - `contenders`: the learners of a comparison, each named with its options and built for a game.
 - `result`: the `Comparison`, with regrets, bounds and tables.
 - `table`: rows of plain values, shown, saved, and read by other programs.
+- `summary`: the rows that terminals, reports and papers show, ranked by `feedback`.
+- `digits`: one number of decimals for all numbers of a column.
+- `run_environment`: when and where a comparison was made.
 - `drawing`: loads the functions of `belated.report` that draw a comparison.
 """

@@ -16,9 +16,10 @@ from belated.analysis.game_sums import GameSums, sum_up
 from belated.checks import as_count
 from belated.comparison.contenders import Contender, LearnerSpec, contenders
 from belated.comparison.result import Comparison
+from belated.comparison.run_environment import run_environment_now
 from belated.comparison.threads import as_workers, run_in_threads
 from belated.compiled.preparing import prepare
-from belated.environments.environment import Environment, branch
+from belated.environments.environment import Environment, draws_seed, game_seed
 from belated.environments.environment_specs import environment_named
 from belated.learners.contract import Learner
 from belated.learners.driver import PlayableLearner
@@ -30,7 +31,6 @@ from belated.play.trace import Trace
 from belated.types import BelatedWarning
 
 Progress = Callable[[int, int], None]
-GAME, DRAWS = 0, 1
 
 
 def compare(
@@ -45,6 +45,12 @@ def compare(
 
     `progress` is called with the number of rounds that are over and their total. An interrupt
     (Ctrl-C) ends the comparison and keeps the repetitions that are complete.
+
+    Example:
+        >>> game = scenario("late-best", rounds=300, delay=20)
+        >>> result = compare(["practical-experts", "uniform"], game, repetitions=2)
+        >>> [round(regret, 1) for regret in result.table().column("regret")]
+        [6.5, 76.3]
     """
     chosen = contenders(learners)
     if isinstance(environment, (str, os.PathLike)):
@@ -76,6 +82,7 @@ def compare(
         game_sums=tuple(threads.game_sums[r] for r in done),
         traces=tuple(tuple(threads.traces[r][k] for r in done) for k in range(len(chosen))),
         asked=repetitions,
+        run_environment=run_environment_now(),
     )
     for fault in result.faults():
         warnings.warn(fault, BelatedWarning, stacklevel=2)
@@ -136,7 +143,7 @@ class _ComparisonThreads:
         if self.stop.is_set():
             return
         game, sums = self.game(repetition)
-        draws = branch(repetition_seed(self.seed, repetition), DRAWS)
+        draws = draws_seed(self.seed, repetition)
         runs = [start_run(self.chosen[k].built(sums), game, draws) for k in learners]
         for stretch in game.stretches():
             for run in runs:
@@ -157,7 +164,7 @@ class _ComparisonThreads:
         number = repetition if self.environment.random else 0
         with self.game_locks[number]:
             if number not in self.games:
-                game = Game(self.environment, branch(repetition_seed(self.seed, number), GAME))
+                game = Game(self.environment, game_seed(self.seed, number))
                 self.games[number] = (game, sum_up(game))
             return self.games[number]
 
@@ -170,11 +177,6 @@ class _ComparisonThreads:
     def complete(self) -> list[int]:
         """List the repetitions that every learner has finished."""
         return [r for r, traces in enumerate(self.traces) if len(traces) == len(self.chosen)]
-
-
-def repetition_seed(seed: int, repetition: int) -> np.random.SeedSequence:
-    """Return the seed of one repetition; it does not depend on the number of repetitions."""
-    return np.random.SeedSequence(seed, spawn_key=(repetition,))
 
 
 def start_run(

@@ -81,6 +81,14 @@ class Contender:
         ]
         return f"{self.name} ({', '.join(given)})" if given else self.name
 
+    @property
+    def text(self) -> str | None:
+        """The learner as `compare` takes it, with its options; None for one of the user's own."""
+        if self.ready is not None or self.kind is not None:
+            return None
+        given = ",".join(f"{name}={value}" for name, value in self.options.items())
+        return f"{self.name}:{given}" if given else self.name
+
     def built(self, game: KnownGame) -> PlayableLearner:
         """Make the learner for a game of which this is known."""
         if self.ready is not None:

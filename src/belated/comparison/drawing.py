@@ -11,7 +11,7 @@ from typing import Any, Literal
 Part = Literal["plot", "report", "notebook"]
 
 PARTS: dict[Part, tuple[str, str]] = {
-    "plot": ("belated.report.figures", "regret_over_time"),  # comparison -> matplotlib figure
+    "plot": ("belated.report.figures", "plotted"),  # comparison, kind, axes -> matplotlib figure
     "report": ("belated.report.page", "write_report"),  # (comparisons, path) -> path
     "notebook": ("belated.report.page", "notebook_view"),  # comparison -> HTML
 }

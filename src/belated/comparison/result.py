@@ -18,11 +18,15 @@ from belated.arrays import Floats
 from belated.checks import LossRange
 from belated.comparison.contenders import Contender
 from belated.comparison.drawing import drawing_part
+from belated.comparison.feedback import groups_of
+from belated.comparison.run_environment import RunEnvironment
+from belated.comparison.summary import summary_of
 from belated.comparison.table import Table
 from belated.environments.environment import Environment
 from belated.play.trace import Trace
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -35,6 +39,7 @@ class Comparison:
     environment's loss_range.
     `command` is the command that reproduces the comparison; `asked` is the number of repetitions
     that were requested, which is larger than their number if the comparison was interrupted.
+    `run_environment` says when and where it was made.
     """
 
     environment: Environment
@@ -45,6 +50,7 @@ class Comparison:
     traces: tuple[tuple[Trace, ...], ...]
     command: str = ""
     asked: int = 0
+    run_environment: RunEnvironment | None = None
 
     @property
     def complete(self) -> bool:
@@ -140,9 +146,9 @@ class Comparison:
     def certificate(self, contender: int) -> float | None:
         """Return the bound that the runs prove on their own regret, a mean over all games.
 
-        The regret is that against the best arm. Practical experts have such a bound, and so has
-        full information if losses are told on arrival and the sums of no game are too large for
-        it; the result is None for all other learners.
+        The regret is that against the best arm. Practical experts have such a bound. Full
+        information has one if losses are delivered on arrival and the sums of no game are too
+        large for it. The result is None for all other learners.
         """
         pairs = zip(self.traces[contender], self.game_sums, strict=True)
         values = [value for pair in pairs if (value := certified(*pair)) is not None]
@@ -284,9 +290,21 @@ class Comparison:
             "budget": None if trust is None else width * trust.last_budget,
         }
 
-    def plot(self) -> "Figure":
-        """Draw regret over time with confidence bands, as a matplotlib figure."""
-        figure: Figure = drawing_part("plot")(self)
+    def summary(self) -> Table:
+        """Return the rows to read or to print: text, ranked among learners of equal feedback.
+
+        A bound with a dagger is stated, but not proven to hold in these games.
+        """
+        return summary_of(self)
+
+    def plot(self, kind: str = "regret-over-time", ax: "Axes | None" = None) -> "Figure | None":
+        """Draw one of the figures of the report with matplotlib, and return its figure.
+
+        `kind` is regret-over-time, final-regret, loss-delay-plane, delays, arm-weights or
+        rate-weights. The first four can be drawn into axes of yours, given as `ax`. The last two
+        are None if there is nothing to show: a single arm, or no learner with several rates.
+        """
+        figure: Figure | None = drawing_part("plot")(self, kind, ax)
         return figure
 
     def report(self, path: str | Path) -> Path:
@@ -294,8 +312,39 @@ class Comparison:
         written: Path = drawing_part("report")([self], path)
         return written
 
+    def to_markdown(self) -> str:
+        """Return the summary as a Markdown table."""
+        return self.summary().to_markdown()
+
+    def to_latex(self) -> str:
+        """Return the summary as a LaTeX table, which needs the package booktabs."""
+        return self.summary().to_latex()
+
+    def to_pandas(self) -> Any:
+        """Return a row for each run, with every digit, as a DataFrame of pandas."""
+        return self.runs().to_pandas()
+
+    def to_polars(self) -> Any:
+        """Return a row for each run, with every digit, as a DataFrame of polars."""
+        return self.runs().to_polars()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the row of each run to any program that reads Arrow; this needs pyarrow."""
+        return self.runs().__arrow_c_stream__(requested_schema)
+
     def __str__(self) -> str:
-        return str(self.table().without("why"))
+        return str(self.summary())
+
+    def __repr__(self) -> str:
+        best = ", ".join(
+            f"{self.labels[group.members[0]]} of {len(group.members)} {group.feedback.plural}"
+            for group in groups_of(self)
+        )
+        return (
+            f"<Comparison on {self.environment.name}: {self.environment.rounds} rounds, "
+            f"{self.environment.arms} arms, {len(self.repetitions)} repetitions, seed {self.seed}; "
+            f"lowest regret: {best}>"
+        )
 
     def _repr_html_(self) -> str:
         return str(drawing_part("notebook")(self))

@@ -18,5 +18,6 @@ process and delivers both in blocks of rounds, the same game for the same seed.
 - `packaged_data`: access to the data files that are part of the package
 - `in_memory`: environments from arrays of losses and delays
 - `files`, `feature_columns`: environments from CSV and Parquet files, and their contexts
+- `game_files`: one game of any environment in a file, and environments from such files
 - `environment_specs`: an environment from text such as "late-best:delay=500" or "mine.csv"
 """

@@ -24,6 +24,7 @@ from belated.checks import (
 from belated.environments.missing import NEVER
 
 Random = np.random.Generator
+GAME, DRAWS = 0, 1  # children of the seed of a repetition
 
 BLOCK_ENTRIES = (
     2**17
@@ -150,7 +151,7 @@ class ContextualDelays(Protocol):
 
 
 class Block(NamedTuple):
-    """A span with its losses, in [0, 1], and delays, which are arrays of shape (count, arms).
+    """A span with its losses and delays, which are arrays of shape (count, arms).
 
     `advice` has the shape (count, policies, arms); it is None if there are no policies. `contexts`
     has the shape (count, features), and `means` are the mean losses of all arms in these contexts;
@@ -245,6 +246,12 @@ class Environment:
 
     def blocks(self, seed: np.random.SeedSequence) -> Iterator[Block]:
         """The game of this seed, block by block."""
+        for drawn in self.drawn(seed):
+            means = None if drawn.means is None else self.units.unit_losses(drawn.means)
+            yield drawn._replace(losses=self.units.unit_losses(drawn.losses), means=means)
+
+    def drawn(self, seed: np.random.SeedSequence) -> Iterator[Block]:
+        """The game of this seed, block by block, with losses in the environment's own range."""
         processes: Sequence[Any] = (self.losses, self.delays, self.advice, self.contexts)
         draw_losses, draw_delays, advise, draw_contexts = (
             None if process is None else process.sampler(np.random.default_rng(branch(seed, n)))
@@ -257,9 +264,9 @@ class Environment:
             delays = called(self.delays, draw_delays, rows, span, losses)
             advice = None if advise is None else advise(span)
             seen = None if rows is None else np.ascontiguousarray(rows[:, : len(self.features)])
-            self._check(Block(span, losses, delays, advice, seen, means))
-            units = None if means is None else self.units.unit_losses(means)
-            yield Block(span, self.units.unit_losses(losses), delays, advice, seen, units)
+            block = Block(span, losses, delays, advice, seen, means)
+            self._check(block)
+            yield block
 
     def _check(self, block: Block) -> None:
         """Check what compiled code relies on, since a user may have written the processes."""
@@ -309,6 +316,24 @@ class Environment:
 def called(process: Any, draw: Any, rows: Floats | None, *given: Any) -> Any:
     """What a process draws, which is given the rows of contexts if it reads them."""
     return draw(*given, rows) if getattr(process, "reads_contexts", False) else draw(*given)
+
+
+def repetition_seed(seed: int, repetition: int) -> np.random.SeedSequence:
+    """Return the seed of one repetition; it does not depend on the number of repetitions."""
+    return np.random.SeedSequence(seed, spawn_key=(repetition,))
+
+
+def game_seed(seed: int, repetition: int = 0) -> np.random.SeedSequence:
+    """Return the seed of a comparison's game: the child 0 of its repetition's seed.
+
+    From it losses are drawn with child 0, delays with child 1, advice with 2, contexts with 3.
+    """
+    return branch(repetition_seed(seed, repetition), GAME)
+
+
+def draws_seed(seed: int, repetition: int = 0) -> np.random.SeedSequence:
+    """Return the seed of the arms that learners draw in a repetition: child 1 of its seed."""
+    return branch(repetition_seed(seed, repetition), DRAWS)
 
 
 def branch(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence:

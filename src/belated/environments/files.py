@@ -1,13 +1,13 @@
 """Users' own data: an environment from a file or from arrays.
 
-A file is a table with the columns round, arm, loss, and either delay or arrival, and with a row for
-each round and arm. Rounds run from 1 without a gap. `arrival` is the round at whose end the loss is
-known; an empty delay or arrival means that it is never known. Losses are in [0, 1], or in a range
-that is given with the file. Further columns may be features, which have the same value in all rows
-of a round: together they are its context.
+A file is a table with the columns round, arm, either loss or reward, and either delay or arrival.
+It has a row for each round and arm, and rounds run from 1 without a gap. `arrival` is the round at
+whose end the loss is known; an empty delay or arrival means that it is never known. Losses and
+rewards are in [0, 1], or in a range that is given with the file. Further columns may be features,
+which have the same value in all rows of a round: together they are its context.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,14 +24,18 @@ from belated.environments.feature_columns import (
     given_contexts,
     plain_values,
 )
-from belated.environments.in_memory import GivenDelays, GivenLosses
+from belated.environments.in_memory import UNIT_RANGE, GivenDelays, GivenLosses
 from belated.table_files import (
+    REWARD,
     UNIT_LOSS,
     Batch,
     check_readable,
+    columns_batch,
     duplicate,
     errors_naming,
+    frame_columns,
     in_range,
+    kind_of,
     place_in,
     read_batches,
 )
@@ -72,26 +76,66 @@ def environment_from_file(
 ) -> Environment:
     """An environment from a CSV or Parquet file; arms are in the order in which they appear.
 
-    `loss_range` is the (low, high) that its column `loss` lies in, [0, 1] by default. `features`
+    `loss_range` is the (low, high) of its column `loss` or `reward`, [0, 1] by default. `features`
     are columns that learners know of each round before they choose, the same in all rows of a
     round. Numbers count as they are, and text has a feature name=value for each of its values.
     """
-    path, units = Path(path), None if loss_range is None else as_range(loss_range)
-    features = checked_features(features)
+    path, features = Path(path), checked_features(features)
     check_readable(path)
-    names: dict[str, int] = {}
-    cells: dict[str, list[Any]] = {name: [] for name in features}
     with errors_naming(path):
-        parts = list(_read(path, names, units, cells))
-        if not parts:
-            raise ValueError("there are no rows; there must be one for each round and arm")
-        rows = _Rows(*map(np.concatenate, zip(*parts, strict=True)))
-        order = _in_order(rows, list(names), place_in(path))
-        shape = (-1, len(names))
-        losses, delays = rows.losses[order].reshape(shape), rows.delays[order].reshape(shape)
-        contexts = _contexts(cells, order, rows.places, len(names), place_in(path))
-        given = loss_range or (0.0, 1.0)
-        return environment_from_arrays(losses, delays, list(names), path.stem, given, contexts)
+        batches = read_batches(path, *_columns(features), optional=(UNIT_LOSS,))
+        name = path.name[: -len(kind_of(path))]
+        return _environment(batches, name, loss_range, features, place_in(path))
+
+
+def environment_from_frame(
+    frame: Any,
+    loss_range: Sequence[float] | None = None,
+    features: Sequence[str] = (),
+    name: str = "frame",
+) -> Environment:
+    """An environment from a DataFrame of pandas or polars, with the columns of a data file.
+
+    An Arrow table, or a dict of columns, is taken as well. `loss_range` and `features` are those of
+    `environment_from_file`.
+    """
+    features = checked_features(features)
+    columns = frame_columns(frame)
+    return _environment(
+        [columns_batch(columns, *_columns(features), optional=(UNIT_LOSS,))],
+        name,
+        loss_range,
+        features,
+        place="row",
+    )
+
+
+def _columns(features: Sequence[str]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """The columns that a table must have, and the choices of which it must have one."""
+    return ("round", "arm", *features), (("loss", REWARD), ("delay", "arrival"))
+
+
+def _environment(
+    batches: Iterable[Batch],
+    name: str,
+    loss_range: Sequence[float] | None,
+    features: Sequence[str],
+    place: str,
+) -> Environment:
+    """An environment from the rows of a table, whose places are counted in this unit."""
+    units = None if loss_range is None else as_range(loss_range)
+    names: dict[str, int] = {}
+    cells: dict[str, list[Any]] = {feature: [] for feature in features}
+    parts = list(_read(batches, names, units, cells))
+    if not parts or not names:
+        raise ValueError("there are no rows; there must be one for each round and arm")
+    rows = _Rows(*map(np.concatenate, zip(*parts, strict=True)))
+    order = _in_order(rows, list(names), place)
+    shape = (-1, len(names))
+    losses, delays = rows.losses[order].reshape(shape), rows.delays[order].reshape(shape)
+    contexts = _contexts(cells, order, rows.places, len(names), place)
+    given = loss_range or (0.0, 1.0)
+    return environment_from_arrays(losses, delays, list(names), name, given, contexts)
 
 
 class _Rows(NamedTuple):
@@ -105,13 +149,16 @@ class _Rows(NamedTuple):
 
 
 def _read(
-    path: Path, names: dict[str, int], units: LossRange | None, cells: dict[str, list[Any]]
+    batches: Iterable[Batch],
+    names: dict[str, int],
+    units: LossRange | None,
+    cells: dict[str, list[Any]],
 ) -> Iterator[_Rows]:
-    """The rows of a file; `names` is filled with the number of each arm, `cells` by column."""
-    needed, either = ("round", "arm", "loss", *cells), ("delay", "arrival")
-    for batch in read_batches(path, needed, either, optional=(UNIT_LOSS,)):
+    """The rows of a table; `names` is filled with the number of each arm, `cells` by column."""
+    for batch in batches:
         rounds = batch.rounds()
-        losses = batch.losses() if units is None else batch.losses_within(units)
+        unit = units is None and UNIT_LOSS in batch.columns
+        losses = batch.losses() if unit else batch.losses_within(units or UNIT_RANGE)
         arms = [names.setdefault(label, len(names)) for label in batch.labels()]
         places = np.array(batch.places)
         for name, column in cells.items():

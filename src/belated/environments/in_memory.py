@@ -1,6 +1,6 @@
 """Losses and delays given as arrays, a row for each round and a column for each arm."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,6 +67,19 @@ class GivenDelays:
 
     def sampler(self, random: Random) -> Callable[[Span, Floats], Counts]:
         return lambda span, losses: self.values[span.first : span.first + span.count]
+
+
+@dataclass(frozen=True, eq=False)
+class GivenAdvice:
+    """Advice from an array of shape (round, policy, arm), which does not depend on the seed."""
+
+    values: Floats
+    policies: Sequence[str]
+
+    random = False
+
+    def sampler(self, random: Random) -> Callable[[Span], Floats]:
+        return lambda span: self.values[span.first : span.first + span.count]
 
 
 def _table(values: object, name: str) -> np.ndarray:

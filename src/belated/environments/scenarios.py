@@ -133,7 +133,13 @@ def scenario_named(
 
 
 def scenario(name: str, /, **options: Option) -> Environment:
-    """The environment of the named scenario, with these options in place of the defaults."""
+    """The environment of the named scenario, with these options in place of the defaults.
+
+    Example:
+        >>> game = scenario("late-best", rounds=300)
+        >>> game.rounds, game.arms, game.labels[0]
+        (300, 5, 'late best')
+    """
     found = _own().get(name) or _plugged(name)
     if found is None:
         known = [each.name for each in scenarios()]

@@ -63,6 +63,13 @@ def evaluate(
     some outcomes later). Without it, and with outcomes missing, there are only bounds. `interval`
     is "bootstrap" (the default if outcomes are missing), "normal" (the default if not),
     "bernstein" or "betting".
+
+    Example:
+        >>> log = {"arm": ["a", "b"] * 50, "probability": [0.5] * 100, "reward": [1, 0, 0, 1] * 25}
+        >>> found = evaluate(log, {"always a": "a"})
+        >>> value = found["always a"].snips
+        >>> round(value.value, 2), round(value.low, 2), round(value.high, 2)
+        (0.5, 0.36, 0.64)
     """
     journal = read_log(log, **terms)
     chosen = chosen_estimators(list(estimators) if not isinstance(estimators, str) else estimators)

@@ -9,6 +9,7 @@ the outermost to the innermost, and each imports only modules further down.
 - `captions`: the text below each figure, and its description for screen readers
 - `figures`: the list of all figures, and saving them to files
 - `regret_figures`, `arm_figures`, `weight_figures`: the six figures, two in each module
+- `regret_scale`: linear axes, or logarithmic ones where regrets differ by decades
 - `point_labels`: labels beside points, placed where they cover least
 - `figure_parts`: an empty figure, its title, legend and axes
 - `text_fitting`: the width of text, and text cut or wrapped to a width
@@ -17,6 +18,8 @@ the outermost to the innermost, and each imports only modules further down.
 - `findings`: the result of a comparison in sentences
 - `arms`: sums of the arms averaged over the games, and which arms to show
 - `repetitions`: how to word that games or runs were repeated
+- `references`: the errata that a page cites
+- `reproduction`: how to make a comparison again
 - `markup`: elements of HTML, with all text escaped
 - `formatting`: numbers, names and lists as text
 """

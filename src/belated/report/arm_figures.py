@@ -1,5 +1,6 @@
 """Two figures of the arms: loss against missing losses, and the distributions of delays."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from belated.arrays import Floats
+from belated.comparison.feedback import ranked
 from belated.comparison.result import Comparison
 from belated.report.arms import ArmSummary, summarise_arms
 from belated.report.figure_parts import (
@@ -34,7 +36,7 @@ from belated.report.style import (
 )
 from belated.report.text_fitting import MARGIN, cut_to_width, lay_out, wrap_to_width
 
-DELAY_LEGEND = "dot: median;  box: half of the losses;  line: 8 in 10;  tick: 99 in 100"
+DELAY_LEGEND = "dot: median;  box: middle 50 %;  line: 10 % to 90 %;  tick: 99 %"
 ARM_NAME_WIDTH = 1.6  # inches
 MOST_DOTS = 500  # for arms without a label
 MOST_STEPS = 40  # of the path of a learner
@@ -47,9 +49,19 @@ def loss_delay_plane(comparison: Comparison) -> Drawing:
 
     A learner is drawn at the averages of all arms under its weights.
     """
-    arms = summarise_arms(comparison)
     figure = new_figure(3.6)
     axes = figure.add_subplot()
+    entries = draw_loss_delay_plane(axes, comparison)
+    add_title(figure, comparison.environment.name, "arms, and where the weight went")
+    add_legend(axes, entries)
+    lay_out(figure)
+    name_arms(axes, comparison, entries)
+    return figure
+
+
+def draw_loss_delay_plane(axes: Axes, comparison: Comparison) -> list[Line2D]:
+    """Draw arms, paths and balanced comparator into given axes; returns what a legend lists."""
+    arms, styles = summarise_arms(comparison), learner_styles(comparison)
     loss = arms.losses / arms.rounds
     most = float(arms.mean_missing.max())
     if most > MAX_LINEAR:
@@ -58,24 +70,26 @@ def loss_delay_plane(comparison: Comparison) -> Drawing:
         axes.set_xlim(-0.06 * (most or 1.0), 1.15 * (most or 1.0))
     _draw_arms(axes, arms, loss)
     entries = [
-        _draw_path(axes, comparison, k, style, np.stack([arms.mean_missing, loss]))
-        for k, style in enumerate(learner_styles(comparison))
+        _draw_path(axes, comparison, k, styles[k], np.stack([arms.mean_missing, loss]))
+        for k in ranked(comparison)
     ]
     entries.append(_draw_balanced(axes, arms, loss))
     axes.margins(y=0.14)
     axes.autoscale_view()
-    axes.set(xlabel="losses missing, mean of all rounds", ylabel="loss per round")
+    axes.set(xlabel="outstanding losses, mean of all rounds", ylabel="loss per round")
     axes.grid(visible=True, axis="both")
-    add_title(figure, comparison.environment.name, "arms, and where the weight went")
-    add_legend(axes, entries)
-    lay_out(figure)
+    return entries
+
+
+def name_arms(axes: Axes, comparison: Comparison, lines: Sequence[Line2D]) -> None:
+    """Write the names of the arms beside their circles; call it when the layout is final."""
+    arms = summarise_arms(comparison)
     label_points(
         axes,
-        np.stack([arms.mean_missing, loss], axis=1)[arms.shown],
+        np.stack([arms.mean_missing, arms.losses / arms.rounds], axis=1)[arms.shown],
         [arms.labels[i] for i in arms.shown],
-        [np.asarray(line.get_xydata()) for line in entries],
+        [np.asarray(line.get_xydata()) for line in lines],
     )
-    return figure
 
 
 def _draw_arms(axes: Axes, arms: ArmSummary, loss: Floats) -> None:
@@ -132,9 +146,17 @@ def _draw_balanced(axes: Axes, arms: ArmSummary, loss: Floats) -> Line2D:
 @with_figure_settings
 def delay_distributions(comparison: Comparison) -> Drawing:
     """Draw quantiles of the delays of each arm shown, and the share of losses that never arrive."""
+    figure = new_figure(1.25 + 0.34 * summarise_arms(comparison).shown.size)
+    draw_delay_distributions(figure.add_subplot(), comparison)
+    meaning = wrap_to_width(DELAY_LEGEND, FIGURE_WIDTH - 2.0 * MARGIN, NOTE_SIZE)
+    figure.supxlabel(meaning, fontsize=NOTE_SIZE, color=FAINT)
+    add_title(figure, comparison.environment.name, "delays by arm")
+    return figure
+
+
+def draw_delay_distributions(axes: Axes, comparison: Comparison) -> None:
+    """Draw the quantiles of the delays into given axes, in a row for each arm shown."""
     arms = summarise_arms(comparison)
-    figure = new_figure(1.25 + 0.34 * arms.shown.size)
-    axes = figure.add_subplot()
     finite = arms.quantiles[:, arms.shown]
     most = float(finite[np.isfinite(finite)].max(initial=1.0))
     set_delay_scale(axes, most)
@@ -150,10 +172,6 @@ def delay_distributions(comparison: Comparison) -> Drawing:
     axes.spines["left"].set_visible(False)
     axes.set(ylim=(arms.shown.size - 0.4, -0.6), xlabel="delay in rounds")
     axes.grid(visible=True, axis="x")
-    meaning = wrap_to_width(DELAY_LEGEND, FIGURE_WIDTH - 2.0 * MARGIN, NOTE_SIZE)
-    figure.supxlabel(meaning, fontsize=NOTE_SIZE, color=FAINT)
-    add_title(figure, comparison.environment.name, "delays by arm")
-    return figure
 
 
 def _write_right_of_row(axes: Axes, row: float, text: str, colour: str) -> None:

@@ -6,14 +6,16 @@ from typing import NamedTuple
 import numpy as np
 
 from belated.analysis.statistics import estimate
+from belated.comparison.feedback import groups_of
 from belated.comparison.result import Comparison
 from belated.report.arm_figures import MOST_DOTS
-from belated.report.arms import summarise_arms
+from belated.report.arms import ArmSummary, summarise_arms
 from belated.report.formatting import clean, counted, listed, number, percent, plus_minus
 from belated.report.repetitions import DRAWS_ONLY, repetitions_of
 from belated.report.weight_figures import learned_rates, learners_with_rates, rate_text, rates_vary
 
 MOST_NAMED = 8  # learners in one sentence
+UNIFORM = 1e-6  # weights that differ by less are uniform
 
 
 class Caption(NamedTuple):
@@ -24,11 +26,14 @@ class Caption(NamedTuple):
 
 
 def _each_learner(comparison: Comparison, say: Callable[[int], str]) -> str:
-    """List the learners, lowest regret first, each followed by `say` of its index."""
-    order = np.argsort([comparison.regret(k).mean() for k in range(len(comparison.labels))])
-    parts = [f"{clean(comparison.labels[k])} {say(int(k))}" for k in order[:MOST_NAMED]]
-    rest = len(order) - len(parts)
-    return listed([*parts, counted(rest, "more learner")] if rest else parts)
+    """List the learners of each setting, lowest regret first, each with `say` of its index."""
+    groups, parts = groups_of(comparison), []
+    for group in groups:
+        each = [f"{clean(comparison.labels[k])} {say(k)}" for k in group.members[:MOST_NAMED]]
+        rest = len(group.members) - len(each)
+        said = listed([*each, counted(rest, "more learner")] if rest else each)
+        parts.append(said if len(groups) == 1 else f"{group.feedback.plural}: {said}")
+    return "; ".join(parts)
 
 
 def regret_over_time_caption(comparison: Comparison) -> Caption:
@@ -44,9 +49,9 @@ def regret_over_time_caption(comparison: Comparison) -> Caption:
     late = _each_learner(comparison, grown)
     end = _each_learner(comparison, lambda k: number(float(comparison.regret(k).mean())))
     return Caption(
-        "How much more each learner has lost than the arm that was best until then: "
-        f"{repetitions.mean_text}{bands}. A line that flattens has learned; one that stays "
-        f"straight has not. In the second half alone the regret grew by: {late}.",
+        "Regret so far, against the arm that is best so far: "
+        f"{repetitions.mean_text}{bands}. A curve that flattens shows learning; a straight one "
+        f"does not. Growth of the regret in the second half: {late}.",
         f"Line chart of regret over {comparison.environment.rounds:,} rounds. At the end: {end}.",
     )
 
@@ -56,17 +61,17 @@ def final_regret_caption(comparison: Comparison) -> Caption:
     end = _each_learner(comparison, lambda k: plus_minus(estimate(comparison.regret(k))))
     repetitions = repetitions_of(comparison)
     if not repetitions.several:
-        text = f"The mark is the regret of the only {repetitions.unit}."
+        text = f"Marker: the regret of the only {repetitions.unit}."
     elif repetitions.random:
         text = (
-            "Each tick is a game, the mark is their mean and its bar the 95 % confidence interval. "
-            "The games are the same for all learners, so two of them may differ clearly although "
-            "their bars overlap: the text above compares them game by game."
+            "Ticks: games. Marker and bar: mean and 95 % confidence interval. The games are the "
+            "same for all learners, so two learners may differ clearly although their bars "
+            "overlap. The text above compares them game by game."
         )
     else:
         text = (
-            "Each tick is a run of the one game there is, the mark is their mean and its bar the "
-            f"95 % confidence interval, which covers {DRAWS_ONLY}: of other games it says nothing."
+            "Ticks: runs, all of the same game. Marker and bar: mean and 95 % confidence interval, "
+            f"which covers {DRAWS_ONLY} and says nothing about other games."
         )
     return Caption(
         text,
@@ -77,24 +82,31 @@ def final_regret_caption(comparison: Comparison) -> Caption:
 def loss_delay_plane_caption(comparison: Comparison) -> Caption:
     """Explain the circles and paths, and state where the best arm and the comparator are."""
     arms = summarise_arms(comparison)
-    best, favoured = arms.best, arms.favoured
+    best = arms.best
     text = (
-        "Low is good, left is prompt. Each circle is an arm; each line leads from where a "
-        "learner's weight was at first to where it was in the end (the mark). "
-        f"The best arm, {arms.labels[best]}, lacks {number(arms.mean_missing[best])} "
-        f"losses in a round on average. The cross is the paper's balanced comparator, which "
-        f"weighs loss against delay: {percent(arms.balanced[favoured])} of it is on "
-        f"{arms.labels[favoured]}."
+        "Lower is better; further left means faster feedback. Circles: arms. Each line leads from "
+        "the average under a learner's first weights to that under its last (the marker). "
+        f"On average {number(arms.mean_missing[best])} losses of the best arm "
+        f"({arms.labels[best]}) are outstanding. The cross is the paper's balanced comparator, "
+        f"which weighs loss against delay; {_balanced_text(arms)}."
     )
     if arms.hidden:
         drawn = "all" if arms.hidden <= MOST_DOTS else "some"
         text += f" {arms.hidden:,} arms have no name here; {drawn} of them are dots."
     places = [
-        f"{arms.labels[i]} at {number(arms.mean_missing[i])} missing and a loss of "
+        f"{arms.labels[i]} at {number(arms.mean_missing[i])} outstanding and a loss of "
         f"{number(arms.losses[i] / arms.rounds)}"
         for i in arms.shown
     ]
     return Caption(text, f"Scatter plot of the arms: {listed(places)}.")
+
+
+def _balanced_text(arms: ArmSummary) -> str:
+    """Say where the balanced comparator has its weight."""
+    if len(arms.labels) > 1 and float(np.ptp(arms.balanced)) < UNIFORM:
+        return f"here it is uniform over all {len(arms.labels):,} arms"
+    share = percent(arms.balanced[arms.favoured])
+    return f"{share} of its weight is on {arms.labels[arms.favoured]}"
 
 
 def delays_caption(comparison: Comparison) -> Caption:
@@ -104,17 +116,18 @@ def delays_caption(comparison: Comparison) -> Caption:
     said = [f"{arms.labels[i]} {_rounds_text(medians[i])}" for i in arms.shown]
     never = float(arms.never.max())
     text = (
-        "After how many rounds a loss is known, for each arm, the best one first: half of the "
-        "losses lie in the box, eight in ten on the line, and 99 in 100 before the tick."
+        "Rounds until a loss is known, for each arm, the best arm first. The box has the middle "
+        "50 % of the losses, the line goes from the 10th to the 90th percentile, and the tick is "
+        "the 99th."
     )
     if never > 0.0:
         latest = arms.labels[int(arms.never.argmax())]
         text += (
-            f" What was not known when the game ended is counted as never: up to "
+            " Losses that were not known when the game ended count as never: up to "
             f"{percent(never)} ({latest})."
         )
     if arms.sampled < arms.rounds:
-        text += f" All this is from a sample of {arms.sampled:,} of the {arms.rounds:,} rounds."
+        text += f" Computed from a sample of {arms.sampled:,} of the {arms.rounds:,} rounds."
     if arms.hidden:
         text += f" {counted(arms.hidden, 'arm')} not shown."
     return Caption(text, f"Box plot of the delays. Medians: {listed(said)}.")
@@ -132,12 +145,11 @@ def arm_weights_caption(comparison: Comparison) -> Caption:
         comparison, lambda k: percent(float(comparison.weights_over_time(k)[-1, best]))
     )
     text = (
-        "How each learner divides its weight among the arms while the game goes on: the darkest "
-        f"is the best arm, {arms.labels[best]}, and lighter is worse. In the end it has: "
-        f"{last}."
+        "How each learner divides its weight among the arms over time. The darkest area is the "
+        f"best arm, {arms.labels[best]}; lighter is worse. Final weight on the best arm: {last}."
     )
     if arms.hidden:
-        text += f" The {arms.hidden:,} arms that matter least are hatched, as one."
+        text += f" The {arms.hidden:,} arms that matter least are hatched together."
     return Caption(text, f"Stacked areas over time. Final weight on {arms.labels[best]}: {last}.")
 
 
@@ -153,9 +165,9 @@ def rate_weights_caption(comparison: Comparison) -> Caption:
             spread = f", from the lowest to the highest of all {repetitions_of(comparison).unit}s"
     ended = listed(found)
     return Caption(
-        "These learners do not choose a learning rate: they weigh several and learn which is "
-        f"right. Dark is fast, light is slow; rates are those of the last round{spread}, and those "
-        f"that are always equal are shown as one. In the end {ended}.",
+        "These learners weigh several learning rates and learn which is right. Dark areas are "
+        f"large rates, light areas small ones. Rates are those of the last round{spread}; rates "
+        f"that are always equal are one area. In the end {ended}.",
         f"Stacked areas of the weight on each learning rate over time. In the end {ended}.",
     )
 

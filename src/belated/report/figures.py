@@ -8,12 +8,29 @@ from typing import Any
 from belated.report.style import figure_settings  # first: it says that matplotlib is missing
 
 # isort: split
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
 from belated.comparison.result import Comparison
-from belated.report.arm_figures import delay_distributions, loss_delay_plane
+from belated.report.arm_figures import (
+    delay_distributions,
+    draw_delay_distributions,
+    draw_loss_delay_plane,
+    loss_delay_plane,
+    name_arms,
+)
 from belated.report.figure_parts import Drawing
 from belated.report.formatting import clean
-from belated.report.regret_figures import final_regret, regret_over_time
+from belated.report.regret_figures import (
+    draw_final_regret,
+    draw_regret_over_time,
+    final_regret,
+    regret_over_time,
+    write_final_regrets,
+)
+from belated.report.text_fitting import figure_of
 from belated.report.weight_figures import arm_weights, rate_weights
+from belated.specs import listed
 
 __all__ = [
     "FIGURES",
@@ -21,6 +38,7 @@ __all__ = [
     "delay_distributions",
     "final_regret",
     "loss_delay_plane",
+    "plotted",
     "rate_weights",
     "regret_over_time",
     "save_figure",
@@ -37,6 +55,42 @@ FIGURES: dict[str, Callable[[Comparison], Drawing | None]] = {
 }
 
 FORMATS = ("png", "svg", "pdf")
+
+
+def plotted(comparison: Comparison, kind: str, ax: Axes | None) -> Figure | None:
+    """Draw a figure by its name in `FIGURES`, as a new figure or into axes of the caller's."""
+    if kind not in FIGURES:
+        raise ValueError(f"kind is {kind!r}; it must be one of {listed(FIGURES, kind)}")
+    if ax is None:
+        return FIGURES[kind](comparison)
+    if kind not in DRAWN_INTO:
+        raise ValueError(f"{kind} has several panels; it can be drawn without ax only")
+    with figure_settings():
+        DRAWN_INTO[kind](ax, comparison)
+    return figure_of(ax)
+
+
+def _regret_over_time_into(axes: Axes, comparison: Comparison) -> None:
+    axes.legend(handles=draw_regret_over_time(axes, comparison))
+
+
+def _final_regret_into(axes: Axes, comparison: Comparison) -> None:
+    draw_final_regret(axes, comparison)
+    write_final_regrets(axes, comparison)
+
+
+def _loss_delay_plane_into(axes: Axes, comparison: Comparison) -> None:
+    entries = draw_loss_delay_plane(axes, comparison)
+    axes.legend(handles=entries)
+    name_arms(axes, comparison, entries)
+
+
+DRAWN_INTO: dict[str, Callable[[Axes, Comparison], None]] = {
+    "regret-over-time": _regret_over_time_into,
+    "final-regret": _final_regret_into,
+    "loss-delay-plane": _loss_delay_plane_into,
+    "delays": draw_delay_distributions,
+}
 
 
 def save_figures(

@@ -1,4 +1,7 @@
-"""The result of a comparison in sentences: the lowest regret, by how much, and how certain."""
+"""The result of a comparison in sentences: the lowest regret, by how much, and how certain.
+
+Learners are ranked among those of equal feedback only: experts and bandits never in one ranking.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,51 +10,69 @@ from dataclasses import dataclass
 import numpy as np
 
 from belated.analysis.statistics import MeanEstimate, estimate
+from belated.comparison.digits import ROUNDING
+from belated.comparison.feedback import FEEDBACK, SettingGroup, groups_of
 from belated.comparison.result import Comparison
-from belated.report.formatting import ROUNDING, clean, listed, percent, plus_minus
-from belated.report.repetitions import repetitions_of
+from belated.report.formatting import clean, listed, percent, plus_minus
+from belated.report.repetitions import Repetitions, repetitions_of
 from belated.types import Setting
 
-FEEDBACK_SENTENCES = {
-    Setting.CONCEALED: "nothing but the losses of their choices",
-    Setting.PARTIALLY_CONCEALED: "the losses of their choices and how many were missing",
-    Setting.FULL_INFORMATION: "all losses",
-}
-SETTINGS_BY_FEEDBACK = tuple(FEEDBACK_SENTENCES)  # from the least feedback to the most
+RANKED_APART = (
+    "Learners are ranked only among those with the same feedback: experts observe the losses of "
+    "all arms, bandits only that of the arm played."
+)
 
 
 @dataclass(frozen=True)
-class Finding:
-    """The result of one comparison: a headline sentence, and further sentences as details.
+class GroupFinding:
+    """The result among the learners of one setting.
 
-    `brief` is the headline without the name of the scenario. `best` are the learners with the
-    lowest mean regret, `rivals` those whose difference to it may be due to chance. `clear` says
-    whether one learner is better than all others at the 95 % level.
+    `brief` is a sentence without the name of the scenario. `best` are the learners with the lowest
+    mean regret, `rivals` those whose difference to it may be due to chance. `clear` says whether
+    one learner is better than all others at the 95 % level, and `size` is the number of learners.
     """
 
-    headline: str
+    setting: Setting
     brief: str
     details: tuple[str, ...]
     best: tuple[str, ...]
     rivals: tuple[str, ...]
     clear: bool
+    size: int
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result of one comparison: a headline, further sentences, and the result of each setting.
+
+    `brief` is the headline without the name of the scenario.
+    """
+
+    headline: str
+    brief: str
+    details: tuple[str, ...]
+    groups: tuple[GroupFinding, ...]
+
+    @property
+    def leaders(self) -> set[str]:
+        """The best learners of each setting, and those that cannot be told apart from them."""
+        return {name for group in self.groups for name in (*group.best, *group.rivals)}
 
 
 class Ranking:
-    """The contenders in the order of their mean regret, compared with the first game by game.
+    """The contenders of one setting in the order of their mean regret, compared game by game.
 
     `tied` are the first contender and those with equal regret. `rivals` are those whose difference
     to the first may be due to chance. These need not follow the first in the order: the interval
     of a difference is narrow if two regrets vary together, and wide if they do not.
     """
 
-    def __init__(self, comparison: Comparison) -> None:
-        count = len(comparison.contenders)
-        self.values = [comparison.regret(k) for k in range(count)]
-        self.regrets = [estimate(values) for values in self.values]
+    def __init__(self, comparison: Comparison, group: SettingGroup) -> None:
+        self.values = {k: comparison.regret(k) for k in group.members}
+        self.regrets = {k: estimate(values) for k, values in self.values.items()}
         self.labels = [clean(label) for label in comparison.labels]
-        self.settings = [traces[0].learner.setting for traces in comparison.traces]
-        self.order = sorted(range(count), key=lambda k: float(self.regrets[k].mean))
+        self.setting = group.setting
+        self.order = list(group.members)
         self.first = self.order[0]
         self.repetitions = repetitions_of(comparison)
         self.tied = [k for k in self.order if self.equals_first(k)]
@@ -86,40 +107,74 @@ class Ranking:
         return first_names([self.labels[k] for k in contenders])
 
 
+def rankings_of(comparison: Comparison) -> list[Ranking]:
+    """Return a ranking for each setting that the comparison has learners of."""
+    return [Ranking(comparison, group) for group in groups_of(comparison)]
+
+
 def finding(comparison: Comparison) -> Finding:
     """Describe the result of one comparison."""
-    ranking = Ranking(comparison)
-    details = [
-        _certainty_sentence(ranking),
-        _negative_regret_sentence(ranking),
-        *_feedback_sentences(ranking, comparison),
-    ]
-    return Finding(
-        headline=_headline(ranking, f" on {clean(comparison.environment.name)}"),
-        brief=_headline(ranking, ""),
+    rankings = rankings_of(comparison)
+    alone = len(rankings) == 1
+    groups = tuple(_group_finding(ranking, alone) for ranking in rankings)
+    where = clean(comparison.environment.name)
+    chance = [] if rankings[0].repetitions.several else [_one_only(rankings[0].repetitions)]
+    if alone:
+        headline, brief = _sentence(rankings[0], f" on {where}"), groups[0].brief
+        return Finding(headline, brief, (*chance, *groups[0].details), groups)
+    contested = [ranking for ranking in rankings if len(ranking.order) > 1] or rankings
+    brief = "; ".join(map(_part, contested))
+    details = [f"{group.brief}. {' '.join(group.details)}".strip() for group in groups]
+    return Finding(f"{where}: {brief}", brief, (*chance, *details, RANKED_APART), groups)
+
+
+def _group_finding(ranking: Ranking, alone: bool) -> GroupFinding:
+    among = "" if alone else f" of the {FEEDBACK[ranking.setting].plural}"
+    details = [_negative_regret_sentence(ranking)]
+    if len(ranking.order) > 1 and ranking.repetitions.several:
+        details = [_certainty_sentence(ranking), *details]
+    return GroupFinding(
+        setting=ranking.setting,
+        brief=_sentence(ranking, "", among),
         details=tuple(text for text in details if text),
         best=tuple(ranking.labels[k] for k in ranking.tied),
         rivals=tuple(ranking.labels[k] for k in ranking.rivals),
         clear=ranking.repetitions.several and len(ranking.tied) == 1 and not ranking.rivals,
+        size=len(ranking.order),
     )
 
 
 def overall_headline(findings: Sequence[Finding]) -> str:
-    """Say which learner had the lowest regret most often, and how often that was clear.
+    """Say which learner of each setting had the lowest regret most often, and how often clearly.
 
     For a single finding this is its own headline.
     """
     if len(findings) == 1:
         return findings[0].headline
-    wins = Counter(label for each in findings for label in each.best)
-    clear = Counter(label for each in findings if each.clear for label in each.best)
+    groups = [group for each in findings for group in each.groups]
+    settings = [setting for setting in FEEDBACK if any(g.setting is setting for g in groups)]
+    contested = [
+        setting for setting in settings if any(g.size > 1 for g in groups if g.setting is setting)
+    ]
+    parts = [
+        _most_often([group for group in groups if group.setting is setting], len(settings) > 1)
+        for setting in contested or settings
+    ]
+    return "; ".join(parts)
+
+
+def _most_often(groups: Sequence[GroupFinding], named: bool) -> str:
+    """Say which learner was best in most scenarios, for the findings of one setting."""
+    wins = Counter(label for each in groups for label in each.best)
+    clear = Counter(label for each in groups if each.clear for label in each.best)
     most = max(wins, key=lambda label: (wins[label], clear[label]))
     first = [k for k in wins if (wins[k], clear[k]) == (wins[most], clear[most])]
-    among = f"{wins[most]} of {len(findings)}"
-    if wins[most] == len(findings):
-        among = "both" if len(findings) == 2 else f"all {len(findings)}"
+    among = f"{wins[most]} of {len(groups)}"
+    if wins[most] == len(groups):
+        among = "both" if len(groups) == 2 else f"all {len(groups)}"
     each = " each" if len(first) > 1 else ""
-    said = f"{first_names(first)} had the lowest regret in {among} scenarios{each}"
+    of_whom = f" of the {FEEDBACK[groups[0].setting].plural}" if named else ""
+    said = f"{first_names(first)} had the lowest regret{of_whom} in {among} scenarios{each}"
     if clear[most] == wins[most]:
         return said
     return f"{said}, clearly in {clear[most]}" if clear[most] else f"{said}, but not clearly"
@@ -132,13 +187,27 @@ def first_names(names: Sequence[str], most: int = 3) -> str:
     return listed([*names[: most - 1], f"{len(names) - most + 1} others"])
 
 
-def _headline(ranking: Ranking, where: str) -> str:
+def _part(ranking: Ranking) -> str:
+    """Say in a few words who is best in a setting, for a headline with several settings."""
+    regret = plus_minus(ranking.regrets[ranking.first])
+    plural = FEEDBACK[ranking.setting].plural
+    if len(ranking.order) == 1:
+        return f"{ranking.labels[ranking.first]} had a regret of {regret}"
+    if len(ranking.tied) == len(ranking.order):
+        return f"all {plural} had the same regret of {regret}"
+    doubt = ", but not clearly" if ranking.rivals else ""
+    return f"{ranking.names(ranking.tied)} had the lowest regret of the {plural}, {regret}{doubt}"
+
+
+def _sentence(ranking: Ranking, where: str, among: str = "") -> str:
     regret = plus_minus(ranking.regrets[ranking.first])
     if len(ranking.order) == 1:
-        return f"{ranking.labels[0]} had a regret of {regret}{where}"
+        only = f", alone among the {FEEDBACK[ranking.setting].plural}," if among else ""
+        return f"{ranking.labels[ranking.first]}{only} had a regret of {regret}{where}"
     if len(ranking.tied) == len(ranking.order):
-        return f"All learners had the same regret{where}: {regret}"
-    said = f"{ranking.names(ranking.tied)} had the lowest regret{where}: {regret}"
+        learners = f"the {FEEDBACK[ranking.setting].plural}" if among else "learners"
+        return f"All {learners} had the same regret{where}: {regret}"
+    said = f"{ranking.names(ranking.tied)} had the lowest regret{among}{where}: {regret}"
     if ranking.rivals:
         it = "it" if len(ranking.tied) == 1 else "them"
         return f"{said}; {ranking.names(ranking.rivals)} cannot be told apart from {it}"
@@ -146,10 +215,12 @@ def _headline(ranking: Ranking, where: str) -> str:
     return f"{said}, {less} less than {ranking.labels[ranking.runner_up]}"
 
 
+def _one_only(repetitions: Repetitions) -> str:
+    return f"Only one {repetitions.unit} was played, so nothing can be said about chance."
+
+
 def _certainty_sentence(ranking: Ranking) -> str:
     repetitions = ranking.repetitions
-    if not repetitions.several:
-        return f"Only one {repetitions.unit} was played, so nothing can be said about chance."
     if len(ranking.tied) == len(ranking.order):
         return ""
     if ranking.rivals:
@@ -173,25 +244,3 @@ def _negative_regret_sentence(ranking: Ranking) -> str:
     if not float(lowest.mean) < -ROUNDING:
         return ""
     return "A regret below zero is possible: it did better than any single arm."
-
-
-def _feedback_sentences(ranking: Ranking, comparison: Comparison) -> list[str]:
-    """Name the learners with more feedback than the first, and the best of those with less."""
-    mine = SETTINGS_BY_FEEDBACK.index(ranking.settings[ranking.first])
-    alone = len(ranking.tied) == 1 and not ranking.rivals
-    subject = "It" if alone else ranking.labels[ranking.first]
-    more = [k for k in ranking.order if SETTINGS_BY_FEEDBACK.index(ranking.settings[k]) > mine]
-    sentences = []
-    if more:
-        knew = first_names([ranking.labels[k] for k in more])
-        sentences.append(f"{subject} was told less than {knew}.")
-    for setting in reversed(SETTINGS_BY_FEEDBACK[:mine]):
-        group = [k for k in ranking.order if ranking.settings[k] is setting]
-        group = [k for k in group if comparison.contenders[k].name != "uniform"]
-        if group:
-            regret = plus_minus(ranking.regrets[group[0]])
-            best = ranking.labels[group[0]]
-            sentences.append(
-                f"Of those told {FEEDBACK_SENTENCES[setting]}, {best} had the lowest: {regret}."
-            )
-    return sentences

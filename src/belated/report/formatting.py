@@ -6,13 +6,18 @@ from unicodedata import east_asian_width
 
 from belated.analysis.bounds import Bound
 from belated.analysis.statistics import MeanEstimate
+from belated.comparison.digits import (
+    DETERMINISTIC,
+    decimals_of,
+    decimals_of_estimates,
+    fixed,
+    varies,
+)
+from belated.comparison.summary import DAGGER, estimate_shown, estimates_shown
 from belated.comparison.table import shown
 
-ROUNDING = 1e-9  # relative differences up to this are due to rounding
 EN_DASH, RHO = "\N{EN DASH}", "\N{GREEK SMALL LETTER RHO}"
 MINUS = "\N{MINUS SIGN}"
-DAGGER = "\N{DAGGER}"  # marks a bound that is stated but not proven to hold
-DAGGER_NOTE = f"{DAGGER} stated, not proven"
 
 
 def clean(text: str) -> str:
@@ -54,13 +59,24 @@ def any_unproven(bounds: Iterable[Bound]) -> bool:
 
 def plus_minus(found: MeanEstimate) -> str:
     """Format a mean as "mean ± half-width of its confidence interval", if there is an interval."""
-    mean, half = float(found.mean), float(found.half_width)
-    if math.isnan(half):
-        return number(mean)
-    if half <= max(ROUNDING * abs(mean), 0.00005):
-        return f"{number(mean)} ± 0"
-    digits = min(4, max(0, 1 - math.floor(math.log10(half))))
-    return f"{mean:,.{digits}f} ± {half:,.{digits}f}".replace("-", MINUS)
+    if not varies(found):
+        mean = number(float(found.mean))
+        return mean if math.isnan(found.half_width) else f"{mean} ({DETERMINISTIC})"
+    return estimate_shown(found, decimals_of_estimates([found])).replace("-", MINUS)
+
+
+def plus_minus_column(column: Sequence[MeanEstimate]) -> list[str]:
+    """Format a column of means with their intervals, all with the same decimals."""
+    return [each.replace("-", MINUS) for each in estimates_shown(column)]
+
+
+def number_column(values: Sequence[float | None]) -> list[str]:
+    """Format a column of numbers, all with the same decimals; None is a dash."""
+    decimals = decimals_of([value for value in values if value is not None])
+    return [
+        EN_DASH if value is None else fixed(float(value), decimals).replace("-", MINUS)
+        for value in values
+    ]
 
 
 def percent(share: float) -> str:

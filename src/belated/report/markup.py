@@ -44,18 +44,25 @@ def paragraph(*sentences: str, class_: str = "") -> str:
 
 def table(id_: str, caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table of HTML cells that scrolls if it is too wide; first cells are row headings."""
+    return grouped_table(id_, caption, heads, [("", rows)])
+
+
+def grouped_table(
+    id_: str,
+    caption: str,
+    heads: Sequence[str],
+    groups: Sequence[tuple[str, Sequence[Sequence[str]]]],
+) -> str:
+    """Return a table whose rows are in groups, each below a heading unless that is empty."""
     head = "".join(element("th", text, scope="col") for text in heads)
-    body = "".join(
-        element(
-            "tr",
-            element("th", row[0], scope="row") + "".join(element("td", cell) for cell in row[1:]),
-        )
-        for row in rows
+    bodies = "".join(
+        element("tbody", _group_heading(title, len(heads)) + "".join(map(_row, rows)))
+        for title, rows in groups
     )
     inner = (
         element("caption", element("span", prose(caption)), id=id_)
         + element("thead", element("tr", head))
-        + element("tbody", body)
+        + bodies
     )
     return element(
         "div",
@@ -65,6 +72,19 @@ def table(id_: str, caption: str, heads: Sequence[str], rows: Sequence[Sequence[
         tabindex="0",
         aria_labelledby=id_,
     )
+
+
+def _row(cells: Sequence[str]) -> str:
+    heading = element("th", cells[0], scope="row")
+    return element("tr", heading + "".join(element("td", cell) for cell in cells[1:]))
+
+
+def _group_heading(title: str, columns: int) -> str:
+    if not title:
+        return ""
+    text = element("span", prose(title))
+    cell = element("th", text, scope="rowgroup", colspan=str(columns))
+    return element("tr", cell, class_="group")
 
 
 def definitions(pairs: Sequence[tuple[str, str]]) -> str:

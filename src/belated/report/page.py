@@ -8,28 +8,38 @@ from typing import TYPE_CHECKING
 
 from belated import __version__
 from belated.analysis.statistics import estimate
+from belated.comparison.feedback import FEEDBACK, groups_of
 from belated.comparison.result import Comparison
+from belated.comparison.run_environment import RunEnvironment
+from belated.comparison.summary import DAGGER
 from belated.report.findings import Finding, finding, overall_headline
-from belated.report.formatting import DAGGER, EN_DASH, RHO, clean, listed, plus_minus
+from belated.report.formatting import EN_DASH, RHO, clean, listed, plus_minus_column
 from belated.report.markup import definitions, element, escaped, paragraph, prose, table
+from belated.report.references import references
 from belated.report.repetitions import DRAWS_ONLY, Repetitions, repetitions_of
+from belated.report.reproduction import how_to_repeat
+from belated.types import Setting
 
 if TYPE_CHECKING:
     from belated.report.sections import SectionHeading
 
 CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 GLOSSARY = (
-    ("Regret", "What a learner lost in expectation, less what the best single arm lost in the "
-     "same game."),
-    ("Missing", "A loss is missing from the round after it was made until it is known. It "
-     f"counts in {RHO} whether the arm was played or not."),
-    (f"L<sub>T</sub> and L<sub>T</sub><sup>{RHO}</sup>", "The sum of an arm's losses; and the same "
-     "with each loss multiplied by how many losses of the arm were missing at the time."),
-    ("Balanced comparator", "The mixture of arms for which loss plus the cost of learning it under "
-     "delay is least: a fairer goal than the best arm where that is known very late."),
-    ("Bound", "What a theorem says of the regret in these very games, its constants included. "
-     f"With {DAGGER} it is stated, but not proven to hold here: see What is proven."),
+    ("Regret", "The expected loss of a learner minus the loss of the best single arm in the same "
+     "game."),
+    ("Outstanding", "A loss is outstanding, or missing, from the round after it was made until it "
+     f"is known. It counts in {RHO} whether the arm was played or not."),
+    (f"L<sub>T</sub> and L<sub>T</sub><sup>{RHO}</sup>", "The sum of an arm's losses, and the sum "
+     "of its losses each multiplied by the number of its losses outstanding at the time."),
+    ("Balanced comparator", "The mixture of arms with the smallest sum of loss and cost of delay. "
+     "It is a fairer comparator than the best arm where that is known very late."),
+    ("Bound", "The value that a theorem states for the regret in these games, with its constants. "
+     f"A value with {DAGGER} is stated, but not proven to hold here: see What is proven."),
 )  # fmt: skip
+SOURCES = (
+    "The errata are in docs/errata.md of belated, the proofs beyond the paper in "
+    "docs/beyond-the-paper.md, and docs/comparing.md explains the columns."
+)
 
 
 def write_report(comparisons: Sequence[Comparison], path: str | Path) -> Path:
@@ -78,10 +88,13 @@ def report_html(comparisons: Sequence[Comparison]) -> str:
         [
             _overview(comparisons, findings, headings) if several else "",
             *parts,
-            element("section", element("h2", "The words") + _glossary(comparisons), id="words"),
+            element("section", element("h2", "Glossary") + _glossary(comparisons), id="glossary"),
+            element(
+                "section", element("h2", "References") + _references(comparisons), id="sources"
+            ),
             element(
                 "section",
-                element("h2", "How it was made") + _how_made(comparisons, headings),
+                element("h2", "How to reproduce this") + _how_made(comparisons, headings),
                 id="made",
             ),
         ]
@@ -117,12 +130,17 @@ def html_head(headline: str) -> str:
 
 
 def _page_header(headline: str, findings: Sequence[Finding]) -> str:
-    details = findings[0].details if len(findings) == 1 else ()
+    details = ""
+    if len(findings) == 1:
+        (found,) = findings
+        apart = len(found.groups) > 1
+        each = [(sentence,) for sentence in found.details] if apart else [found.details]
+        details = "".join(paragraph(*sentences, class_="lead") for sentences in each)
     return element(
         "header",
         paragraph("Learning from late feedback: a comparison", class_="kicker")
         + element("h1", prose(headline))
-        + paragraph(*details, class_="lead"),
+        + details,
     )
 
 
@@ -131,7 +149,7 @@ def _overview(
     findings: Sequence[Finding],
     headings: Sequence["SectionHeading"],
 ) -> str:
-    """Return the table of contents with each finding, and one table of all regrets."""
+    """Return the table of contents with each finding, and a table of all regrets by setting."""
     items = "".join(
         element(
             "li",
@@ -140,27 +158,56 @@ def _overview(
         )
         for found, heading in zip(findings, headings, strict=True)
     )
-    labels = list(dict.fromkeys(clean(label) for each in comparisons for label in each.labels))
+    contents = element("nav", element("ol", items), aria_label="Contents")
+    present = [
+        setting for setting in FEEDBACK if any(_members(each, setting) for each in comparisons)
+    ]
+    tables = [_regrets_table(setting, comparisons, findings, headings) for setting in present]
+    return contents + "".join(tables)
+
+
+def _members(comparison: Comparison, setting: Setting) -> list[int]:
+    """Return the contenders of a setting, in the order in which they were given."""
+    return sorted(
+        k for group in groups_of(comparison) if group.setting is setting for k in group.members
+    )
+
+
+def _regrets_table(
+    setting: Setting,
+    comparisons: Sequence[Comparison],
+    findings: Sequence[Finding],
+    headings: Sequence["SectionHeading"],
+) -> str:
+    """Return the table of the regrets of one setting's learners in every scenario."""
+    labels = list(
+        dict.fromkeys(
+            clean(each.labels[k]) for each in comparisons for k in _members(each, setting)
+        )
+    )
     rows = []
     for each, found, heading in zip(comparisons, findings, headings, strict=True):
-        regrets = {
-            clean(label): plus_minus(estimate(each.regret(k)))
-            for k, label in enumerate(each.labels)
-        }
+        members = _members(each, setting)
+        texts = plus_minus_column([estimate(each.regret(k)) for k in members])
+        regrets = dict(zip((clean(each.labels[k]) for k in members), texts, strict=True))
         cells = [
             element("strong", regrets[label])
-            if label in (*found.best, *found.rivals)
+            if len(labels) > 1 and label in regrets and label in found.leaders
             else regrets.get(label, EN_DASH)
             for label in labels
         ]
         rows.append([escaped(heading.title), *cells])
-    caption = (
-        "Regret of every learner in every scenario; the lowest and what cannot be told apart from "
-        "it in bold"
-    )
-    return element("nav", element("ol", items), aria_label="Contents") + table(
-        "overview", caption, ["scenario", *map(escaped, labels)], rows
-    )
+    feedback = FEEDBACK[setting]
+    caption = f"{feedback.title}. Regret in every scenario"
+    if len(labels) > 1:
+        caption += "; the lowest and those that cannot be told apart from it are bold"
+    name = f"overview-{setting.value.replace(' ', '-')}"
+    return table(name, caption, ["scenario", *map(escaped, labels)], rows)
+
+
+def _references(comparisons: Sequence[Comparison]) -> str:
+    reasons = [each.bound(k).why for each in comparisons for k in range(len(each.contenders))]
+    return paragraph(SOURCES) + references(reasons)
 
 
 def _glossary(comparisons: Sequence[Comparison]) -> str:
@@ -169,32 +216,46 @@ def _glossary(comparisons: Sequence[Comparison]) -> str:
     intervals = f"95 % confidence intervals of a mean over the {unit} played."
     if not all(each.random for each in played):
         intervals += (
-            f" Where all runs are of one game, they cover {DRAWS_ONLY} and say nothing of other "
-            "games."
+            f" Where all runs are of one game, they cover {DRAWS_ONLY} and say nothing about "
+            "other games."
         )
     words = [*GLOSSARY, ("± and bands", intervals)]
     return definitions([(term, escaped(said)) for term, said in words])
 
 
 def _how_made(comparisons: Sequence[Comparison], headings: Sequence["SectionHeading"]) -> str:
-    """Return the command, version, seed and repetitions that reproduce the report."""
-    commands = list(dict.fromkeys(clean(each.command) for each in comparisons if each.command))
-    if commands:
-        said = "".join(element("pre", element("code", escaped(each))) for each in commands)
-    else:
-        said = escaped("Made in Python, by belated's compare, without a command.")
+    """Return what reproduces the report: commands, seed, repetitions, versions, machine, date."""
+    commands = dict.fromkeys(map(how_to_repeat, comparisons))
+    said = "".join(element("pre", element("code", _lines(each))) for each in commands)
     seeds = listed([str(seed) for seed in dict.fromkeys(each.seed for each in comparisons)])
     played = [repetitions_of(each) for each in comparisons]
     random = any(each.random for each in played)
-    same = "the same games to every learner" if random else "the same draws to the learners"
+    same = "the same games" if random else "the same draws of the learners"
+    found = list(
+        dict.fromkeys(each.run_environment for each in comparisons if each.run_environment)
+    )
     return definitions(
         [
             ("Command", said),
-            ("Version", escaped(f"belated {__version__}")),
             ("Seed", escaped(f"{seeds}; the same seed gives {same}.")),
             ("Repetitions", escaped(_repetitions_sentence(played, headings))),
+            *((name, escaped(listed(texts))) for name, texts in _facts(found).items() if texts),
         ]
     )
+
+
+def _lines(text: str) -> str:
+    """Escape text line by line."""
+    return "\n".join(map(escaped, text.splitlines()))
+
+
+def _facts(found: Sequence[RunEnvironment]) -> dict[str, list[str]]:
+    """Return the versions, machines and dates of comparisons, each once."""
+    return {
+        "Versions": list(dict.fromkeys(each.software for each in found)),
+        "Machine": list(dict.fromkeys(each.machine for each in found)),
+        "Date": list(dict.fromkeys(each.date for each in found)),
+    }
 
 
 def _repetitions_sentence(
@@ -213,7 +274,7 @@ def notebook_view(comparison: Comparison) -> str:
 
     Without matplotlib it contains the results only.
     """
-    results = comparison.table().without("why")._repr_html_()
+    results = comparison.summary()._repr_html_()
     try:
         from belated.report import figures
     except ValueError:

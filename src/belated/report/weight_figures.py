@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from belated.arrays import Floats
+from belated.comparison.feedback import ranked
 from belated.comparison.result import Comparison
 from belated.report.arms import ArmSummary, summarise_arms
 from belated.report.figure_parts import (
@@ -41,22 +42,30 @@ MIN_PANEL_WIDTH = 0.42 * FIGURE_WIDTH  # inches: of one of two panels side by si
 HANDLE_WIDTH = 0.4  # inches: of the coloured patch in a legend
 MOST_POINTS = 60  # along the time axis
 MOST_RATES = 8  # with a band of their own
+VISIBLE_WEIGHT = 0.05  # of all rates but the main one: with less, nothing can be seen
 MIN_RATE_WEIGHT = 0.01  # rates that always have less weight are drawn as one band
 
 
 @with_figure_settings
-def arm_weights(comparison: Comparison) -> Drawing:
-    """Draw the weight of each arm over time in a panel for each learner, the best arm lowest."""
+def arm_weights(comparison: Comparison) -> Drawing | None:
+    """Draw the weight of each arm over time in a panel for each learner, the best arm lowest.
+
+    Uniform play has no panel, since its weights never change; None if nothing is left to show.
+    """
     arms = summarise_arms(comparison)
+    learners = learners_with_weights(comparison)
+    if not learners:
+        return None
     bands = _arm_bands(arms)
-    count = len(comparison.labels)
-    longest = max(text_width(clean(label)[:MAX_LETTERS], TEXT_SIZE) for label in comparison.labels)
+    count = len(learners)
+    labels = [comparison.labels[k] for k in learners]
+    longest = max(text_width(clean(label)[:MAX_LETTERS], TEXT_SIZE) for label in labels)
     columns = 1 if count == 1 or longest > MIN_PANEL_WIDTH else 2
     rows = -(-count // columns)
     room = rows * columns > count  # whether the last panel is free for the legend
     figure = new_figure(0.7 + 1.15 * rows)
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    for k, axes in enumerate(grid.flat[:count]):
+    for k, axes in zip(learners, grid.flat, strict=False):
         weights = arms.share(comparison.weights_over_time(k))
         _draw_stacked(axes, comparison.checkpoints, weights, bands)
         axes.set_title(" ", pad=3.0)
@@ -69,9 +78,16 @@ def arm_weights(comparison: Comparison) -> Drawing:
         add_legend(grid[0, 0], bands)
     add_title(figure, comparison.environment.name, "weight on each arm")
     lay_out(figure)
-    for k, axes in enumerate(grid.flat[:count]):
-        axes.set_title(cut_to_width(comparison.labels[k], axes_size(axes)[0], TEXT_SIZE), pad=3.0)
+    for label, axes in zip(labels, grid.flat, strict=False):
+        axes.set_title(cut_to_width(label, axes_size(axes)[0], TEXT_SIZE), pad=3.0)
     return figure
+
+
+def learners_with_weights(comparison: Comparison) -> list[int]:
+    """Return the contenders whose weights on the arms are worth a panel, ranked by setting."""
+    if comparison.environment.arms == 1:
+        return []
+    return [k for k in ranked(comparison) if comparison.contenders[k].name != "uniform"]
 
 
 def _add_legend_in_panel(axes: Axes, bands: Sequence[Patch]) -> None:
@@ -131,15 +147,21 @@ def rate_weights(comparison: Comparison) -> Drawing | None:
 
 
 def learners_with_rates(comparison: Comparison) -> list[int]:
-    """Return the indices of contenders with different learning rates.
+    """Return the contenders that weigh several learning rates, if that can be seen.
 
-    Learners with several rates are left out if late losses cap all their rates at one value.
+    A learner is left out if late losses cap all its rates at one value, or if one rate has almost
+    all the weight from the beginning to the end.
     """
     return [
         k
         for k, traces in enumerate(comparison.traces)
         if any(np.unique(trace.rates).size > 1 for trace in traces)
+        and _some_rate_changes(learned_rates(comparison, k)[1])
     ]
+
+
+def _some_rate_changes(weights: Floats) -> bool:
+    return bool(np.sort(weights, axis=1)[:, :-1].sum(axis=1).max() > VISIBLE_WEIGHT)
 
 
 def learned_rates(comparison: Comparison, contender: int) -> tuple[Floats, Floats]:

@@ -6,6 +6,7 @@ Each package imports only from those above it in this list:
 - `tickets`: open tickets, kept small
 - `contexts`: what is known of a round, as text in the journal and as a learner takes it
 - `outcomes`: several outcomes for one ticket, and the rule that makes one reward of them
+- `statistics`: sums of a problem's outcomes, delays and weights, and estimates from them
 - `core`: the domain: requests, the thread that commits them in batches, replicas of the learners
 - `upkeep`: old tickets are folded into checkpoints, and what is not needed is deleted
 - `admin`: what an administrator does: arms, keys, export, verification, work without a server

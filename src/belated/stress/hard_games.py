@@ -12,10 +12,9 @@ from belated.analysis.game_sums import sum_up
 from belated.analysis.statistics import estimate
 from belated.comparison.contenders import Contender
 from belated.environments.missing import NEVER
-from belated.learners.driver import PlayableLearner, driver_for
-from belated.numerics.random_stream import draw, seeded
-from belated.play.readable import rounds_of
+from belated.learners.driver import PlayableLearner
 from belated.replay.case import SETTINGS, parse_case
+from belated.replay.game_replay import drawn_by, predictions_along, replay_game
 from belated.replay.replay import learner_for, replay
 from belated.stress.mutations import Script
 from belated.stress.objectives import Draws, Objective, Score, ScriptedGame
@@ -65,7 +64,7 @@ class HardGame:
         return {
             "restart": self.restart,
             "value": self.score.value,
-            "+-": None if margin is None else float(f"{margin:.1g}"),
+            "±": None if margin is None else float(f"{margin:.1g}"),
             "in search": self.search_value,
             "regret": float(self.score.regrets.mean()),
             **({} if rivals is None else {"rival's regret": float(rivals.mean())}),
@@ -77,8 +76,9 @@ class HardGame:
     def content(self) -> dict[str, Any]:
         """Return the game as a JSON object: a case for `belated replay`, and how it was found.
 
-        The case is the run of a learner that can be replayed, on the fresh draw with the largest
-        value; if no learner can be replayed, the case names the paper's learner of the setting.
+        The case is the run of the learner on the fresh draw with the largest value. It names the
+        learner unless it is one of the paper's, which the setting says. If the first learner is
+        one of the user's own, the case is the run of the other if that can be replayed.
         """
         runs = [self._run(each) for each in self.objective.contenders]
         run = next((each for each in runs if each.exact), runs[0])
@@ -86,7 +86,7 @@ class HardGame:
         if len(self.objective.contenders) > 1:
             contenders["against"] = self.objective.contenders[1].label
         numbers = self.summary() | {"half width": self.half_width}
-        del numbers["+-"]
+        del numbers["±"]
         found = {
             **contenders,
             "objective": self.objective.name,
@@ -106,32 +106,21 @@ class HardGame:
         game = ScriptedGame(self.script)
         learner = contender.built(sum_up(game))
         worst = self.fresh[int(self.score.values.argmax())]
-        q, arms = predictions(learner, game, worst)
+        q, arms = predictions_along(learner, game, drawn_by(worst))
         case = case_of(learner, game, arms)
         losses = self.script.losses
         regret = float((q * losses).sum() - losses[:, self.score.arm].sum())
         read = parse_case(case)
         exact = np.array_equal(replay(read, learner_for(read)).q, q)
+        if not exact and contender.text is not None:  # it is no learner of the paper
+            case["learner"] = contender.text
+            exact = np.array_equal(replay_game(case, contender.text).q, q)
         return ReplayableRun(contender.label, case, regret, exact)
 
     def save(self, path: Path) -> Path:
         """Write the game as JSON."""
         path.write_text(json.dumps(self.content(), allow_nan=False) + "\n", encoding="utf-8")
         return path
-
-
-def predictions(
-    learner: PlayableLearner, game: ScriptedGame, seed: np.random.SeedSequence
-) -> tuple[Any, list[int]]:
-    """Play a learner through a game; returns the predictions q_t and the arms that it played."""
-    stream, arms, q = seeded(seed), [], []
-    records = rounds_of(
-        driver_for(learner), game.stretches(), lambda t, weights: draw(stream, weights)
-    )
-    for record in records:
-        q.append(record.prediction.q.copy())
-        arms.append(record.arm)
-    return np.array(q), arms
 
 
 def case_of(learner: PlayableLearner, game: ScriptedGame, arms: list[int]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 from belated.analysis.game_sums import sum_up
 from belated.checks import as_count, in_order
 from belated.comparison.contenders import Contender, contender
-from belated.environments.scenarios import scenario
+from belated.environments.environment_specs import environment_with, file_digest, is_data_file
 from belated.play.game import Game
 from belated.specs import as_value, named_options
 
@@ -65,8 +65,8 @@ class Grid:
     """The product of scenarios, learners and seeds, and of all values of their options.
 
     Scenarios are texts such as "late-best" or "late-best:delay=10|100,rounds=500", or names mapped
-    to options, each a value or a list of values. Learners are texts such as "concealed" or
-    "concealed:variant=paper|repaired".
+    to options, each a value or a list of values. The path of a data file is a scenario, too.
+    Learners are texts such as "concealed" or "concealed:variant=paper|repaired".
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Grid:
 
         Learners are made for a short game of the first scenario only.
         """
-        first, *_ = [scenario(name, **options) for name, options in self._scenarios]
+        first, *_ = [environment_with(name, options) for name, options in self._scenarios]
         short = replace(first, rounds=min(first.rounds, TRIED_ROUNDS))
         sums = sum_up(Game(short, np.random.SeedSequence(0)))
         for name, options in self._learners:
@@ -123,10 +123,15 @@ def _texts(given: str | Sequence[str]) -> Sequence[str]:
 def _places(
     given: str | Sequence[str] | Mapping[str, Mapping[str, Any]],
 ) -> Sequence[tuple[str, Mapping[str, Any]]]:
-    """The scenarios with their options, from a mapping or from texts."""
+    """The scenarios with their options, from a mapping or texts; a file's digest is one of them."""
     if isinstance(given, Mapping):
-        return list(given.items())
-    return [named_options(text) for text in _texts(given)]
+        found = list(given.items())
+    else:
+        found = [named_options(text) for text in _texts(given)]
+    return [
+        (name, {**options, "digest": file_digest(name)} if is_data_file(name) else options)
+        for name, options in found
+    ]
 
 
 def _members(name: str, options: Mapping[str, Any]) -> Iterator[Member]:

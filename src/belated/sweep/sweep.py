@@ -22,7 +22,7 @@ from belated.comparison.compare import compare
 from belated.comparison.table import Table
 from belated.compiled.entries import can_compile
 from belated.compiled.preparing import prepare
-from belated.environments.scenarios import scenario
+from belated.environments.environment_specs import environment_with
 from belated.interrupts import noticed_interrupts
 from belated.learners.registry import learner_named
 from belated.numerics.random_stream import seeded
@@ -125,7 +125,7 @@ def compile_for(keys: Iterable[str]) -> None:
 def is_long(run: GridRun) -> bool:
     """Whether a run is worth compiling for; one that cannot be made is not."""
     try:
-        return scenario(run.scenario, **run.scenario_options).rounds > INTERPRETED_ROUNDS
+        return environment_with(run.scenario, run.scenario_options).rounds > INTERPRETED_ROUNDS
     except (ValueError, TypeError, OSError):
         return False
 
@@ -136,7 +136,7 @@ def work(key: str) -> RunResult:
     row = failure = None
     try:
         run = GridRun.of(key)
-        environment = scenario(run.scenario, **run.scenario_options)
+        environment = environment_with(run.scenario, run.scenario_options)
         [found] = compare([run.contender], environment, 1, run.seed, workers=1).runs()
         del found["seconds"]
         row = json.dumps(found)

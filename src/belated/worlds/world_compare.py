@@ -15,12 +15,12 @@ from belated.analysis.game_sums import DelayStatistics, GameSums, sum_up
 from belated.analysis.waiting import Waits
 from belated.arrays import Floats
 from belated.checks import as_count
-from belated.comparison.compare import DRAWS, GAME, is_for_the_engine, start_run
+from belated.comparison.compare import is_for_the_engine, start_run
 from belated.comparison.contenders import Contender, LearnerSpec, contenders
 from belated.comparison.threads import as_workers, run_in_threads
 from belated.compiled.entries import obtain
 from belated.compiled.preparing import prepare
-from belated.environments.environment import branch
+from belated.environments.environment import DRAWS, GAME, branch
 from belated.numerics.random_stream import seeded
 from belated.play.engine import first_entry_for, first_run
 from belated.play.game import Game, entry_for_counting

@@ -32,7 +32,7 @@ def test_the_specification_keeps_the_features(http: httpx.Client) -> None:
     """Among the options of the learner."""
     shown = http.get("/v1/problems/shop").json()
     assert shown["options"]["features"] == FEATURES
-    assert shown["minimum_share"] == 0.0
+    assert shown["minimum_share"] is None
     assert sum(shown["weights"].values()) == pytest.approx(1.0)
 
 

@@ -16,7 +16,7 @@ from belated.evaluation.logs.open_bandit import (
     read_feedback,
 )
 from belated.evaluation.logs.vowpal_text import read_vowpal_text
-from belated.table_files import READABLE, Batch, read_batches
+from belated.table_files import READABLE, Batch, kind_of, read_batches
 
 LINES: dict[str, Callable[[Iterable[str]], Batch]] = {  # how files of lines are read
     ".dsjson": read_decision_service,
@@ -34,7 +34,7 @@ def file_columns(path: Path, kind: str | None = None) -> tuple[Batch, Sequence[s
 
     `kind` is the ending of its name, unless another is given.
     """
-    kind = path.suffix.lower() if kind is None else kind
+    kind = kind_of(path) if kind is None else kind
     if kind in READABLE:
         batch = whole(read_batches(path, (), optional=None))
         return (read_dataset(batch) if is_dataset(batch.columns) else batch), ()

@@ -30,6 +30,15 @@ def read_log(
     address of a problem of a running service (http://host/v1/problems/NAME, with its `key`), a
     DataFrame, a list of dicts, or OBP's bandit_feedback. `arms` names arms that the log may not
     have; losses and rewards lie in `loss_range`, [0, 1] by default; `now` is the end of the log.
+
+    Example:
+        >>> rows = [
+        ...     {"round": 1, "arm": "red", "probability": 0.5, "reward": 1.0, "delay": 1},
+        ...     {"round": 2, "arm": "green", "probability": 0.5, "reward": None, "delay": None},
+        ... ]
+        >>> log = read_log(rows)
+        >>> log.arms, len(log), int(log.told.sum())
+        (('red', 'green'), 2, 1)
     """
     if isinstance(source, Journal):
         return source

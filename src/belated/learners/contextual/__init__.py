@@ -14,4 +14,5 @@
 - `normal_chances`: the probability that each of several normal values is the largest.
 - `delay_law`: how late reports come, by arm and outcome, from plays of any age.
 - `followed_plays`: the plays that are looked at as they grow old.
+- `beliefs`: what a linear model believes of each feature, for its user.
 """

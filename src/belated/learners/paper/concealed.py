@@ -273,8 +273,8 @@ class Concealed(PaperLearner):
     needs: ClassVar[tuple[Need, ...]] = (Need.MAX_MISSING,)
     guarantee: ClassVar[str] = (
         "expected regret at most 9 sqrt(KT) + 3 sqrt(ln K E sum_t <q_t,rho_t>) + max_missing/2 "
-        "(th:concealed; fails with thousands of arms, where variant='repaired' has a like bound "
-        "that needs no max_missing)"
+        "(Theorem 3 of the paper; fails with thousands of arms, where variant='repaired' has a "
+        "similar bound that needs no max_missing)"
     )
     can_change_arms: ClassVar[bool] = True
     state: ClassVar[type] = ConcealedState

@@ -344,7 +344,7 @@ class FullInformation(PaperLearner):
     needs: ClassVar[tuple[Need, ...]] = (Need.HORIZON,)
     guarantee: ClassVar[str] = (
         "regret O(c rho_max + sqrt(c <u, L + L^rho>)) for every u, c = KL(u,pi) + ln T "
-        "(th:fullinfobound; if rho_max grows late only with variant='repaired')"
+        "(Theorem 1 of the paper; if rho_max grows late only with variant='repaired')"
     )
     state: ClassVar[type] = FullInformationState
     verbs: ClassVar[Verbs] = Verbs(predict, commit, withdraw, observe)

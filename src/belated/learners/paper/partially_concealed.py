@@ -284,7 +284,7 @@ class PartiallyConcealed(PaperLearner):
     needs: ClassVar[tuple[Need, ...]] = (Need.HORIZON, Need.MAX_MISSING)
     guarantee: ClassVar[str] = (
         "expected regret O~(sqrt(K <u,L>) + sqrt((KL(u,pi) + ln T) <u,L^rho>) + K + max_missing) "
-        "for every u (th:banditbound, whose proof has gaps: docs/errata.md)"
+        "for every u (Theorem 2 of the paper, whose proof has gaps: docs/errata.md)"
     )
     play_width: ClassVar[int] = 3
     state: ClassVar[type] = PartiallyConcealedState

@@ -22,7 +22,6 @@ commits the records, and then answers:
 - `arms`: `ArmHistory`, the present and former arms of a problem; draws from some of them
 - `holdout`: a share of decisions that a control draws, for comparison with the learner
 - `stats`: `ProblemStats`, the numbers that the dashboard shows
-- `delays`: `DelayBins`, and the Kaplan-Meier estimate of delays
 - `texts`: the rules for names, ids, keys and labels that come from outside
 - `errors`: the errors that a request can end with
 """

@@ -252,16 +252,16 @@ class Replica:
         if outcome.arm not in play.gone:
             self._learn(outcome, play)
         value = value_of(outcome, self.problem.loss_range)
-        rounds, seconds = self.round - play.round, outcome.at - play.at
         if outcome.kind == "told":
-            self.stats.add_told(outcome.arm, value, rounds, seconds)
+            rounds = self.round - play.round
+            self.stats.add_told(outcome.arm, value, rounds, play.at, outcome.at)
             if self.problem.is_soft and outcome.raw is not None:
                 within = self.problem.loss_range.clipped(outcome.raw)
                 self.stats.add_clipped(outcome.arm, outcome.raw - within)
         elif outcome.kind == "expired":
-            self.stats.add_expired(outcome.arm, value, seconds)
+            self.stats.add_expired(outcome.arm, value, play.at, outcome.at)
         else:
-            self.stats.add_cancelled(outcome.arm)
+            self.stats.add_cancelled(outcome.arm, play.at)
         self._close(outcome, play, slot)
         self.stats.add_event(outcome.at, outcome.kind, outcome.ticket, outcome.arm, None, value)
 

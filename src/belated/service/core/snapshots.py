@@ -147,7 +147,7 @@ def restored(problem: ServedProblem, arrays: dict[str, NDArray[Any]]) -> Replica
     )
     # The driver makes no room now: that would change the fingerprint.
     replica.driver.go_on_from(with_leaves(replica.state, state), replica.round)
-    seen = {name: arrays[f"stats.{name}"] for name in replica.stats.arrays()}
+    seen = {name[6:]: part for name, part in arrays.items() if name.startswith("stats.")}
     replica.stats.restore(seen, meta["every"], meta["recent"])
     plays = {name[5:]: part for name, part in arrays.items() if name.startswith("open.")}
     replica.restore_plays(plays, meta["gone"])

@@ -4,85 +4,31 @@ No decision depends on them. Times are those of the journal, so that all workers
 events have the same statistics.
 """
 
-import math
 from collections import deque
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from belated.arrays import Counts, Floats
+from belated.arrays import Floats
 from belated.service.core.arms import ArmHistory
-from belated.service.core.delays import DelayBins
 from belated.service.core.told_values import NOTHING_TOLD, ToldValue
+from belated.service.statistics import sums_over_time
+from belated.service.statistics.delays import DelayBin, DelayBins
+from belated.service.statistics.moments import Moments, widened
+from belated.service.statistics.sums_over_time import SumsOverTime
+from belated.service.statistics.weights_over_time import (
+    ALL,
+    RANGES,
+    RecentWeights,
+    WeightHistory,
+    WeightPoint,
+)
 
-MOST_POINTS, MOST_NUMBERS = 256, 65_536
 MOST_EVENTS = 50
 MINUTE = 60  # seconds
 MOMENTS = ("losses", "told", "late", "rounds")
-
-
-class Moments(NamedTuple):
-    """Count, mean and sum of squared deviations of a number, by arm (Welford)."""
-
-    number: Counts
-    mean: Floats
-    squares: Floats
-
-    @classmethod
-    def of_nothing(cls, arms: int) -> "Moments":
-        """The moments of no numbers at all."""
-        return cls(np.zeros(arms, dtype=np.int64), np.zeros(arms), np.zeros(arms))
-
-    def with_room(self, arms: int) -> "Moments":
-        """These moments with room for more arms, which have no numbers yet."""
-        return Moments(*(widened(part, arms) for part in self))
-
-    def add(self, arm: int, value: float) -> None:
-        """Add a number of an arm; reckoned with plain numbers, which takes half the time."""
-        number, before = self.number.item(arm) + 1, self.mean.item(arm)
-        from_mean = value - before
-        mean = before + from_mean / number
-        self.number[arm], self.mean[arm] = number, mean
-        self.squares[arm] = self.squares.item(arm) + from_mean * (value - mean)
-
-    def shown(self, arm: int) -> dict[str, Any]:
-        """Count, mean, variance and half the width of the 95 % confidence interval of the mean."""
-        count = int(self.number[arm])
-        if count == 0:
-            return {"count": 0, "mean": None, "variance": None, "half_width": None}
-        variance = None if count < 2 else float(self.squares[arm]) / (count - 1)
-        half = None if variance is None else 1.96 * math.sqrt(variance / count)
-        mean = float(self.mean[arm])
-        return {"count": count, "mean": mean, "variance": variance, "half_width": half}
-
-
-class WeightHistory:
-    """The weights over time: of every n-th round; n doubles when there are too many points."""
-
-    def __init__(self, arms: int) -> None:
-        self.every = 1
-        self.points: list[tuple[int, float, Floats]] = []
-        self.widen(arms)
-
-    def widen(self, arms: int) -> None:
-        """Make room for more arms, which had no weight until now."""
-        self.arms, self.room = arms, max(8, min(MOST_POINTS, MOST_NUMBERS // arms))
-        self.points = [(round_, at, widened(q, arms)) for round_, at, q in self.points]
-
-    def add(self, round_: int, at: float, weights: Callable[[], Floats], places: Counts) -> None:
-        """Add the weights of a round, if it is one of these; `places` are those of its arms."""
-        if (round_ - 1) % self.every:
-            return
-        if len(self.points) >= self.room:
-            self.every *= 2
-            self.points = [point for point in self.points if (point[0] - 1) % self.every == 0]
-            if (round_ - 1) % self.every:
-                return
-        shown = np.zeros(self.arms)
-        shown[places] = weights()
-        self.points.append((round_, at, shown))
 
 
 class ProblemStats:
@@ -103,6 +49,12 @@ class ProblemStats:
         # of what was told out of a soft range: how many, and the sums above and below the range
         self.clipped = np.zeros((arms, 3))
         self.history = WeightHistory(arms)
+        self.recent_weights = {name: RecentWeights(arms, each) for name, each in RANGES.items()}
+        self.sums = SumsOverTime(arms)
+        self._weights: list[WeightHistory | RecentWeights] = [
+            self.history,
+            *self.recent_weights.values(),
+        ]
         self.recent: deque[list[Any]] = deque(maxlen=MOST_EVENTS)
         self._per_second: deque[list[int]] = deque(maxlen=MINUTE + 1)
         self._take_places(arm_history)
@@ -119,23 +71,30 @@ class ProblemStats:
         for name in ("decided", "expired", "cancelled"):
             setattr(self, name, widened(getattr(self, name), arms))
         self.clipped = np.concatenate([self.clipped, np.zeros((arms - len(self.clipped), 3))])
-        self.history.widen(arms)
+        self.sums.widen(arms)
+        for history in self._weights:
+            history.widen(arms)
         self._take_places(arm_history)
 
     def add_decision(
         self, round_: int, at: float, arm: str | None, weights: Callable[[], Floats]
     ) -> None:
-        """Count a decision; `weights` says those of the present arms, without a context."""
-        self.decided[self._present if arm is None else self.places[arm]] += 1
-        self.history.add(round_, at, weights, self._present)
+        """Count a decision; `weights` says those of the present arms, in no context."""
+        decided = self._present if arm is None else self.places[arm]
+        self.decided[decided] += 1
+        self.sums.add_decision(at, decided)
+        for history in self._weights:
+            history.add(round_, at, weights, self._present)
         second = int(at)
         if self._per_second and self._per_second[-1][0] == second:
             self._per_second[-1][1] += 1
         else:
             self._per_second.append([second, 1])
 
-    def add_told(self, arm: str, value: ToldValue, rounds: int, seconds: float) -> None:
-        """Count a loss or reward that was told so many rounds and seconds after its decision."""
+    def add_told(
+        self, arm: str, value: ToldValue, rounds: int, decided_at: float, at: float
+    ) -> None:
+        """Count a loss or reward that was told so many rounds after its decision."""
         place = self.places[arm]
         assert value.unit_loss is not None
         self.losses.add(place, value.unit_loss)
@@ -143,7 +102,8 @@ class ProblemStats:
         if value.was_loss or value.was_reward:
             self.told_as[int(value.was_reward)] += 1
         self.rounds.add(place, float(rounds))
-        self.delays.add_told(place, seconds)
+        self.delays.add_told(place, at - decided_at, value.unit_loss)
+        self.sums.add_outcome(decided_at, place, sums_over_time.TOLD, value.unit_loss)
 
     def add_clipped(self, arm: str, excess: float) -> None:
         """Count what was told of an arm if it lies so far out of the soft range."""
@@ -155,17 +115,20 @@ class ProblemStats:
         if value.unit_loss is not None and arm in self.places:
             self.late.add(self.places[arm], value.unit_loss)
 
-    def add_expired(self, arm: str, value: ToldValue, seconds: float) -> None:
-        """Count a play that expired after so many seconds, with the loss that it counts with."""
+    def add_expired(self, arm: str, value: ToldValue, decided_at: float, at: float) -> None:
+        """Count a play that expired, with the loss that it counts with."""
         place = self.places[arm]
+        assert value.unit_loss is not None
         self.expired[place] += 1
-        if value.unit_loss is not None:
-            self.losses.add(place, value.unit_loss)
-        self.delays.add_expired(place, seconds)
+        self.losses.add(place, value.unit_loss)
+        self.delays.add_expired(place, at - decided_at, value.unit_loss)
+        self.sums.add_outcome(decided_at, place, sums_over_time.EXPIRED, value.unit_loss)
 
-    def add_cancelled(self, arm: str) -> None:
+    def add_cancelled(self, arm: str, decided_at: float) -> None:
         """Count a play that was cancelled; nothing of it is in the losses and delays."""
-        self.cancelled[self.places[arm]] += 1
+        place = self.places[arm]
+        self.cancelled[place] += 1
+        self.sums.add_outcome(decided_at, place, sums_over_time.CANCELLED, None)
 
     def add_event(
         self,
@@ -178,6 +141,10 @@ class ProblemStats:
     ) -> None:
         """Remember an event as one of the latest."""
         self.recent.append([at, kind, ticket, arm, probability, *value])
+
+    def weights_of(self, range_: str, now: float) -> list[WeightPoint]:
+        """The weights over time of a range that ends now, or of all time."""
+        return self.history.points if range_ == ALL else self.recent_weights[range_].until(now)
 
     @property
     def tells_rewards(self) -> bool:
@@ -206,28 +173,53 @@ class ProblemStats:
         for name in MOMENTS:
             for part, array in getattr(self, name)._asdict().items():
                 found[f"{name}.{part}"] = array
-        points = self.history.points
-        found["history.round"] = np.array([point[0] for point in points], dtype=np.int64)
-        found["history.at"] = np.array([point[1] for point in points], dtype=np.float64)
         width = len(self.decided)
         found["delays"] = self.delays.rows()
-        found["history.q"] = np.array([point[2] for point in points]).reshape(len(points), width)
-        return found
+        for name, points in self._histories().items():
+            found[f"{name}.round"] = np.array([point[0] for point in points], dtype=np.int64)
+            found[f"{name}.at"] = np.array([point[1] for point in points], dtype=np.float64)
+            found[f"{name}.q"] = np.array([point[2] for point in points]).reshape(-1, width)
+        return found | self.sums.arrays()
 
-    def restore(self, arrays: dict[str, NDArray[Any]], every: int, recent: list[list[Any]]) -> None:
-        """Set all numbers to those of a snapshot."""
-        for name, array in self.arrays().items():
-            if name != "delays" and not name.startswith("history."):
-                np.copyto(array, arrays[name], casting="no")
-        parts = (arrays["history.round"], arrays["history.at"], arrays["history.q"])
-        self.delays.restore(arrays["delays"])
+    def _histories(self) -> dict[str, list[WeightPoint]]:
+        recent = {f"history-{name}": each.points for name, each in self.recent_weights.items()}
+        return {"history": self.history.points, **recent}
+
+    def restore(
+        self, arrays: Mapping[str, NDArray[Any]], every: int, recent: list[list[Any]]
+    ) -> None:
+        """Set all numbers to those of a snapshot; what those of old formats lack starts afresh."""
+        for name in ("decided", "expired", "cancelled", "told_as"):
+            np.copyto(getattr(self, name), arrays[name], casting="no")
+        for name in MOMENTS:
+            for part, array in getattr(self, name)._asdict().items():
+                np.copyto(array, arrays[f"{name}.{part}"], casting="no")
+        self.delays.restore(self._with_losses(arrays["delays"]))
         self.history.every = every
-        self.history.points = [
-            (int(round_), float(at), q.copy()) for round_, at, q in zip(*parts, strict=True)
-        ]
+        self.history.points = points_in(arrays, "history")
+        for name, history in self.recent_weights.items():
+            if f"history-{name}.at" in arrays:
+                history.points = points_in(arrays, f"history-{name}")
+                history.widen(len(self.decided))
+        if "sums.key" in arrays:
+            self.sums.restore(arrays["sums.key"], arrays["sums.part"])
         self.recent.extend(recent)
 
+    def _with_losses(self, bins: Floats) -> Floats:
+        """Bins of delays with losses; in those of format 6 each play has its arm's mean loss."""
+        if bins.shape[1] == 2 + len(DelayBin._fields):
+            return bins
+        counted, told = self.losses.sums(), self.told.sums()
+        arm, in_time, expired = bins[:, 0].astype(np.int64), bins[:, 2], bins[:, 4]
+        columns = []
+        for of_all, of_told in zip(counted, told, strict=True):
+            mean_told = of_told / np.maximum(1, self.told.number)
+            mean_expired = (of_all - of_told) / np.maximum(1, self.expired)
+            columns.append(in_time * mean_told[arm] + expired * mean_expired[arm])
+        return np.column_stack([bins, *columns])
 
-def widened(part: NDArray[Any], arms: int) -> NDArray[Any]:
-    """Numbers by arm, with zeros for new arms."""
-    return np.concatenate([part, np.zeros(arms - len(part), dtype=part.dtype)])
+
+def points_in(arrays: Mapping[str, NDArray[Any]], name: str) -> list[WeightPoint]:
+    """The points of a history of weights in a snapshot."""
+    parts = (arrays[f"{name}.round"], arrays[f"{name}.at"], arrays[f"{name}.q"])
+    return [(int(round_), float(at), q.copy()) for round_, at, q in zip(*parts, strict=True)]

@@ -32,14 +32,6 @@ export function largest(stats, size) {
     .sort((a, b) => a - b);
 }
 
-/** A mean with its interval, in what outcomes are told as. */
-export function meanOf({ mean, half_width: half }, of) {
-  if (mean === null) return { middle: null, low: null, high: null };
-  const middle = of(mean);
-  if (half === null) return { middle, low: null, high: null };
-  return { middle, low: middle - half, high: middle + half };
-}
-
 /** An estimate as two cells of a table; what has no end yet is open. */
 export function cells({ middle, low, high }, words) {
   if (middle === null) return ["–", "–"];

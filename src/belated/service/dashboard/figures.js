@@ -2,7 +2,7 @@
 
 import * as charts from "./charts.js";
 import { fill, html, table } from "./elements.js";
-import { asTold, cells, domain, largest, meanOf, nameOf, told, weightOf } from "./estimates.js";
+import { asTold, cells, domain, largest, nameOf, told, weightOf } from "./estimates.js";
 import {
   ages,
   count,
@@ -11,7 +11,6 @@ import {
   number,
   percent,
   short,
-  spread,
 } from "./formatting.js";
 
 const MOST_TIMES = 6; // columns of the table of weights
@@ -37,7 +36,7 @@ export function weights(panels, stats, arms) {
     times = [...at, Math.max(stats.at, at.at(-1) ?? 0)];
   if (times.length === 1) {
     rows.unshift(now);
-    times.unshift(stats.created);
+    times.unshift(Math.min(stats.range.since, times[0] - 1));
   }
   const series = arms.map(place => ({ place, values: rows.map(row => row[place]) }));
   if (arms.length < stats.by_arm.length) {
@@ -134,46 +133,6 @@ export function waits(panels, stats) {
   );
 }
 
-/** Mean losses, or rewards where those are told, with their intervals. */
-export function losses(panels, stats, arms) {
-  const [low, high] = stats.loss_range,
-    { word, name, of } = asTold(stats);
-  const rows = arms.map(place => {
-    const { loss, told, expired } = stats.by_arm[place],
-      found = meanOf(loss, of);
-    const counts = `${number(told)} told` + (expired ? `, ${number(expired)} expired` : "");
-    const half = loss.half_width;
-    const value =
-      found.middle === null
-        ? "nothing told yet"
-        : `${spread(found.middle, half ?? 0)}, ${counts}${half === 0 ? ", all alike" : ""}`;
-    return { place, label: nameOf(stats, place), value, ...found };
-  });
-  panels.title("losses", name);
-  panels.chart("losses", rows, width =>
-    charts.intervals(width, rows, domain(rows, low, high), told(`Mean ${word}`, rows)),
-  );
-  panels.note(
-    "losses",
-    `Mean ${word} of all plays that are told or expired, with its 95 % confidence interval. ` +
-      "An expired play counts with the default, as the learner counts it; what is still awaited does not count yet.",
-  );
-  panels.table(
-    "losses",
-    name,
-    ["Arm", "Mean", "95 % interval", "Told", "Their mean", "Expired", "Told too late", "Their mean"],
-    stats.by_arm.map((arm, place) => [
-      nameOf(stats, place),
-      ...cells(meanOf(arm.loss, of), number),
-      number(arm.told),
-      cells(meanOf(arm.told_loss, of), number)[0],
-      number(arm.expired),
-      number(arm.late_loss.count),
-      cells(meanOf(arm.late_loss, of), number)[0],
-    ]),
-  );
-}
-
 /** Median delays with their intervals. */
 export function delays(panels, stats, arms) {
   const shown = ({ delay_seconds: delay }) => ({
@@ -198,7 +157,8 @@ export function delays(panels, stats, arms) {
   panels.note(
     "delays",
     "Time within which half of all plays are told, with its 95 % confidence interval. " +
-      "Plays that wait or have expired count for as long as they waited (Kaplan-Meier), so slow arms do not look fast.",
+      "Plays that wait or have expired count for as long as they waited (Kaplan-Meier), so slow arms do not look fast. " +
+      "Of all decisions.",
   );
   const shares = ["0.25", "0.5", "0.75", "0.9"];
   const time = seconds => (seconds === null ? "–" : duration(seconds));

@@ -7,6 +7,14 @@ const UNITS = [
   ["s", 1],
 ];
 
+/** The ranges of time, and what a note says of each. */
+export const RANGES = {
+  hour: "Of decisions of the last hour.",
+  day: "Of decisions of the last day.",
+  week: "Of decisions of the last week.",
+  all: "Of all decisions.",
+};
+
 /** 1234567 as 1,234,567; fractions with three digits that count. */
 export function number(value) {
   if (Number.isInteger(value)) return value.toLocaleString("en");

@@ -3,32 +3,19 @@
 import { fill, html } from "./elements.js";
 import { Panels } from "./panels.js";
 import { clock, number } from "./formatting.js";
+import { newProblem } from "./new_problem.js";
+import { call, hasKey, keepKey, mayChange, mayCreate, pathOf, Refused } from "./service.js";
 
 const EVERY = 3000,
-  PATIENCE = 5,
-  KEY = "belated-key"; // ms between two looks; times as long as one took
+  PATIENCE = 5; // ms between two looks; times as long as one took
+const RANGE = "belated-range"; // what this tab remembers of the choice of a range
+const EXPLAINED_EVERY = 10; // looks after which it is asked again why the weights moved
+const NEW = "+new"; // in the address, where the form of a new problem is; no problem has this name
 const NONE = "There are no problems yet. “belated problems create” makes one.";
+const NOT_ALLOWED = "This key does not allow to create problems.";
 const at = id => document.getElementById(id);
 const isGuarded = document.body.dataset.guarded === "yes";
-const now = { panels: null, name: null, paused: false, timer: 0, seen: null, turn: 0 };
-
-class Refused extends Error {
-  constructor(status, detail) {
-    super(detail);
-    this.status = status;
-  }
-}
-
-/** What the service answers; the key goes into the header and nowhere else. */
-async function get(path) {
-  const key = sessionStorage.getItem(KEY),
-    headers = key ? { Authorization: `Bearer ${key}` } : {};
-  const answer = await fetch(path, { headers, credentials: "omit", cache: "no-store" });
-  const body = await answer.json().catch(() => ({}));
-  if (!answer.ok)
-    throw new Refused(answer.status, body.detail ?? `The service answered ${answer.status}`);
-  return body;
-}
+const now = { panels: null, name: null, paused: false, timer: 0, seen: null, turn: 0, looks: 0 };
 
 /** The problem that the address names. */
 function wanted() {
@@ -47,8 +34,8 @@ function message(words) {
 
 /** Ask for a key, as there is none that works. */
 function askForKey(why) {
-  sessionStorage.removeItem(KEY);
-  for (const id of ["problems", "problem", "forget", "pause"]) at(id).hidden = true;
+  keepKey(null);
+  for (const id of ["problems", "problem", "new", "forget", "pause"]) at(id).hidden = true;
   message("");
   fill(at("key-error"), why, made => made);
   at("key").hidden = false;
@@ -62,12 +49,15 @@ function standing({ status, pending }) {
   return status === "active" ? waiting : `${status}, ${waiting}`;
 }
 
-function list(problems, broken, chosen) {
+function list(problems, broken, chosen, isCreator) {
   const all = [
     ...problems.map(each => [each.name, standing(each)]),
     ...broken.map(({ name }) => [name, "cannot be served"]),
   ];
-  at("problems").hidden = all.length === 0;
+  at("problems").hidden = all.length === 0 && !isCreator;
+  at("to-new").hidden = !isCreator;
+  if (chosen === NEW) at("to-new").setAttribute("aria-current", "page");
+  else at("to-new").removeAttribute("aria-current");
   const shown = all.map(([name, words]) => [name, words, name === chosen]);
   const held = document.activeElement?.closest?.("#problems a")?.getAttribute("href");
   fill(at("problems").querySelector("ul"), shown, () =>
@@ -89,24 +79,60 @@ function list(problems, broken, chosen) {
   }
 }
 
+/** Show the form of a new problem, which stays as it is until it is left. */
+function showNew(isShown) {
+  if (isShown && at("new").firstChild === null) {
+    const opened = newProblem(name => {
+      location.hash = `#/${encodeURIComponent(name)}`;
+    });
+    at("new").replaceChildren(opened);
+    at("new").hidden = false;
+    opened.querySelector("input").focus();
+  }
+  if (!isShown) at("new").replaceChildren();
+  at("new").hidden = !isShown;
+}
+
+function range() {
+  return sessionStorage.getItem(RANGE) ?? "all";
+}
+
+function chooseRange(value) {
+  sessionStorage.setItem(RANGE, value);
+  now.looks = 0;
+  watch();
+}
+
 /** One look at the service. */
 async function look(turn) {
-  const { problems, broken } = await get("/v1/problems");
-  const name = wanted() ?? problems[0]?.name ?? broken[0]?.name ?? null;
+  const { problems, broken, scopes } = await call("GET", "/v1/problems");
+  const isNew = wanted() === NEW,
+    isCreator = mayCreate(scopes);
+  const name = isNew ? null : (wanted() ?? problems[0]?.name ?? broken[0]?.name ?? null);
   const fault = broken.find(each => each.name === name);
-  const path = `/v1/problems/${encodeURIComponent(name)}/stats`;
-  const stats = name === null || fault ? null : await get(path);
+  const asked = what => call("GET", `${pathOf(name)}/${what}`);
+  const stats = name === null || fault ? null : await asked(`stats?range=${range()}`);
+  if (now.name !== name) now.looks = 0;
+  const isExplained = stats !== null && now.looks % EXPLAINED_EVERY === 0;
+  const reasons = isExplained
+    ? await Promise.all([asked(`moves?range=${range()}`), asked("beliefs")])
+    : null;
   if (turn !== now.turn) return;
   at("key").hidden = true;
   at("pause").hidden = false;
   at("forget").hidden = !isGuarded;
-  list(problems, broken, name);
+  list(problems, broken, isNew ? NEW : name, isCreator);
+  showNew(isNew && isCreator);
   at("problem").hidden = stats === null;
   if (fault) message(`${name} cannot be served: ${fault.reason}. All others go on.`);
+  else if (isNew) message(isCreator ? "" : NOT_ALLOWED);
   else message(stats === null ? NONE : "");
   if (stats !== null) {
-    if (now.name !== name) now.panels = new Panels(at("problem"));
-    now.panels.show(stats);
+    const given = { changed: watch, chosen: range(), choose: chooseRange };
+    if (now.name !== name) now.panels = new Panels(at("problem"), stats.name, given);
+    now.panels.show(stats, mayChange(scopes, name));
+    if (reasons !== null) now.panels.explain(reasons[0].moves, reasons[1]);
+    now.looks++;
     document.title = `${name} · belated`;
   }
   now.name = name;
@@ -118,6 +144,7 @@ function trouble(error) {
   if (error instanceof Refused && error.status === 401) return askForKey(error.message);
   if (error instanceof Refused && (error.status === 404 || error.status === 403)) {
     at("problem").hidden = true;
+    showNew(false);
     now.name = null;
     message(error.message);
     return say("Live");
@@ -133,7 +160,7 @@ function trouble(error) {
 async function watch() {
   clearTimeout(now.timer);
   const turn = ++now.turn;
-  if (isGuarded && sessionStorage.getItem(KEY) === null) return askForKey("");
+  if (isGuarded && !hasKey()) return askForKey("");
   const started = performance.now();
   await look(turn).catch(error => turn === now.turn && trouble(error));
   if (turn !== now.turn || !at("key").hidden || now.paused || document.hidden) return;
@@ -154,13 +181,13 @@ at("forget").addEventListener("click", () => {
 });
 at("key").addEventListener("submit", event => {
   event.preventDefault();
-  sessionStorage.setItem(KEY, at("key-input").value.trim());
+  keepKey(at("key-input").value.trim());
   at("key-input").value = "";
   watch();
 });
 addEventListener("hashchange", () => wanted() !== null && watch());
 document.addEventListener("visibilitychange", () => document.hidden || now.paused || watch());
 new ResizeObserver(
-  () => now.panels && now.name !== null && now.panels.show(now.panels.stats),
+  () => now.panels && now.name !== null && now.panels.again(),
 ).observe(at("content"));
 watch();

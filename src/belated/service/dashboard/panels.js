@@ -1,29 +1,51 @@
 // One problem on the page: its parts are made once, then only what has changed is put into them.
 
 import { fill, html, table } from "./elements.js";
+import { showBeliefs } from "./beliefs.js";
 import { asTold, largest, weightOf } from "./estimates.js";
 import * as figures from "./figures.js";
+import { Manage } from "./manage.js";
+import { showMoves } from "./moves.js";
 import { trust } from "./trust.js";
-import { clock, count, duration, number, waiting } from "./formatting.js";
+import { totals, values } from "./values.js";
+import { clock, count, duration, moment, number, waiting } from "./formatting.js";
 
-/** The parts of a problem's page. */
+const RANGES = [
+  ["hour", "Last hour"],
+  ["day", "Last day"],
+  ["week", "Last week"],
+  ["all", "All time"],
+];
+
+/** The parts of a problem's page; `chosen` is the range of time, `choose` is told another. */
 export class Panels {
-  constructor(article) {
+  constructor(article, name, { changed, chosen, choose }) {
     this.parts = {};
+    this.moves = this.beliefs = null;
+    this.manage = new Manage(name, changed);
     article.replaceChildren(
       html("h2", {}, this.part("span", "name"), " ", this.part("small", "state")),
       this.part("p", "lead"),
       this.part("p", "facts"),
+      this.manage.element,
+      this.ranges(chosen, choose),
       this.part("dl", "tiles"),
       html(
         "div",
         { class: "figures" },
         this.figure("weights", "Weight on every arm"),
         this.figure("waits", "Waiting, by age"),
-        this.figure("losses", "Loss"),
+        this.figure("values", "Value"),
         this.figure("delays", "Delay"),
         this.figure("trust", "Certified trust"),
+        this.figure("beliefs", "What the learner believes of each feature"),
         this.figure("tempo", "Decisions a second"),
+      ),
+      html(
+        "section",
+        { "aria-labelledby": "moves-title" },
+        html("h3", { id: "moves-title" }, "Why the weights moved"),
+        this.part("div", "moves-list"),
       ),
       html(
         "section",
@@ -32,6 +54,18 @@ export class Panels {
         this.scrolling("events", "Last events"),
       ),
     );
+  }
+
+  /** The choice of a range of time. */
+  ranges(chosen, choose) {
+    const made = html("fieldset", { class: "ranges" }, html("legend", {}, "Range of time"));
+    for (const [value, words] of RANGES) {
+      const radio = html("input", { type: "radio", name: "range", value });
+      radio.checked = value === chosen;
+      radio.addEventListener("change", () => choose(value));
+      made.append(html("label", {}, radio, words));
+    }
+    return made;
   }
 
   part(tag, name) {
@@ -65,18 +99,32 @@ export class Panels {
     return made;
   }
 
-  /** Show what is known now. */
-  show(stats) {
-    this.stats = stats;
+  /** Show what was known at the last look, at another width. */
+  again() {
+    this.show(this.stats, this.isAllowed);
+  }
+
+  /** Show what is known now, and what a key may change of it. */
+  show(stats, isAllowed) {
+    [this.stats, this.isAllowed] = [stats, isAllowed];
+    this.manage.show(stats, isAllowed);
     const arms = largest(stats, place => weightOf(stats, place));
     this.about(stats);
     figures.weights(this, stats, arms);
     figures.waits(this, stats);
-    figures.losses(this, stats, arms);
+    values(this, stats, arms);
     figures.delays(this, stats, arms);
     trust(this, stats, arms);
     figures.tempo(this, stats);
     figures.events(this, stats);
+    this.explain(this.moves, this.beliefs);
+  }
+
+  /** Show why the weights moved, and what a contextual learner believes. */
+  explain(moves, beliefs) {
+    [this.moves, this.beliefs] = [moves, beliefs];
+    showMoves(this.parts["moves-list"], moves, this.stats);
+    showBeliefs(this, beliefs, this.stats);
   }
 
   chart(name, what, draw) {
@@ -98,19 +146,24 @@ export class Panels {
   }
 
   about(stats) {
-    const sum = field => stats.by_arm.reduce((total, arm) => total + arm[field], 0);
+    const sum = field => stats.range.by_arm.reduce((total, arm) => total + arm[field], 0);
     const oldest = Object.values(stats.waiting.oldest_seconds);
     const age = oldest.length ? Math.max(...oldest) : null;
     fill(this.parts.name, stats.name, name => name);
     fill(this.parts.state, stats.status, status => (status === "active" ? "" : status));
     fill(this.parts.lead, `${waiting(stats.pending, age)}.`, words => words);
     fill(this.parts.facts, facts(stats), words => words);
+    const isAll = stats.range.name === "all";
+    const decided = isAll || stats.kind === "experts" ? stats.round : sum("decided");
+    const since = isAll ? "so far" : `since ${moment(stats.range.since)}`;
+    const earned = totals(stats);
     const tiles = [
-      ["Decisions", number(stats.round), "so far"],
+      ["Decisions", number(decided), stats.kind === "experts" ? "so far" : since],
+      ...(earned === null ? [] : [earned]),
       ["Per second", number(stats.decisions_per_second), "over the last minute"],
       ["Told", number(sum("told")), "outcomes that have come"],
       ["Expired", number(sum("expired")), "counted with the default loss"],
-      ["Too late", number(stats.late_reports), "told after they had expired"],
+      ["Too late", number(stats.late_reports), "told after they had expired, of all time"],
       ["Repeated", number(stats.repeated_reports), "told again since the start; counted once"],
       ["Cancelled", number(sum("cancelled")), "decisions that were not used"],
     ];

@@ -19,6 +19,7 @@ from belated.service.web.bridge import Bridge
 from belated.service.web.compat import personalizer
 from belated.service.web.error_responses import handle_errors
 from belated.service.web.fast_routes import FastRoutes
+from belated.service.web.insight import beliefs, moves
 from belated.service.web.metrics import Metrics
 from belated.service.web.readiness import Readiness
 from belated.service.web.request_bodies import schemas
@@ -104,7 +105,16 @@ def create_app(
         app.add_middleware(TracingMiddleware, tracing=Tracing(tracer_provider))
     app.add_middleware(RequestLog, metrics=metrics, most_bytes=settings.most_bytes)
     handle_errors(app)
-    for part in (decisions, problems, keys, monitoring, personalizer, dashboard):
+    for part in (
+        decisions,
+        problems,
+        moves,
+        beliefs,
+        keys,
+        monitoring,
+        personalizer,
+        dashboard,
+    ):
         app.include_router(part.router)
     app.openapi = documented(app)  # type: ignore[method-assign]
     return app

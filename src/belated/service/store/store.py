@@ -589,6 +589,19 @@ class Store(ABC):
         """The time at which the oldest open ticket of each arm was decided."""
         return self._transactions.read(lambda connection: queries.oldest(connection, problem))
 
+    def happened(
+        self, problem: str, when: tuple[float, float], kinds: Sequence[str], limit: int
+    ) -> queries.Happened:
+        """What happened to a problem between two times, and its notes of these kinds.
+
+        At most `limit` rows of the journal are read for it.
+        """
+        return self._transactions.read(
+            lambda connection: queries.happened(
+                connection, self._order[0], problem, when, kinds, limit
+            )
+        )
+
     _order: Sequence[ColumnElement[Any]]
 
     @abstractmethod

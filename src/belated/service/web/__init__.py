@@ -12,6 +12,7 @@ Then come the routes:
 
 - `decisions`: ask, tell, cancel, and tickets
 - `problems`: create, show, change problems, their statistics and logs
+- `insight`: why the weights moved
 - `keys`: API keys
 - `monitoring`: health, metrics, verification
 - `dashboard`: the web page and its files

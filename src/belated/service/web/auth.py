@@ -32,10 +32,19 @@ class Principal(NamedTuple):
         """Whether the key allows anything at all for a problem."""
         return any(self.may(verb, problem) for verb in VERBS)
 
+    def listed(self) -> list[str]:
+        """What the key allows, as scopes are written: ask:ads, admin:*."""
+        return sorted(f"{verb}:{problem}" for verb, problem in self.scopes)
+
     def needs(self, verb: str, problem: str) -> None:
         """Raise ForbiddenError if the key does not allow this for a problem."""
         if not self.may(verb, problem):
             raise ForbiddenError(f"the key does not allow {verb} of {problem!r}")
+
+    def needs_sight(self, problem: str) -> None:
+        """Raise ForbiddenError if the key allows nothing for a problem."""
+        if not self.may_see(problem):
+            self.needs("admin", problem)
 
     def needs_all(self) -> None:
         """Raise ForbiddenError if the key does not allow admin of all problems."""

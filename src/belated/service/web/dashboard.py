@@ -14,7 +14,9 @@ HERE = files("belated.service").joinpath("dashboard")
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 FILES = (
     "page.css", "page.js", "panels.js", "figures.js", "trust.js", "charts.js", "estimates.js",
-    "elements.js", "formatting.js", "icon.svg",
+    "elements.js", "formatting.js", "service.js", "forms.js", "terms.js", "new_problem.js",
+    "manage.js", "values.js", "moves.js", "beliefs.js",
+    "icon.svg",
 )  # fmt: skip
 HEADERS = {
     "Content-Security-Policy": (

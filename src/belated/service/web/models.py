@@ -194,6 +194,7 @@ class ProblemListBody(BaseModel):
 
     problems: list[ProblemBody]
     broken: list[BrokenProblemBody]
+    scopes: list[str] = Field(description="What the key allows, such as ask:ads or admin:*.")
 
 
 class StatusBody(BaseModel):

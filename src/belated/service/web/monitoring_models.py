@@ -1,7 +1,8 @@
 """The wire forms of health, verification, statistics and logs, as in the OpenAPI document."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from belated.service.web.models import PROBLEM, ProblemBody, example
@@ -43,6 +44,15 @@ STATS: dict[str, Any] = {
         {"at": 1760000001.5, "kind": "decided", "ticket": "06fq3k1zv8n9c5d2h7b4m0t6wx",
          "arm": "green", "probability": 0.55, "loss": None, "reward": None, "unit_loss": None}
     ],
+    "range": {
+        "name": "all", "since": 1760000000.0,
+        "by_arm": [
+            {"arm": "red", "decided": 1, "told": 1, "expired": 0, "cancelled": 0, "waiting": 0,
+             "closed_mean": 0.5, "value": {"mean": 0.5, "low": None, "high": None}},
+            {"arm": "green", "decided": 1, "told": 0, "expired": 0, "cancelled": 0, "waiting": 1,
+             "closed_mean": None, "value": {"mean": None, "low": None, "high": None}},
+        ],
+    },
     "waiting": {
         "age_seconds": [60.0, 600.0, 3600.0, 86400.0, 604800.0],
         "by_arm": {"green": [1, 0, 0, 0, 0, 0]},
@@ -195,6 +205,43 @@ class ArmStatsBody(BaseModel):
     delay_seconds: DelayBody
 
 
+RangeName = Literal["hour", "day", "week", "all"]
+InRange = Annotated[RangeName, Query(alias="range", description="Of these decisions only.")]
+
+
+class ValueBody(BaseModel):
+    """What an arm loses in the end, in the problem's units, with its 95 % interval.
+
+    Plays that wait count as plays of their age have turned out (Kaplan-Meier); plays that are never
+    told count with the default loss, or as those that are told if there is none.
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+
+
+class ArmRangeBody(BaseModel):
+    """What became of the decisions of a range for an arm; `closed_mean` leaves out what waits."""
+
+    arm: str
+    decided: int
+    told: int
+    expired: int
+    cancelled: int
+    waiting: float
+    closed_mean: float | None = Field(description="The mean loss of what was told or expired.")
+    value: ValueBody
+
+
+class RangeBody(BaseModel):
+    """The decisions of the last hour, day or week, or of all time, by arm."""
+
+    name: RangeName
+    since: float = Field(description="When the first of these decisions could have been made.")
+    by_arm: list[ArmRangeBody]
+
+
 class WeightHistoryBody(BaseModel):
     """The weights of all present and former arms in some rounds."""
 
@@ -264,6 +311,7 @@ class ProblemStatsBody(ProblemBody):
     repeated_reports: int
     trust: TrustBody | None = Field(description="Null unless the learner is certified.")
     by_arm: list[ArmStatsBody]
+    range: RangeBody
     weights_over_time: WeightHistoryBody
     events: list[EventBody]
     waiting: OpenTicketsBody

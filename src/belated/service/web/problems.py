@@ -41,8 +41,14 @@ from belated.service.web.models import (
     StatusBody,
     TermsBody,
 )
-from belated.service.web.monitoring_models import LogBody, ProblemStatsBody, UpliftBody
-from belated.service.web.views import Delays, add_waiting, delay_bins, problem_view, stats_view
+from belated.service.web.monitoring_models import InRange, LogBody, ProblemStatsBody, UpliftBody
+from belated.service.web.views import (
+    RangeParts,
+    add_waiting,
+    problem_view,
+    range_parts,
+    stats_view,
+)
 
 router = APIRouter(prefix="/v1/problems", tags=["problems"])
 
@@ -85,7 +91,7 @@ async def list_problems(
             for name, reason in sorted(replicas.broken.items())
             if who.may_see(name)
         ]
-        return {"problems": served, "broken": broken}
+        return {"problems": served, "broken": broken, "scopes": who.listed()}
 
     return JSONResponse(await bridge.run_on_thread(views))
 
@@ -93,7 +99,7 @@ async def list_problems(
 @router.get("/{name}", response_model=ProblemBody, responses=BY_NAME)
 async def show(name: str, bridge: TheBridge, who: Caller) -> Any:
     """A problem: its specification, status, round, open tickets and weights."""
-    check_visible(who, known_name(name))
+    who.needs_sight(known_name(name))
     return JSONResponse(
         await bridge.run_on_thread(lambda store, replicas: problem_view(replicas.named(name)))
     )
@@ -149,16 +155,20 @@ async def forget(name: str, body: ForgetBody, bridge: TheBridge, who: Caller) ->
 
 
 @router.get("/{name}/stats", response_model=ProblemStatsBody, responses=BY_NAME)
-async def stats(name: str, bridge: TheBridge, who: Caller) -> Any:
-    """Weights over time, losses and delays by arm, open tickets by age, and the latest events."""
-    check_visible(who, known_name(name))
+async def stats(name: str, bridge: TheBridge, who: Caller, range_: InRange = "all") -> Any:
+    """Weights over time, losses and delays by arm, open tickets by age, and the latest events.
 
-    def now(store: Any, replicas: Any) -> tuple[dict[str, Any], Delays]:
+    A range selects decisions by their time, for `range` and `weights_over_time`; all else is of all
+    time.
+    """
+    who.needs_sight(known_name(name))
+
+    def now(store: Any, replicas: Any) -> tuple[dict[str, Any], RangeParts]:
         replica = replicas.named(name)
-        return stats_view(replica), delay_bins(replica)
+        return stats_view(replica, range_), range_parts(replica, range_)
 
-    view, delays = await bridge.run_on_thread(now)
-    await bridge.read(lambda store: add_waiting(view, delays, store))
+    view, parts = await bridge.run_on_thread(now)
+    await bridge.read(lambda store: add_waiting(view, parts, store))
     view["repeated_reports"] = bridge.metrics.total(f"{REPEATED}_total", problem=name)
     return JSONResponse(view)
 
@@ -187,7 +197,7 @@ async def uplift(
 
     It is computed from the whole journal, so ask for it once a minute at most.
     """
-    check_visible(who, known_name(name))
+    who.needs_sight(known_name(name))
     problem, now = await bridge.read(lambda store: named(store, name)), time.time()
     return JSONResponse(
         await bridge.read_at_length(lambda store: uplift_of(store, problem, now, within))
@@ -241,9 +251,3 @@ def pages_of_log(about: dict[str, Any], rows: list[ExportRow]) -> Iterator[str]:
         text = ENCODER.encode(rows[first : first + LOG_PAGE])
         yield ("," if first else "") + text[1:-1]
     yield "]}"
-
-
-def check_visible(who: Principal, name: str) -> None:
-    """Raise ForbiddenError if the key allows nothing for a problem."""
-    if not who.may_see(name):
-        who.needs("admin", name)

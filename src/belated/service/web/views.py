@@ -4,11 +4,13 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from belated.arrays import Floats
 from belated.checks import LossRange, as_range
 from belated.service.admin.export import shown_named
-from belated.service.core.delays import DelayBin, delay_estimate, edges_of
 from belated.service.core.problems import OPTIONAL
 from belated.service.core.replica import Replica
 from belated.service.core.reports import EXPIRED, TOLD, state_of
@@ -16,6 +18,9 @@ from belated.service.core.retained import shown_retained
 from belated.service.core.ticket_lookup import unreadable
 from belated.service.core.told_values import ToldValue, late_value, value_of
 from belated.service.outcomes.rules import standing
+from belated.service.statistics.arm_values import ArmValue, arm_value
+from belated.service.statistics.delays import DelayBin, delay_estimate, edges_of
+from belated.service.statistics.weights_over_time import ALL
 from belated.service.store import DamagedTicket, NamedOutcome, Store
 from belated.service.store.records import LATE
 
@@ -97,8 +102,8 @@ def named_view(named: Sequence[NamedOutcome]) -> list[dict[str, Any]]:
     return [{**shown_named(each), "stands": stands[each.name] is each} for each in named]
 
 
-def stats_view(replica: Replica) -> dict[str, Any]:
-    """A problem with all its statistics."""
+def stats_view(replica: Replica, range_: str = ALL) -> dict[str, Any]:
+    """A problem with all its statistics; the weights over time are of a range."""
     stats, now = replica.stats, time.time()
     arms, present, bounds = [], replica.problem.places, replica.problem.loss_range
     for place, arm in enumerate(replica.arm_history.ever):
@@ -118,7 +123,7 @@ def stats_view(replica: Replica) -> dict[str, Any]:
                 "clipped": clipped_view(stats.clipped[place].tolist()),
             }
         )
-    points = stats.history.points
+    points = stats.weights_of(range_, now)
     return {
         **problem_view(replica),
         "at": now,
@@ -173,23 +178,42 @@ def in_units(estimate: dict[str, Any], bounds: LossRange) -> dict[str, Any]:
     }
 
 
-Delays = Sequence[Mapping[int, DelayBin]]
+class RangeParts(NamedTuple):
+    """What the statistics of a range are made of, as it was at one moment.
+
+    `delays` are those of all arms there ever were. `sums` has the rows of `sums_over_time`, by arm.
+    """
+
+    name: str
+    since: float
+    sums: Floats
+    delays: Sequence[Mapping[int, DelayBin]]
+    default_loss: float | None
+    bounds: LossRange
 
 
-def delay_bins(replica: Replica) -> Delays:
-    """The delays of all arms there ever were, as they are now."""
-    places = range(len(replica.arm_history.ever))
-    return [dict(replica.stats.delays.of(place)) for place in places]
+def range_parts(replica: Replica, range_: str) -> RangeParts:
+    """The parts of a range, copied from a replica."""
+    stats, problem = replica.stats, replica.problem
+    if range_ == ALL:
+        counts = (stats.decided, stats.told.number, stats.expired, stats.cancelled)
+        since, sums = problem.at, np.array([*counts, *stats.losses.sums()], dtype=np.float64)
+    else:
+        since, sums = stats.sums.of_last(range_, time.time())
+    delays = [dict(stats.delays.of(place)) for place in range(len(replica.arm_history.ever))]
+    bounds, default = problem.loss_range, problem.default_loss
+    return RangeParts(range_, max(since, problem.at), sums, delays, default, bounds)
 
 
-def add_waiting(view: dict[str, Any], delays: Delays, store: Store) -> None:
+def add_waiting(view: dict[str, Any], parts: RangeParts, store: Store) -> None:
     """Add to the statistics of a problem what only the store knows: how long open tickets wait.
 
     These are the numbers of open tickets by arm and age, the youngest first, the age of the
-    oldest, and with them the delays by arm.
+    oldest, and with them the delays by arm, and what each arm is worth in the end.
     """
     now, problem = time.time(), view["name"]
-    edges = sorted({*AGES, *edges_of(delays)})
+    spans = [] if parts.name == ALL else [now - parts.since]
+    edges = sorted({*AGES, *edges_of(parts.delays), *spans})
     found = store.ages(problem, [now - age for age in reversed(edges)])
     ages = {arm or "": list(reversed(numbers)) for arm, numbers in found.items()}
     ends = [0, *(edges.index(age) + 1 for age in AGES), len(edges) + 1]
@@ -199,9 +223,48 @@ def add_waiting(view: dict[str, Any], delays: Delays, store: Store) -> None:
     }
     oldest = {arm or "": max(0.0, now - at) for arm, at in store.oldest(problem).items()}
     view["waiting"] = {"age_seconds": list(AGES), "by_arm": by_arm, "oldest_seconds": oldest}
-    for arm, bins in zip(view["by_arm"], delays, strict=True):
+    until, shown = (edges.index(spans[0]) + 1 if spans else len(edges) + 1), []
+    for place, (arm, bins) in enumerate(zip(view["by_arm"], parts.delays, strict=True)):
         waiting = waiting_for(arm, ages, view["kind"] == "bandit")
         arm["delay_seconds"] = delay_estimate(bins, edges, waiting)
+        value = arm_value(bins, edges, waiting, parts.default_loss)
+        aged = list(zip([0.0, *edges], waiting, strict=False))[:until]
+        shown.append(arm_in_range(arm["arm"], parts, place, value, aged))
+    view["range"] = {"name": parts.name, "since": parts.since, "by_arm": shown}
+
+
+def arm_in_range(
+    arm: str,
+    parts: RangeParts,
+    place: int,
+    value: ArmValue | None,
+    waiting: Sequence[tuple[float, float]],
+) -> dict[str, Any]:
+    """The decisions of a range for an arm: what became of them, and what they are worth.
+
+    `waiting` has pairs (age, number) of those that wait; `value` is that of all decisions.
+    """
+    decided, told, expired, cancelled, losses, squares = parts.sums[:, place].tolist()
+    if value is not None and parts.name != ALL:
+        value = value.among(told + expired, losses, squares, waiting)
+    low = high = None
+    if value is not None and value.half_width is not None:
+        low, high = (
+            parts.bounds.loss_of(min(1.0, max(0.0, value.mean + side * value.half_width)))
+            for side in (-1.0, 1.0)
+        )
+    mean = None if value is None else parts.bounds.loss_of(value.mean)
+    closed = told + expired
+    return {
+        "arm": arm,
+        "decided": int(decided),
+        "told": int(told),
+        "expired": int(expired),
+        "cancelled": int(cancelled),
+        "waiting": sum(number for _, number in waiting),
+        "closed_mean": parts.bounds.loss_of(losses / closed) if closed else None,
+        "value": {"mean": mean, "low": low, "high": high},
+    }
 
 
 def waiting_for(

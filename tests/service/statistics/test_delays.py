@@ -5,9 +5,9 @@ import random
 import pytest
 
 from belated.service.core.arms import ArmHistory
-from belated.service.core.delays import DelayBins, bin_of, delay_estimate, edges_of, end_of
 from belated.service.core.stats import ProblemStats
 from belated.service.core.told_values import ToldValue
+from belated.service.statistics.delays import DelayBins, bin_of, delay_estimate, edges_of, end_of
 
 NEAR = 0.09  # how far a quantile may be off, as a share of it: a bin
 
@@ -17,9 +17,9 @@ def estimated(delays: list[float], ages: list[float], window: float) -> dict[str
     bins, waiting = DelayBins(), []
     for delay, age in zip(delays, ages, strict=True):
         if delay <= min(age, window):
-            bins.add_told(0, delay)
+            bins.add_told(0, delay, 0.5)
         elif window <= age:
-            bins.add_expired(0, window)
+            bins.add_expired(0, window, 1.0)
         else:
             waiting.append(age)
     edges = edges_of([bins.of(0)])
@@ -91,9 +91,9 @@ def test_nothing_told() -> None:
 def test_an_expired_play_counts_with_the_loss_that_was_learned() -> None:
     """One told with 0, one expired with 1: the mean that the learner knows is a half."""
     stats = ProblemStats(ArmHistory.first(["red"]))
-    stats.add_told("red", ToldValue(0.0, None, 0.0), 1, 5.0)
-    stats.add_expired("red", ToldValue(1.0, None, 1.0), 30.0)
-    stats.add_cancelled("red")
+    stats.add_told("red", ToldValue(0.0, None, 0.0), 1, 100.0, 105.0)
+    stats.add_expired("red", ToldValue(1.0, None, 1.0), 100.0, 130.0)
+    stats.add_cancelled("red", 100.0)
     assert stats.losses.shown(0)["mean"] == 0.5
     assert (stats.told.shown(0)["mean"], stats.told.shown(0)["count"]) == (0.0, 1)
 
@@ -102,8 +102,8 @@ def test_a_snapshot_keeps_the_bins() -> None:
     """Bit for bit."""
     bins, other = DelayBins(), DelayBins()
     for place, seconds in ((3, 0.1), (0, 7.5), (3, 0.11), (0, 1e5)):
-        bins.add_told(place, seconds)
-        bins.add_expired(place, 9.0)
+        bins.add_told(place, seconds, 0.3)
+        bins.add_expired(place, 9.0, 0.7)
     other.restore(bins.rows())
     assert (other.rows() == bins.rows()).all()
     assert other.of(3) == bins.of(3)

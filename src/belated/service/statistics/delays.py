@@ -30,6 +30,13 @@ class DelayBin(NamedTuple):
     told: int = 0
     seconds: float = 0.0  # the sum of the delays of those told
     expired: int = 0
+    losses: float = 0.0  # the sum of what told and expired ones count with, in [0, 1]
+    squares: float = 0.0  # the sum of the squares of these losses
+
+    @property
+    def closed(self) -> int:
+        """The plays of which no outcome is awaited any more."""
+        return self.told + self.expired
 
 
 class SurvivalStep(NamedTuple):
@@ -52,17 +59,18 @@ class DelayBins:
     def __init__(self) -> None:
         self._by_arm: dict[int, dict[int, DelayBin]] = {}
 
-    def add_told(self, arm: int, seconds: float) -> None:
-        """Count a play that was told after so many seconds."""
+    def add_told(self, arm: int, seconds: float, loss: float) -> None:
+        """Count a play that was told after so many seconds, with its loss."""
         bins, place = self._by_arm.setdefault(arm, {}), bin_of(seconds)
-        told, total, expired = bins.get(place, DelayBin())
-        bins[place] = DelayBin(told + 1, total + max(0.0, seconds), expired)
+        told, total, expired, losses, squares = bins.get(place, DelayBin())
+        sums = (total + max(0.0, seconds), expired, losses + loss, squares + loss * loss)
+        bins[place] = DelayBin(told + 1, *sums)
 
-    def add_expired(self, arm: int, seconds: float) -> None:
-        """Count a play that expired after so many seconds."""
+    def add_expired(self, arm: int, seconds: float, loss: float) -> None:
+        """Count a play that expired after so many seconds, with the loss that it counts with."""
         bins, place = self._by_arm.setdefault(arm, {}), bin_of(seconds)
-        told, total, expired = bins.get(place, DelayBin())
-        bins[place] = DelayBin(told, total, expired + 1)
+        told, total, expired, losses, squares = bins.get(place, DelayBin())
+        bins[place] = DelayBin(told, total, expired + 1, losses + loss, squares + loss * loss)
 
     def of(self, arm: int) -> Mapping[int, DelayBin]:
         """The bins of an arm that are in use."""
@@ -79,9 +87,9 @@ class DelayBins:
 
     def restore(self, rows: np.ndarray[Any, np.dtype[np.float64]]) -> None:
         """Take the bins of a snapshot."""
-        for arm, place, told, seconds, expired in rows.tolist():
+        for arm, place, told, seconds, expired, losses, squares in rows.tolist():
             bins = self._by_arm.setdefault(int(arm), {})
-            bins[int(place)] = DelayBin(int(told), seconds, int(expired))
+            bins[int(place)] = DelayBin(int(told), seconds, int(expired), losses, squares)
 
 
 def bin_of(seconds: float) -> int:
@@ -123,7 +131,7 @@ def survival(
 
 def edges_of(bins: Iterable[Mapping[int, DelayBin]]) -> list[float]:
     """The ages between which plays that wait must be counted; with many bins, not all of them."""
-    begin = sorted({place for each in bins for place in each if each[place].told and place > 0})
+    begin = sorted({place for each in bins for place in each if place > 0})
     step = max(1, math.ceil(len(begin) / MOST_EDGES))
     return [end_of(place - 1) for place in begin[::step]]
 

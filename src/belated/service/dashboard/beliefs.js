@@ -1,0 +1,55 @@
+// What a contextual learner believes of each feature, for each arm.
+
+import * as charts from "./charts.js";
+import { asTold, cells } from "./estimates.js";
+import { number, spread } from "./formatting.js";
+
+const MOST_DRAWN = 8;
+
+/** An interval in what outcomes are told as; an effect has no zero to move. */
+function turned({ effect, low, high }, isLoss) {
+  return isLoss ? { middle: -effect, low: -high, high: -low } : { middle: effect, low, high };
+}
+
+/** The part of the axis that all intervals need, with zero in it. */
+function axis(rows) {
+  const low = Math.min(0, ...rows.map(row => row.low)),
+    high = Math.max(0, ...rows.map(row => row.high));
+  const room = 0.06 * (high - low) || 0.5;
+  return { low: low - room, high: high + room, mark: 0 };
+}
+
+/** The effects that are surest, drawn; all of them in the table. Nothing for other learners. */
+export function showBeliefs(panels, found, stats) {
+  panels.parts["beliefs-figure"].hidden = !found?.arms;
+  if (!found?.arms) return;
+  const { word } = asTold(stats),
+    isLoss = word === "loss";
+  const place = name => stats.by_arm.findIndex(({ arm }) => arm === name);
+  const rows = found.arms.flatMap(({ arm, effects }) =>
+    effects.map(effect => {
+      const shown = turned(effect, isLoss);
+      const value = spread(shown.middle, (shown.high - shown.low) / 2);
+      return { arm, place: place(arm), label: `${effect.feature}, ${arm}`, value, ...shown };
+    }),
+  );
+  const surety = row => Math.abs(row.middle) / Math.max(1e-12, row.high - row.low);
+  const drawn = [...rows].sort((a, b) => surety(b) - surety(a)).slice(0, MOST_DRAWN);
+  const words = drawn.map(row => `${row.label} ${row.value}`).join("; ");
+  panels.chart("beliefs", drawn, width =>
+    charts.intervals(width, drawn, axis(drawn), `Effects on the ${word}: ${words}`),
+  );
+  const more = found.features > (found.arms[0]?.effects.length ?? 0);
+  panels.note(
+    "beliefs",
+    `How much the ${word} of an arm changes if a number is one standard deviation larger, or if a category is present, with a 95 % interval. ` +
+      "An interval that crosses the upright line, zero, says that nothing is sure yet. " +
+      `These are the ${number(drawn.length)} surest; the table has ${more ? "more" : "all"} of them.`,
+  );
+  panels.table(
+    "beliefs",
+    `Effects on the ${word}`,
+    ["Feature", "Arm", "Effect", "95 % interval"],
+    rows.map(row => [row.label.slice(0, -row.arm.length - 2), row.arm, ...cells(row, number)]),
+  );
+}

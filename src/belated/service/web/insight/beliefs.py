@@ -1,0 +1,117 @@
+"""The route that says what a contextual learner believes of each feature, for each arm."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+
+from belated.learners.contextual.beliefs import Beliefs, beliefs
+from belated.learners.contextual.censored_model import CensoredLearner
+from belated.learners.contextual.contextual_learner import ContextualLearner
+from belated.service.core.replica import Replica
+from belated.service.web.dependencies import Caller, TheBridge, known_name
+from belated.service.web.error_responses import BY_NAME
+from belated.service.web.models import example
+
+router = APIRouter(prefix="/v1/problems", tags=["problems"])
+
+MOST_FEATURES = 20  # that are shown: those that matter most, beside their uncertainty
+Z = 1.96  # of a 95 % interval
+
+
+class EffectBody(BaseModel):
+    """The effect of a feature on an arm's reward, in the problem's units, with its 95 % interval.
+
+    For a number it is that of one standard deviation more, for a category that of its presence.
+    """
+
+    feature: str
+    effect: float
+    low: float
+    high: float
+
+
+class ArmBeliefBody(BaseModel):
+    """What is believed of an arm: its reward in a usual context, and the effect of each feature."""
+
+    arm: str
+    base: float
+    base_low: float
+    base_high: float
+    effects: list[EffectBody]
+
+
+class BeliefsBody(BaseModel):
+    """What a contextual learner believes of the rewards; null if the learner has no such model."""
+
+    model_config = example(
+        features=2,
+        arms=[
+            {
+                "arm": "red", "base": 0.4, "base_low": 0.3, "base_high": 0.5,
+                "effects": [{"feature": "age", "effect": 0.1, "low": 0.05, "high": 0.15}],
+            }
+        ],
+    )  # fmt: skip
+
+    features: int = Field(description="How many there are; those shown matter most.")
+    arms: list[ArmBeliefBody] | None
+
+
+class Known(NamedTuple):
+    """What is taken of a replica: the beliefs, its arms, and the width of its range."""
+
+    beliefs: Beliefs | None
+    arms: tuple[str, ...]
+    low: float
+    width: float
+
+
+@router.get("/{name}/beliefs", response_model=BeliefsBody, responses=BY_NAME)
+async def read_beliefs(name: str, bridge: TheBridge, who: Caller) -> Any:
+    """What a contextual learner believes of each feature: its effect on the reward of each arm."""
+    who.needs_sight(known_name(name))
+    known = await bridge.run_on_thread(lambda store, replicas: known_of(replicas.named(name)))
+    return JSONResponse(beliefs_view(known))
+
+
+def known_of(replica: Replica) -> Known:
+    """The beliefs of a replica's learner, if it has a linear model of rewards."""
+    learner, problem = replica.learner, replica.problem
+    found = None
+    if isinstance(learner, ContextualLearner) and not isinstance(learner, CensoredLearner):
+        found = beliefs(learner, replica.state)
+    bounds = problem.loss_range
+    return Known(found, problem.arms, bounds.low, bounds.high - bounds.low)
+
+
+def beliefs_view(known: Known) -> dict[str, Any]:
+    """Beliefs in the problem's units: rewards are low + high - loss."""
+    found = known.beliefs
+    if found is None:
+        return {"features": 0, "arms": None}
+    certainty = np.abs(found.effects) / np.maximum(found.errors, np.finfo(float).tiny)
+    shown = np.argsort(-certainty.max(axis=0), kind="stable")[:MOST_FEATURES]
+    arms = []
+    for k, arm in enumerate(known.arms):
+        effects = [
+            {
+                "feature": found.names[place],
+                **interval("effect", found.effects[k, place], found.errors[k, place], known.width),
+            }
+            for place in shown
+        ]
+        base = interval("base", found.base[k], found.base_error[k], known.width, known.low)
+        arms.append({"arm": arm, **base, "effects": effects})
+    return {"features": len(found.names), "arms": arms}
+
+
+def interval(
+    name: str, middle: float, error: float, width: float, low: float = 0.0
+) -> dict[str, float]:
+    """A number with its 95 % interval, in the problem's units."""
+    prefix = "" if name == "effect" else f"{name}_"
+    value, half = low + width * float(middle), Z * width * float(error)
+    return {name: value, f"{prefix}low": value - half, f"{prefix}high": value + half}

@@ -1,0 +1,1 @@
+"""Tests of the docs as a site."""
