@@ -67,7 +67,8 @@ class LogReplay:
         learner = self.driver.learner
         if not isinstance(learner, ContextualLearner):
             return
-        coordinates, eligible, actions = None, None, ()
+        coordinates, eligible = None, None
+        actions: tuple[Floats, ...] = ()
         present = [self.names[arm] for arm in self.places]
         try:
             if row.context is not None:
