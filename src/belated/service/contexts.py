@@ -5,6 +5,7 @@ sends them changes nothing. The numbers that a learner takes are computed from t
 a decision is made and when it is folded, and so they are equal bit for bit.
 """
 
+import functools
 import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 
 from belated.arrays import Floats
 from belated.asktell.contexts import PLAIN, Circumstances
+from belated.features.encoder import Encoder
 from belated.learners.contextual.contextual_learner import ContextualLearner
 from belated.learners.contextual.linear_shared import LinearShared
 from belated.learners.contract import Learner
@@ -43,7 +45,15 @@ def circumstances(
         return PLAIN if plain else Circumstances(eligible=eligible, actions=rows)
     if not isinstance(learner, ContextualLearner):
         raise ValueError(f"context is given, but learner {learner.name} takes none")
-    return Circumstances(context, learner.encoder.encode(json.loads(context)), eligible, rows)
+    return Circumstances(context, coordinates_of(learner.encoder, context), eligible, rows)
+
+
+@functools.lru_cache(maxsize=256)
+def coordinates_of(encoder: Encoder, context: str) -> Floats:
+    """The coordinates of a context; the latest ones are kept, since each is decided and folded."""
+    found = encoder.encode(json.loads(context))
+    found.flags.writeable = False
+    return found
 
 
 def action_features(learner: Learner, arms: Sequence[str], actions: Mapping[str, Any]) -> Floats:
