@@ -87,7 +87,9 @@ def rules(found: View) -> list[tuple[str, str]]:
         if within is None
         else f"when it was told, or after {number(within)} seconds of silence"
     )
-    control = found["control_arm"] or "a uniform draw"
+    weights = found.get("control_weights") or {}
+    drawn = ", ".join(f"{arm} {percent(weight)}" for arm, weight in weights.items())
+    control = found["control_arm"] or drawn or "a uniform draw"
     said = {
         "Control": f"{control}, for {percent(found['share'])} of the decisions",
         "In their order": f"A decision counts {fixed}; all that come after it wait until then.",

@@ -77,6 +77,7 @@ def uplift_of(
         "at": now,
         "share": held.share,
         "control_arm": held.arm,
+        "control_weights": held.weights,
         "level": level,
         "within": within,
         "silent_reward": bounds.low + bounds.width * silent_unit(terms),

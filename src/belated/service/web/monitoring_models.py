@@ -371,8 +371,9 @@ class UpliftBody(BaseModel):
     """
 
     model_config = example(
-        problem="shop", at=1760000000.0, share=0.1, control_arm="red", level=0.95, within=604800.0,
-        silent_reward=0.0, until=1759990000.0, decisions=6000, waiting=120, cancelled=3, clipped=0,
+        problem="shop", at=1760000000.0, share=0.1, control_arm="red", control_weights=None,
+        level=0.95, within=604800.0, silent_reward=0.0, until=1759990000.0, decisions=6000,
+        waiting=120, cancelled=3, clipped=0,
         treatment={"decisions": 5390, "told": 3200, "mean": 0.31},
         control={"decisions": 610, "told": 330, "mean": 0.25},
         uplift={"value": 0.06, "low": 0.01, "high": 0.11, "relative": 0.24},
@@ -389,7 +390,10 @@ class UpliftBody(BaseModel):
     problem: str
     at: float
     share: float = Field(description="The share of decisions that the control draws.")
-    control_arm: str | None = Field(description="The arm of the control; null if it is uniform.")
+    control_arm: str | None = Field(description="The arm of the control, if it plays one.")
+    control_weights: dict[str, float] | None = Field(
+        description="Its weights, if it has some; without either it is uniform."
+    )
     level: float
     within: float | None = Field(
         description="Seconds after which a decision that was not told counts as silent; null: "
