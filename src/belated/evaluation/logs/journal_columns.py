@@ -13,9 +13,8 @@ Every kind of log becomes a `Batch` of named columns first, and each value is ch
   of the arms that could be chosen; `weight` of a row; `now`, the end of the log.
 """
 
-import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -222,27 +221,3 @@ def end_of(batch: Batch, times: Times, now: Any) -> float:
             f"{times.played.max():g}"
         )
     return end
-
-
-def objects_of(batch: Batch, name: str, kind: type[Any]) -> list[Any] | None:
-    """Return a column of objects or lists, given as such or as JSON; None if it is all empty."""
-    if name not in batch.columns:
-        return None
-    found = []
-    for k, value in enumerate(batch.columns[name]):
-        each = value
-        if isinstance(value, str) and value.strip():
-            try:
-                each = json.loads(value)
-            except (ValueError, RecursionError):
-                each = value
-        if each is None or each == "" or (isinstance(each, float) and math.isnan(each)):
-            each = None
-        elif isinstance(each, Mapping) and kind is dict:
-            each = dict(each)
-        elif not isinstance(each, kind):
-            wrong = [row == k for row in range(len(batch.places))]
-            words = "a JSON object" if kind is dict else "a JSON list"
-            batch.refuse(name, wrong, f"must be {words}")
-        found.append(each)
-    return None if all(each is None for each in found) else found
