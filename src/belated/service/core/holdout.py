@@ -45,7 +45,7 @@ class Holdout(NamedTuple):
         It draws uniformly among these if it plays none of them.
         """
         eligible = [among is None or arm in among for arm in arms]
-        own = self.weights or {self.arm: 1.0}
+        own = self.weights or dict.fromkeys(self.arms, 1.0)
         played = [own.get(arm, 0.0) * may for arm, may in zip(arms, eligible, strict=True)]
         shares = np.array(played if any(played) else eligible, dtype=np.float64)
         return np.asarray(shares / shares.sum())

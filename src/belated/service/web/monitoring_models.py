@@ -355,6 +355,15 @@ class UpliftDayBody(SpanBody):
     control: float | None
 
 
+class UpliftSegmentBody(SpanBody):
+    """The decisions of a segment by themselves, and the mean reward of each cohort."""
+
+    segment: str
+    decisions: int
+    treatment: float | None
+    control: float | None
+
+
 class ArmCohortsBody(BaseModel):
     """What each cohort has earned with an arm."""
 
@@ -382,6 +391,9 @@ class UpliftBody(BaseModel):
         ],
         days=[{"day": "2025-10-09", "decisions": 6000, "treatment": 0.31, "control": 0.25,
                "value": 0.06, "low": 0.01, "high": 0.11}],
+        by="device",
+        segments=[{"segment": "phone", "decisions": 6000, "treatment": 0.31, "control": 0.25,
+                   "value": 0.06, "low": 0.01, "high": 0.11}],
         by_arm=[{"arm": "red", "treatment": {"decisions": 900, "told": 500, "mean": 0.25},
                  "control": {"decisions": 610, "told": 330, "mean": 0.25}}],
         **{"from": 1759900000.0},
@@ -411,6 +423,8 @@ class UpliftBody(BaseModel):
     uplift: TotalUpliftBody
     over_time: list[UpliftPointBody]
     days: list[UpliftDayBody]
+    by: str | None = Field(description="The field of the context that the segments are of.")
+    segments: list[UpliftSegmentBody]
     by_arm: list[ArmCohortsBody]
 
 

@@ -192,6 +192,9 @@ async def uplift(
     within: float | None = Query(
         None, gt=0, le=1e10, description="Seconds after which silence is final, if none expires."
     ),
+    by: str | None = Query(
+        None, max_length=200, description="A field of the context: the uplift of each segment."
+    ),
 ) -> Any:
     """What the learner has earned more than the control of the holdout, valid at every look.
 
@@ -200,7 +203,7 @@ async def uplift(
     who.needs_sight(known_name(name))
     problem, now = await bridge.read(lambda store: named(store, name)), time.time()
     return JSONResponse(
-        await bridge.read_at_length(lambda store: uplift_of(store, problem, now, within))
+        await bridge.read_at_length(lambda store: uplift_of(store, problem, now, within, by))
     )
 
 
