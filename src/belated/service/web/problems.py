@@ -198,9 +198,12 @@ async def uplift(
 ) -> Any:
     """What the learner has earned more than the control of the holdout, valid at every look.
 
-    It is computed from the whole journal, so ask for it once a minute at most.
+    It is computed from the whole journal, so ask for it once a minute at most. Segments show what
+    is in contexts, which may be personal, so that they need a key with admin.
     """
     who.needs_sight(known_name(name))
+    if by is not None:
+        who.needs("admin", name)
     problem, now = await bridge.read(lambda store: named(store, name)), time.time()
     return JSONResponse(
         await bridge.read_at_length(lambda store: uplift_of(store, problem, now, within, by))
