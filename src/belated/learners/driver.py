@@ -95,10 +95,21 @@ class Driver:
         self.learner.advise(self.state, advice)
         self._stands, self._handed_out = False, None
 
-    def consider(self, context: Floats | None, eligible: Floats | None = None) -> None:
-        """Tell the context of the coming round, and which arms may be drawn (None: all of them)."""
-        self.learner.consider(self.state, context, eligible)
+    def consider(
+        self, context: Floats | None, eligible: Floats | None = None, *actions: Floats
+    ) -> None:
+        """Tell the context of the coming round, and which arms may be drawn (None: all of them).
+
+        A learner that takes features of arms may be told these, too.
+        """
+        learner: Any = self.learner
+        learner.consider(self.state, context, eligible, *actions)
         self._stands, self._handed_out = False, None
+
+    def tick(self, seconds: float) -> None:
+        """Tell the time of what comes next, if the learner counts the ages of plays in seconds."""
+        if self.learner.keeps_time:
+            self.learner.tick(self.state, seconds)
 
     def declare_silence(self, default_loss: float | None) -> None:
         """Tell what a play that never reports has lost, from now on; None if nobody knows."""
@@ -124,6 +135,13 @@ class Driver:
             self._stands = True
         q: Floats = self._prediction.q
         return q
+
+    def weights_among(self, eligible: Floats | None) -> Floats:
+        """The weights in proportion to which one of the eligible arms (None: all) is drawn."""
+        weights = self.weights()
+        if eligible is None:
+            return weights
+        return self.learner.weights_among(self.state, self._prediction, eligible)
 
     def branch(self) -> int | None:
         """In which way the coming round is played; None if the learner has only one."""
