@@ -242,7 +242,7 @@ class PartiallyConcealedBandit(BanditSession):
     Args:
         arms: their names, or how many there are.
         horizon: the number of rounds to be played; "doubling" if unknown: the learner then starts
-            anew at rounds 2, 4, 8, ..., and what is told of an earlier epoch is not learned.
+            again at rounds 2, 4, 8, ..., and what is reported of an earlier epoch is not learned.
         max_missing: a bound on the losses of one arm that are missing at a time; None starts at 1
             and doubles when exceeded, which works but has no guarantee.
         prior: the weight of each arm before the first round; uniform if None.
@@ -438,8 +438,8 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
 
         A learner that takes a context is told what is known of this round: values by name, or in
         the order of the declared features. `arms` are those that may be drawn; by default all. A
-        learner that must know the delay of a play as soon as the arm is drawn is told the delays
-        of all arms beforehand, by name or in their order; None is for a loss that never comes. If
+        learner that must know the delay of a play as soon as the arm is drawn is given the delays
+        of all arms beforehand, by name or in their order. None is for a loss that never comes. If
         there are policies, `advice` has the probability of each arm by each of them: by names,
         {policy: {arm: probability}}, or as a table with a row for each policy.
         """

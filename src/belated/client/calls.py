@@ -188,23 +188,23 @@ def cancel(ticket: Ticket | str) -> Call[Feedback]:
 
 
 def ticket(ticket: Ticket | str) -> Call[TicketDetails]:
-    """A ticket: its decision, its state, its outcomes, and what was told too late."""
+    """A ticket: its decision, its state, its outcomes, and what was reported too late."""
     name = id_of(ticket)
     return Call("GET", path_to(name), TicketDetails.read, ticket=name)
 
 
 def pause(name: str) -> Call[str]:
-    """Hand out no decisions of a problem for now; returns its status."""
+    """Issue no decisions of a problem for now; returns its status."""
     return Call("POST", f"{path_of(name)}/pause", read_status)
 
 
 def resume(name: str) -> Call[str]:
-    """Hand out decisions of a problem again; returns its status."""
+    """Issue decisions of a problem again; returns its status."""
     return Call("POST", f"{path_of(name)}/resume", read_status)
 
 
 def archive(name: str) -> Call[str]:
-    """Hand out no decisions of a problem ever again; returns its status."""
+    """Issue no decisions of a problem ever again; returns its status."""
     return Call("POST", f"{path_of(name)}/archive", read_status)
 
 

@@ -88,7 +88,7 @@ def rules(found: View) -> list[tuple[str, str]]:
     control = found["control_arm"] or "a uniform draw"
     said = {
         "Control": f"{control}, for {percent(found['share'])} of the decisions",
-        "In their order": f"A decision counts {fixed}; one that is not fixed holds back all later "
+        "In their order": f"A decision counts {fixed}; one that is not fixed delays all later "
         "ones.",
         "Silent": f"A silent decision counts with the reward {number(found['silent_reward'])}.",
         "Not counted": f"{counted(found['waiting'], 'decision')} that wait, and "

@@ -1,7 +1,7 @@
 """Policies with full information (Theorem 5 of docs/beyond-the-paper.md).
 
 It is the repaired full-information learner with policies in the place of experts. A policy's loss
-comes in parts, one for each arm that it advised, and what is missing of a policy is not a number of
+comes in parts, one for each arm that it advised. What is missing of a policy is not a number of
 rounds but the mass of its advice whose losses have not come: a real number.
 """
 

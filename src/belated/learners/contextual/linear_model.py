@@ -1,7 +1,7 @@
 """What `linear` and its kin share: a model of rewards, and a law of what silence says.
 
 `play` freezes the vector x of the play, as it was seen, and looks at the plays whose age has
-doubled: a silent one counts as an observation of a fraction of a play, by how late reports come. A
+doubled. A silent one counts as an observation of a fraction of a play, by how late reports come. A
 reward that is told, or a play that is withdrawn, takes the place of what its silence counted as.
 """
 
@@ -194,7 +194,7 @@ class LinearLearner(ContextualLearner):
         super().check_saved(state, plays)
 
     def concern(self, state: Any, bounds: LossRange = UNIT) -> str | None:
-        """Say that old plays are silent and all rewards alike, and nobody declared what that means.
+        """Say that old plays are silent and all rewards equal, and no one declared what that means.
 
         That user means conversions, or complaints: those who do not, say nothing.
         """

@@ -4,8 +4,9 @@ Which decisions count, and with what, so that the interval of `belated.evaluatio
 every look although outcomes come late:
 
 - Decisions count in their order, each once what it counts with is fixed. The first that is not
-  fixed holds back all after it: those told early would be other ones than those told late.
-- If tickets expire, a decision is fixed when its ticket is closed: with what was told, or with the
+  fixed delays all after it: those told early would be other ones than those told late.
+- If tickets expire, a decision is fixed when its ticket is closed: with what was reported, or with
+the
   default loss. If they do not, it is fixed when it was told within `within` seconds, or when so
   many have passed; then it counts as silent, whatever comes later.
 - What is silent counts with the default loss, and without one as the worst, in both cohorts.

@@ -238,7 +238,7 @@ class CommitBatch:
             status = replica.status_in_force
             if status != ACTIVE:
                 raise StateConflictError(
-                    f"problem {ask.problem!r} is {status}; it hands out no decisions"
+                    f"problem {ask.problem!r} is {status}; it issues no decisions"
                 )
             check_size(ask, replica)
             made = [self._decide(replica, key, ask) for key in keys]

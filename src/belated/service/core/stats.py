@@ -46,7 +46,7 @@ class ProblemStats:
         self.delays = DelayBins()
         self.told_as = np.zeros(2, dtype=np.int64)  # how often as a loss, and as a reward
         self.decided, self.expired, self.cancelled = np.zeros((3, arms), dtype=np.int64)
-        # of what was told out of a soft range: how many, and the sums above and below the range
+        # of what was reported out of a soft range: how many, and the sums above and below the range
         self.clipped = np.zeros((arms, 3))
         self.history = WeightHistory(arms)
         self.recent_weights = {name: RecentWeights(arms, each) for name, each in RANGES.items()}
@@ -106,7 +106,7 @@ class ProblemStats:
         self.sums.add_outcome(decided_at, place, sums_over_time.TOLD, value.unit_loss)
 
     def add_clipped(self, arm: str, excess: float) -> None:
-        """Count what was told of an arm if it lies so far out of the soft range."""
+        """Count what was reported of an arm if it lies so far out of the soft range."""
         if excess:
             self.clipped[self.places[arm]] += (1.0, max(excess, 0.0), min(excess, 0.0))
 
@@ -148,7 +148,7 @@ class ProblemStats:
 
     @property
     def tells_rewards(self) -> bool:
-        """Whether most of what was told was told as a reward."""
+        """Whether most of what was reported was told as a reward."""
         losses, rewards = self.told_as
         return bool(rewards > losses)
 

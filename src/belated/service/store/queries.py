@@ -215,7 +215,7 @@ def records_of(connection: Connection, decided: Iterable[Event]) -> list[TicketR
 
 
 def still_open(connection: Connection, tickets: Collection[str]) -> set[str]:
-    """Those of these tickets that are open; nobody else closes them before this transaction ends.
+    """Those of these tickets that are open; no one else closes them before this transaction ends.
 
     A transaction that waits here for another one sees afterwards what that has written.
     """
