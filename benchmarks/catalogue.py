@@ -254,6 +254,14 @@ MEASURES = (
         "database), and memory and disk of what is kept; docs/scaling.md reckons with these.",
         capacity.capacity,
     ),
+    Measure(
+        30,
+        "contexts",
+        "at least 0.7 of the rate without",
+        "24 clients of `belated serve` that ask and tell in turn, each ask with a context of four "
+        "hashed names for `linear` with ten arms, against asks of a learner without contexts.",
+        under_load.contexts,
+    ),
 )
 
 

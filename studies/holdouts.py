@@ -22,6 +22,8 @@ from belated.evaluation.uplift import intervals, scores
 
 DAYS, A_DAY, SHARE, RATE = 30, 3000, 0.2, 0.3
 WITHIN, LOST = 7.0, 0.1  # days after which silence is final, and the share that never comes
+LATEST = 6.5  # days; so that an effect is one on what is told within that time
+LEARNING = 3.0  # days in which the learner finds the second arm
 DELAYS = (0.5, 2.0)  # days on the average, of each arm
 Z = 1.96
 Flags = NDArray[np.bool_]
@@ -56,9 +58,9 @@ def month(effect: float, seed: int) -> Month:
     drift = np.cumsum(random.normal(0.0, 0.01, DAYS + 1))[at.astype(np.int64)]
     rate = np.clip(RATE + 0.08 * np.sin(2.0 * np.pi * at) + drift, 0.05, 0.9)
     is_control = random.random(number) < SHARE
-    second = ~is_control & (random.random(number) < 0.5 + 0.5 * at / DAYS)
+    second = ~is_control & (random.random(number) < 1.0 - 0.5 * np.exp(-at / LEARNING))
     rewards = (random.random(number) < rate * (1.0 + effect * second)).astype(np.float64)
-    delays = random.exponential(np.where(second, DELAYS[1], DELAYS[0]))
+    delays = np.minimum(random.exponential(np.where(second, DELAYS[1], DELAYS[0])), LATEST)
     delays[random.random(number) < LOST] = np.inf
     return Month(at, is_control, rewards, at + delays)
 

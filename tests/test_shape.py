@@ -50,7 +50,8 @@ LAYERS = {
         "loading",
     ],
     "belated.service": [
-        "store", "tickets", "outcomes", "statistics", "core", "upkeep", "admin", "web", "run",
+        "store", "tickets", "contexts", "outcomes", "statistics", "core", "upkeep", "admin", "web",
+        "run",
     ],
     "belated.service.statistics": [
         "moments", "weights_over_time", "sums_over_time", "delays", "arm_values", "weight_moves",

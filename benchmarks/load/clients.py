@@ -5,6 +5,7 @@ request is bytes that were made before, and of an answer only the status, the le
 are looked at. It takes some 20 us a request, where a usual HTTP client takes ten times that.
 """
 
+import itertools
 import selectors
 import socket
 import time
@@ -50,9 +51,14 @@ class Load:
 
 
 class Client:
-    """One client: it asks, tells a ticket of `lag` asks ago, asks again, and so on."""
+    """One client: it asks, tells a ticket of `lag` asks ago, asks again, and so on.
 
-    def __init__(self, address: str, path: str, key: str | None, lag: int) -> None:
+    With `bodies` its asks have these in turn.
+    """
+
+    def __init__(
+        self, address: str, path: str, key: str | None, lag: int, bodies: Sequence[bytes] = (b"",)
+    ) -> None:
         where = urlsplit(address)
         assert where.hostname is not None
         self.socket = socket.create_connection((where.hostname, where.port or 80))
@@ -60,7 +66,7 @@ class Client:
         self.socket.setblocking(False)
         shown = "" if key is None else f"Authorization: Bearer {key}\r\n"
         self._head = HEAD.format(path="{path}", host=where.netloc, key=shown)
-        self._ask = (self._head.format(path=path) + "Content-Length: 0\r\n\r\n").encode()
+        self._asks = itertools.cycle([self._with_body(path, body) for body in bodies])
         self._lag, self._open, self._received = lag, deque[bytes](), b""
         self.kind, self.ticket, self.sent = TELL, b"", 0.0
 
@@ -74,15 +80,19 @@ class Client:
 
     def send(self) -> None:
         """Send the present request, for the first time or again."""
-        request = self._ask if self.kind == ASK else self._tell()
+        request = next(self._asks) if self.kind == ASK else self._tell()
         self.sent, self._received = time.perf_counter(), b""
         self.socket.sendall(request)
 
     def _tell(self) -> bytes:
         """A report of a loss that depends on the ticket alone."""
         body = b'{"loss":0.%d}' % (self.ticket[-1] % 10)
-        path = f"/v1/tickets/{self.ticket.decode()}/tell"
-        rest = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        return self._with_body(f"/v1/tickets/{self.ticket.decode()}/tell", body)
+
+    def _with_body(self, path: str, body: bytes) -> bytes:
+        """A request with this body; without one, if it is empty."""
+        kind = "Content-Type: application/json\r\n" if body else ""
+        rest = f"{kind}Content-Length: {len(body)}\r\n\r\n"
         return self._head.format(path=path).encode() + rest.encode() + body
 
     def receive(self) -> tuple[int, float] | None:
@@ -118,11 +128,12 @@ class Crowd:
         clients: int,
         key: str | None = None,
         lag: int = 0,
+        bodies: Sequence[bytes] = (b"",),
     ) -> None:
         self._selector = selectors.DefaultSelector()
         paths = [f"/v1/problems/{name}/ask" for name in problems]
         self._clients = [
-            Client(address, paths[place % len(paths)], key, lag) for place in range(clients)
+            Client(address, paths[place % len(paths)], key, lag, bodies) for place in range(clients)
         ]
         for client in self._clients:
             self._selector.register(client.socket, selectors.EVENT_READ, client)

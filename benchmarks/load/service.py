@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -17,6 +18,7 @@ from benchmarks.machine import THREADS
 
 ADDRESS = re.compile(r"Serving on (http://\S+) ")
 PATIENCE = 120.0  # seconds
+CONCEALED: Mapping[str, Any] = {"learner": "concealed", "options": {"max_missing": 50}}
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"  # an installed service need not compile its sources
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
@@ -76,9 +78,8 @@ class Service:
             self.process.stderr.close()
         return taken
 
-    def create(self, name: str, arms: int = 10) -> None:
+    def create(self, name: str, arms: int = 10, learner: Mapping[str, Any] = CONCEALED) -> None:
         """Create a problem; its learner is named, since versions have different defaults."""
-        learner = {"learner": "concealed", "options": {"max_missing": 50}}
         body = {"name": name, "arms": [f"arm {k}" for k in range(arms)], **learner}
         self.http.post("/v1/problems", json=body).raise_for_status()
 

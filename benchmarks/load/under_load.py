@@ -1,18 +1,20 @@
-"""Measures 26 to 28: the service in its own processes, and clients on plain sockets beside it.
+"""Measures 26 to 28 and 30: a service in its own processes, and clients on plain sockets.
 
 The clients share the processors with the service, so a rate is one of both together; they are as
 lean as Python allows (`load.clients`). PostgreSQL is measured if BELATED_PG_URL names a server.
 """
 
+import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
+from typing import Any
 
 from benchmarks.load.clients import ASK, Crowd, Load
 from benchmarks.load.databases import POSTGRES, SQLITE, empty_database, kinds
-from benchmarks.load.service import Service
+from benchmarks.load.service import CONCEALED, Service
 from benchmarks.measure import PER_SECOND, SECONDS, Effort, Result, at_least, at_most, exactly
 from benchmarks.measures.asks import CLIENTS, is_installed
 from benchmarks.timing import Spread
@@ -22,6 +24,8 @@ BUSY = "busy"
 CROWD, IDLE = 600, 2_000
 GOALS = {SQLITE: 2.0, POSTGRES: 3.0}
 WORKERS = {SQLITE: 1, POSTGRES: 2}
+LINEAR = {"learner": "linear", "default_loss": 1.0}
+DEVICES = ("phone", "desktop", "tablet")
 ANY_RATE = ("--rate", "0")
 
 
@@ -31,19 +35,27 @@ def options_for(kind: str) -> list[str]:
     return [*ANY_RATE, *(["--workers", str(workers)] if workers > 1 else [])]
 
 
-def started(stack: ExitStack, kind: str, python: str = sys.executable) -> Service:
+def started(
+    stack: ExitStack,
+    kind: str,
+    python: str = sys.executable,
+    learner: Mapping[str, Any] = CONCEALED,
+    bodies: Sequence[bytes] = (b"",),
+) -> Service:
     """A service with one problem, whose learner is compiled."""
     database = stack.enter_context(empty_database(kind))
     service = stack.enter_context(Service(database, *options_for(kind), python=python))
-    service.create(BUSY)
-    put_under_load(service, 1.0)
+    service.create(BUSY, learner=learner)
+    put_under_load(service, 1.0, bodies=bodies)
     service.wait_until_compiled()
     return service
 
 
-def put_under_load(service: Service, seconds: float, clients: int = CLIENTS) -> Load:
+def put_under_load(
+    service: Service, seconds: float, clients: int = CLIENTS, bodies: Sequence[bytes] = (b"",)
+) -> Load:
     """Let clients ask and tell for a while."""
-    with closing(Crowd(service.address, [BUSY], clients)) as crowd:
+    with closing(Crowd(service.address, [BUSY], clients, bodies=bodies)) as crowd:
         return crowd.run(seconds)
 
 
@@ -68,6 +80,36 @@ def asks_and_tells(effort: Effort) -> Iterator[Result]:
         if ratios:
             goal = at_least(GOALS[kind])
             yield Result(f"{kind}{workers}, before", Spread.of(ratios), goal=goal)
+
+
+def contexts(effort: Effort) -> Iterator[Result]:
+    """Measure 30: asks with a context and tells, against asks without one and tells."""
+    if not is_installed():
+        return
+    seconds, bodies = effort.choose(3.0, 0.3), visitors()
+    for kind in kinds():
+        rates: list[float] = []
+        ratios: list[float] = []
+        with ExitStack() as stack:
+            without, known = (
+                started(stack, kind),
+                started(stack, kind, learner=LINEAR, bodies=bodies),
+            )
+            for _ in range(effort.choose(9, 1)):
+                alone = put_under_load(without, seconds).rate
+                rates.append(put_under_load(known, seconds, bodies=bodies).rate)
+                ratios.append(rates[-1] / alone)
+        yield Result(kind, Spread.of(rates), PER_SECOND)
+        yield Result(f"{kind}, against none", Spread.of(ratios), goal=at_least(0.7))
+
+
+def visitors() -> list[bytes]:
+    """Asks with the contexts of some hundred visitors, whose names are hashed."""
+    known = [
+        {"age": 18 + k % 60, "device": DEVICES[k % 3], "hour": k % 24, "visits": k % 7}
+        for k in range(120)
+    ]
+    return [json.dumps({"context": each}).encode() for each in known]
 
 
 def crowd(effort: Effort) -> Iterator[Result]:

@@ -8,6 +8,7 @@ imports pyarrow, and only when a Parquet file is read or written.
 import csv
 import gzip
 import itertools
+import json
 import math
 import re
 import zlib
@@ -101,6 +102,29 @@ class Batch(NamedTuple):
         if None in values or "" in values:
             self.refuse("arm", [value in (None, "") for value in values], "must be a name")
         return list(map(str, values))
+
+    def objects(self, name: str, kind: type[Any]) -> list[Any] | None:
+        """Return a column of dicts or lists, given as such or as JSON; None if it is all empty."""
+        if name not in self.columns:
+            return None
+        found = []
+        for k, value in enumerate(self.columns[name]):
+            each = value
+            if isinstance(value, str) and value.strip():
+                try:
+                    each = json.loads(value)
+                except (ValueError, RecursionError):
+                    each = value
+            if each is None or each == "" or (isinstance(each, float) and math.isnan(each)):
+                each = None
+            elif isinstance(each, Mapping) and kind is dict:
+                each = dict(each)
+            elif not isinstance(each, kind):
+                wrong = [row == k for row in range(len(self.places))]
+                words = "a JSON object" if kind is dict else "a JSON list"
+                self.refuse(name, wrong, f"must be {words}")
+            found.append(each)
+        return None if all(each is None for each in found) else found
 
     def checked(self, name: str, numbers: Floats, fine: Mask, rule: str) -> Floats:
         """Return the numbers of a column if all are fine, else raise an error with the rule."""

@@ -185,6 +185,32 @@ def test_it_says_why_the_weights_moved(browser: Any, service: Service) -> None:
     page.close()
 
 
+def test_the_uplift_of_a_holdout_is_shown(browser: Any, service: Service) -> None:
+    """With its interval and what it rests on; money out of a soft range is in the sum."""
+    spec = {"holdout": {"share": 0.5, "arm": "blue"}, "soft_range": [0, 1]}
+    service.call("POST", "/v1/problems", {"name": "held", "arms": ["red", "blue"], **spec})
+    made = service.call("POST", "/v1/problems/held/ask:batch", {"count": 40})["decisions"]
+    reports = [
+        {"ticket": each["ticket"], "reward": 3 if each["arm"] == "red" else 0} for each in made
+    ]
+    service.call("POST", "/v1/tell:batch", {"reports": reports})
+    total = sum(report["reward"] for report in reports)
+    visit = Visit(browser, f"{service.address}/#/held", 390, "light")
+    page, figure = visit.page, visit.page.locator(".figure-uplift")
+    playwright.expect(figure).to_be_visible()
+    playwright.expect(figure.locator("figcaption")).to_contain_text("The control draws 50 %")
+    seen = service.call("GET", "/v1/problems/held/uplift")
+    shown = figure.locator("tbody tr").first.locator("td").all_text_contents()
+    assert shown[-1] == str(seen["decisions"])
+    assert numbers(page)["Rewards"] == str(total)
+    assert "lay out of the soft range" in page.inner_text(".values-note")
+    assert visit.troubles == []
+    page.goto(f"{service.address}/#/ads")
+    playwright.expect(page.locator("h2 .name")).to_have_text("ads")
+    playwright.expect(figure).to_be_hidden()
+    page.close()
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("beta", [5, 0])
 def test_certified_trust_is_shown(browser: Any, service: Service, beta: int, width: int) -> None:

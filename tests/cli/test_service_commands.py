@@ -107,6 +107,52 @@ def test_problems_at_rest_and_while_it_runs(tmp_path: Path) -> None:
     assert "must begin with http" in complaint("problems", "list", "--server", "nowhere")
 
 
+def test_outcomes_and_ranges_of_a_problem(tmp_path: Path) -> None:
+    """Named with their rule, weights and time; what is not complete is said in a sentence."""
+    db = ("--db", tmp_path / "belated.db")
+    create = ("problems", "create", "-a", "red", "-a", "green")
+    made = read(
+        *create, "orders", "--soft-range", 0, 100, "--outcome", "click=0.5", "--outcome", "sale=1",
+        "--revise-within", 60, *db,
+    )  # fmt: skip
+    weights = {"click": 0.5, "sale": 1.0}
+    rule = {"names": ["click", "sale"], "rule": "weighted", "weights": weights}
+    assert made["outcomes"] == {**rule, "revise_within": 60.0}
+    assert made["soft_range"] == made["loss_range"] == [0.0, 100.0]
+    summed = read(*create, "sums", "--outcome", "sale", "--revise-within", 60, *db)
+    assert summed["outcomes"]["rule"] == "sum"
+    for options, words in (
+        (("--rule", "max"), "is given without --outcome"),
+        (("--outcome", "sale=x"), "each must be NAME=WEIGHT"),
+        (("--outcome", "sale"), "outcomes has no revise_within"),
+        (("--loss-range", 0, 1, "--soft-range", 0, 1), "give one of the two"),
+    ):
+        assert words in complaint(*create, "more", *options, *db)
+
+
+def test_the_report_of_a_holdout(tmp_path: Path) -> None:
+    """At rest and of a running service, in the terminal, as JSON and as a page."""
+    db, page = tmp_path / "belated.db", tmp_path / "shop.html"
+    done("problems", "create", "shop", "-a", "red", "-a", "green", "--holdout", 0.5, "--db", db)
+    done("problems", "create", "plain", "-a", "red", "--db", db)
+    assert "No decision of shop counts yet; 0 decisions wait" in done("report", "shop", "--db", db)
+    assert "'plain' has no holdout" in complaint("report", "plain", "--db", db)
+    assert "must end in .html" in complaint("report", "shop", "--html", "x.txt", "--db", db)
+    with serving(str(db)) as server:
+        at = ("--server", server.address)
+        with Client(server.address) as client:
+            for ticket in client.ask_batch("shop", 40):
+                client.tell(ticket, reward=1)
+            assert client.uplift("shop", within=60)["decisions"] == 40
+        found = read("report", "shop", "--html", page, *at)
+        assert (found["decisions"], found["within"]) == (40, 604_800.0)
+        assert "no problem 'none'" in complaint("report", "none", *at)
+    assert "cannot be told apart from its control yet" in done("report", "shop", "--db", db)
+    text = page.read_text()
+    assert "On shop the learner cannot be told apart from its control yet" in text
+    assert text.count("<svg") == 2
+
+
 def test_keys_are_made_listed_and_revoked(tmp_path: Path) -> None:
     """The key is printed once and never stored; a revoked one stays in the list."""
     db = tmp_path / "belated.db"

@@ -2,6 +2,8 @@
 
 import { errorOf, InvalidValueError, type ServiceError } from "./errors.js";
 import {
+  type AskOptions,
+  type Context,
   type Feedback,
   type Json,
   type NewProblem,
@@ -57,18 +59,29 @@ export class Client {
   }
 
   /** One decision. The same `key` gets the same decision again; without one, each call is new. */
-  ask(problem: string, options: { key?: string } = {}): Promise<Ticket> {
-    const headers = keyed(options.key);
-    return this.#send({ method: "POST", path: `${pathOf(problem)}/ask`, read: readTicket, headers });
-  }
-
-  /** Several decisions at once. */
-  askBatch(problem: string, count: number, options: { key?: string } = {}): Promise<Ticket[]> {
+  ask(problem: string, options: AskOptions & { context?: Context } = {}): Promise<Ticket> {
+    const { context, arms } = options;
     return this.#send({
       method: "POST",
-      path: `${pathOf(problem)}/ask:batch`,
+      path: `${pathOf(problem)}/ask${allOf(options)}`,
+      read: readTicket,
+      body: context === undefined && arms === undefined ? undefined : { context, arms },
+      headers: keyed(options.key),
+    });
+  }
+
+  /** Several decisions at once: so many, or one for each context. */
+  askBatch(
+    problem: string,
+    what: number | readonly (Context | null)[],
+    options: AskOptions = {},
+  ): Promise<Ticket[]> {
+    const meant = typeof what === "number" ? { count: what } : { contexts: what };
+    return this.#send({
+      method: "POST",
+      path: `${pathOf(problem)}/ask:batch${allOf(options)}`,
       read: (body) => body.decisions.map(readTicket),
-      body: { count },
+      body: { ...meant, arms: options.arms },
       headers: keyed(options.key),
     });
   }
@@ -107,9 +120,11 @@ export class Client {
   /** Create a problem; the request is not repeated if it may have reached the service. */
   createProblem(name: string, arms: readonly string[], terms: NewProblem = {}): Promise<Problem> {
     const { kind, learner, options, lossRange, softRange, holdout } = terms;
+    const { features, hashBits, minimumShare } = terms;
     const ranges = { loss_range: lossRange, soft_range: softRange };
-    const outcomes = ruleOf(terms.outcomes);
-    const body = { name, arms, kind, learner, options, ...ranges, holdout, outcomes, ...termsOf(terms) };
+    const contextual = { features, hash_bits: hashBits, minimum_share: minimumShare };
+    const rest = { holdout, outcomes: ruleOf(terms.outcomes), ...contextual, ...termsOf(terms) };
+    const body = { name, arms, kind, learner, options, ...ranges, ...rest };
     return this.#send({ method: "POST", path: "/v1/problems", read: readProblem, body, repeatable: false });
   }
 
@@ -158,14 +173,20 @@ export class Client {
     return this.#send({ method: "DELETE", path: pathOf(name), read: (view) => view.status });
   }
 
-  /** Blank the idempotency key of one decision, or of all older than so many seconds; how many. */
-  forget(name: string, what: { ticket?: Ticket | string; olderThan?: number }): Promise<number> {
+  /**
+   * Blank the idempotency key of one decision, or of all older than so many seconds, and if that is
+   * wanted their contexts; how many decisions had any.
+   */
+  forget(
+    name: string,
+    what: { ticket?: Ticket | string; olderThan?: number; contexts?: boolean },
+  ): Promise<number> {
     const ticket = what.ticket === undefined ? undefined : idOf(what.ticket);
     return this.#send({
       method: "POST",
       path: `${pathOf(name)}/forget`,
       read: (view) => view.forgotten,
-      body: { ticket, older_than: what.olderThan },
+      body: { ticket, older_than: what.olderThan, contexts: what.contexts },
       leastMs: FOLDING,
     });
   }
@@ -260,6 +281,11 @@ function ruleOf(rule: OutcomeRule | undefined): Record<string, unknown> | undefi
   if (rule === undefined) return undefined;
   const { names, rule: which, weights, reviseWithin } = rule;
   return { names, rule: which, weights, revise_within: reviseWithin };
+}
+
+/** The part of an address that asks for the probabilities of all arms. */
+function allOf(options: AskOptions): string {
+  return options.allProbabilities ? "?all=true" : "";
 }
 
 function termsOf(terms: Terms): Record<string, number | null | undefined> {

@@ -3,13 +3,32 @@
 export type TicketState = "pending" | "told" | "expired" | "cancelled";
 export type ProblemStatus = "active" | "paused" | "archived";
 
-/** A decision: a bandit's has an arm and its probability, one over experts has all weights. */
+/** What is known of a round: values by name, as numbers, text, booleans, lists and objects. */
+export type Context = Readonly<Record<string, unknown>>;
+
+/** How decisions are asked for. */
+export interface AskOptions {
+  /** The same key gets the same decisions again. */
+  key?: string;
+  /** The arms that may be drawn; by default all. */
+  arms?: readonly string[];
+  /** Whether tickets have the probabilities of all arms. */
+  allProbabilities?: boolean;
+}
+
+/**
+ * A decision: a bandit's has an arm and its probability, one over experts has all weights. The
+ * probabilities are those of all arms that could be drawn, if they were asked for; the context is
+ * shown to admins who read a ticket.
+ */
 export interface Ticket {
   readonly id: string;
   readonly round: number;
   readonly arm?: string;
   readonly probability?: number;
   readonly weights?: Readonly<Record<string, number>>;
+  readonly probabilities?: Readonly<Record<string, number>>;
+  readonly context?: Context;
 }
 
 /** The answer to a report; `counted` is false if the same report was counted before. */
@@ -55,6 +74,12 @@ export interface NewProblem extends Terms {
   softRange?: readonly [number, number];
   holdout?: Holdout;
   outcomes?: OutcomeRule;
+  /** For learners with contexts: how many numbers, or names, or kinds by name. */
+  features?: number | readonly string[] | Readonly<Record<string, string | readonly unknown[]>>;
+  /** For learners with contexts: text is hashed into 2^hashBits coordinates. */
+  hashBits?: number;
+  /** The least probability of every arm that may be drawn. */
+  minimumShare?: number;
 }
 
 /** A problem: its specification, status, round, open tickets, and the weights of its arms. */
@@ -137,8 +162,13 @@ export type Json = any;
 
 export function readTicket(view: Json): Ticket {
   const ticket = { id: view.ticket, round: view.round };
-  if (view.weights != null) return { ...ticket, weights: view.weights };
-  return { ...ticket, arm: view.arm, probability: view.probability };
+  if (view.arm == null) return { ...ticket, weights: view.weights };
+  const { arm, probability, probabilities, context } = view;
+  const more = {
+    ...(probabilities != null && { probabilities }),
+    ...(context != null && { context }),
+  };
+  return { ...ticket, arm, probability, ...more };
 }
 
 export function readFeedback(view: Json): Feedback {

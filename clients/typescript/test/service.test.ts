@@ -75,6 +75,22 @@ test("problems are typed", async () => {
   assert.equal((await client.tell(ticket, { loss: 0.5, arm: "gfs" })).state, "pending");
 });
 
+test("a ticket has several outcomes, and a holdout its uplift", async () => {
+  const made = await client.createProblem("orders", ["red", "green"], {
+    softRange: [0, 100],
+    holdout: { share: 0.5, arm: "red" },
+    outcomes: { names: ["sale", "refund"], rule: "sum", reviseWithin: 3600 },
+  });
+  assert.deepEqual([made.softRange, made.holdout], [[0, 100], { share: 0.5, arm: "red" }]);
+  assert.deepEqual([made.outcomes?.rule, made.outcomes?.reviseWithin], ["sum", 3600]);
+  const ticket = await client.ask("orders");
+  assert.ok((await client.tell(ticket, { outcome: "sale", reward: 40 })).counted);
+  assert.ok((await client.tell(ticket, { outcome: "sale", reward: 45, revision: 1 })).counted);
+  const { named } = await client.ticket(ticket);
+  assert.deepEqual(named.map((each) => [each.reward, each.stands]), [[40, false], [45, true]]);
+  assert.equal((await client.uplift("orders", { within: 60 })).waiting, 1);
+});
+
 test("a problem is paused, resumed, archived and deleted", async () => {
   await client.createProblem("season", ["a", "b"]);
   assert.equal(await client.pause("season"), "paused");

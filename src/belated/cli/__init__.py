@@ -16,6 +16,7 @@ when its work begins. The modules and their commands:
 - `store_tools`: export, migrate, retain, forget and verify the service's database
 - `comparison_files`: the files that `compare` writes
 - `play_all`: play several games with progress, and keep what is complete on Ctrl-C
+- `feature_options`: the option that declares what a context has
 - `service_options`, `console`: options, error messages, tables and progress that commands share
 """
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 import click
 
 from belated.cli.console import one_line_errors, printable, show_table
+from belated.cli.feature_options import feature_option, features_in
 from belated.cli.service_options import (
     advancing,
     connected,
@@ -47,6 +48,9 @@ def problems() -> None:
 )
 @click.option("--revise-within", type=float, help="Seconds to wait after the first outcome.")
 @click.option("--soft-range", type=(float, float), help="A range to which losses are clipped.")
+@click.option("--minimum-share", type=float, help="The least probability of an arm.")
+@feature_option()
+@click.option("--hash-bits", type=int, help="Text is hashed into 2^this coordinates.  [default: 5]")
 @service_options
 def create(
     name: str,
@@ -57,6 +61,7 @@ def create(
     outcomes: Sequence[str],
     rule: str | None,
     revise_within: float | None,
+    features: Sequence[str],
     db: str,
     server: str | None,
     key: str | None,
@@ -70,6 +75,8 @@ def create(
 
         if learner is not None:
             given["learner"], given["options"] = named_options(learner)
+        if features:
+            given["features"] = features_in(features)
         if control is not None and holdout is None:
             raise ValueError(f"--control is {control!r}; it needs --holdout, the control's share")
         if holdout is not None:

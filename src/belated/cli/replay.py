@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from belated.cli.console import one_line_errors, progress_bar, show_table
+from belated.cli.feature_options import feature_option, features_in
 from belated.table_files import READABLE, kind_of
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @click.option(
     "--variant", type=click.Choice(["paper", "repaired"]), help="For a log.  [default: paper]"
 )
+@feature_option()
 @click.option("--json", "as_json", is_flag=True, help="For a log: JSON instead of a table.")
 @click.option(
     "--decompose",
@@ -44,6 +46,7 @@ def replay(
     horizon: int | None,
     max_missing: int | None,
     variant: str | None,
+    features: Sequence[str],
     as_json: bool,
     decompose: bool,
 ) -> None:
@@ -56,10 +59,15 @@ def replay(
     regrets C, the budget b, and whether each round is trusted.
 
     A .csv or .parquet file is a log with the columns round, arm, probability, loss and arrival, and
-    also missing if partially concealed. The command shows what the learner named by --learner
-    would have predicted along it, and C, b and trust of a certified one.
+    also missing if partially concealed, and context and probabilities if the learner takes a
+    context. The command shows what the learner named by --learner would have predicted along it,
+    and C, b and trust of a certified one.
     """
-    options = {"horizon": horizon, "max_missing": max_missing, "variant": variant}
+    with one_line_errors():
+        declared = features_in(features)
+    options = {
+        "horizon": horizon, "max_missing": max_missing, "variant": variant, "features": declared,
+    }  # fmt: skip
     asked = {"learner": learner, "arms": arms, **options}
     given = [name for name, value in asked.items() if value is not None]
     for path in files:

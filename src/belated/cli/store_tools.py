@@ -146,11 +146,13 @@ def retain(older_than: float, archive: Path | None, db: str, as_json: bool) -> N
 @click.argument("problem")
 @click.option("--ticket", help="The decision whose key is to be blanked.")
 @click.option("--older-than", type=AGE, help="An age, such as 30d: those of all older decisions.")
+@click.option("--contexts", is_flag=True, help="Blank the contexts of these decisions, too.")
 @service_options
 def forget(
     problem: str,
     ticket: str | None,
     older_than: float | None,
+    contexts: bool,
     db: str,
     server: str | None,
     key: str | None,
@@ -158,18 +160,21 @@ def forget(
 ) -> None:
     """Blank the idempotency keys and event ids of decisions of PROBLEM, which may be personal.
 
-    The state does not need them. An ask that is repeated under such a key gets a new decision.
+    The state does not need them. An ask that is repeated under such a key gets a new decision. With
+    --contexts the state is kept in a checkpoint first, and contexts are blanked as well; what the
+    learner has learned from them stays.
     """
     if server is not None:
         with connected(server, key) as client:
-            number = client.forget(problem, ticket=ticket, older_than=older_than)
+            number = client.forget(problem, ticket=ticket, older_than=older_than, contexts=contexts)
     else:
         with opened_store(db) as store, advancing("forgetting") as pause:
             from belated.service.admin.forget import forget as forget_in
 
-            number = forget_in(store, problem, ticket, older_than, time.time(), pause)
+            number = forget_in(store, problem, ticket, older_than, time.time(), pause, contexts)
     shown = {"name": problem, "forgotten": number}
-    click.echo(json.dumps(shown) if as_json else f"The keys of {number} decisions are forgotten.")
+    what = "keys and contexts" if contexts else "keys"
+    click.echo(json.dumps(shown) if as_json else f"The {what} of {number} decisions are forgotten.")
 
 
 @click.command()

@@ -15,6 +15,7 @@ from belated.types import Feedback, Ticket
 
 T = TypeVar("T")
 Keep = Literal["keep"]
+ALL = "?all=true"  # asks for the probabilities of all arms
 FOLDING = 3600.0  # seconds that reading or folding a whole journal may take
 
 
@@ -70,8 +71,14 @@ def create_problem(
     holdout: Mapping[str, Any] | None = None,
     outcomes: Mapping[str, Any] | None = None,
     soft_range: tuple[float, float] | None = None,
+    minimum_share: float | None = None,
+    features: int | Sequence[str] | Mapping[str, str | Sequence[Any]] | None = None,
+    hash_bits: int | None = None,
 ) -> Call[Problem]:
-    """Create a problem; the request is not repeated if it may have reached the service."""
+    """Create a problem; the request is not repeated if it may have reached the service.
+
+    `features` and `hash_bits` are for learners with contexts, as in `belated.Bandit`.
+    """
     body = {
         "name": name,
         "arms": list(arms),
@@ -85,6 +92,9 @@ def create_problem(
         "holdout": None if holdout is None else dict(holdout),
         "outcomes": None if outcomes is None else dict(outcomes),
         "soft_range": None if soft_range is None else list(soft_range),
+        "minimum_share": minimum_share,
+        "features": features,
+        "hash_bits": hash_bits,
     }
     return Call("POST", "/v1/problems", Problem.read, given(body), repeatable=False)
 
@@ -132,20 +142,53 @@ def change_terms(
     return Call("PATCH", path_of(name), Problem.read, body)
 
 
-def ask(problem: str, *, key: str | None = None) -> Call[Ticket]:
-    """One decision; the same `key` gets the same decision again. Without one, each call is new."""
-    return Call("POST", f"{path_of(problem)}/ask", read_ticket, headers=keyed(key))
+def ask(
+    problem: str,
+    *,
+    context: Mapping[str, Any] | None = None,
+    arms: Sequence[str] | None = None,
+    all_probabilities: bool = False,
+    key: str | None = None,
+) -> Call[Ticket]:
+    """One decision; the same `key` gets the same decision again. Without one, each call is new.
+
+    `context` is what is known of this round, for a learner with contexts. `arms` are those that may
+    be drawn. With `all_probabilities` the ticket has the probabilities of all of them.
+    """
+    body = given({"context": context, "arms": None if arms is None else list(arms)})
+    path = f"{path_of(problem)}/ask{ALL if all_probabilities else ''}"
+    return Call("POST", path, asked(context), body or None, keyed(key))
 
 
-def ask_batch(problem: str, count: int, *, key: str | None = None) -> Call[list[Ticket]]:
-    """Several decisions at once."""
+def ask_batch(
+    problem: str,
+    count: int | None = None,
+    *,
+    contexts: Sequence[Mapping[str, Any] | None] | None = None,
+    arms: Sequence[str] | None = None,
+    all_probabilities: bool = False,
+    key: str | None = None,
+) -> Call[list[Ticket]]:
+    """Several decisions at once: `count` of them, or one for each of `contexts`."""
+    each = None if contexts is None else list(contexts)
+    among = None if arms is None else list(arms)
     return Call(
         "POST",
-        f"{path_of(problem)}/ask:batch",
-        lambda body: [read_ticket(each) for each in body["decisions"]],
-        {"count": count},
+        f"{path_of(problem)}/ask:batch{ALL if all_probabilities else ''}",
+        lambda body: [
+            asked(context)(view)
+            for view, context in zip(
+                body["decisions"], each or [None] * len(body["decisions"]), strict=True
+            )
+        ],
+        given({"count": count, "contexts": each, "arms": among}),
         keyed(key),
     )
+
+
+def asked(context: Mapping[str, Any] | None) -> Callable[[Mapping[str, Any]], Ticket]:
+    """How the answer to an ask with a context is read: the ticket has the context, too."""
+    return lambda view: read_ticket(view)._replace(context=context)
 
 
 def tell(
@@ -217,13 +260,18 @@ def delete_problem(name: str) -> Call[str]:
 
 
 def forget(
-    name: str, *, ticket: Ticket | str | None = None, older_than: float | None = None
+    name: str,
+    *,
+    ticket: Ticket | str | None = None,
+    older_than: float | None = None,
+    contexts: bool = False,
 ) -> Call[int]:
     """Blank the idempotency key of one decision, or of all older than so many seconds.
 
-    Returns how many decisions had one.
+    With `contexts` their contexts are blanked, too. Returns how many decisions had any of these.
     """
-    body = given({"ticket": None if ticket is None else id_of(ticket), "older_than": older_than})
+    meant = {"ticket": None if ticket is None else id_of(ticket), "older_than": older_than}
+    body = given({**meant, "contexts": contexts or None})
     path = f"{path_of(name)}/forget"
     return Call("POST", path, lambda found: int(found["forgotten"]), body, seconds=FOLDING)
 

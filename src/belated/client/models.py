@@ -28,6 +28,7 @@ class Problem:
     holdout: Mapping[str, Any] | None = None  # its share, and its arm (None: uniform)
     outcomes: Mapping[str, Any] | None = None  # names, rule, weights and revise_within
     soft_range: tuple[float, float] | None = None
+    minimum_share: float | None = None
 
     @classmethod
     def read(cls, view: Mapping[str, Any]) -> Self:
@@ -137,6 +138,8 @@ def read_ticket(view: Mapping[str, Any]) -> Ticket:
         view.get("arm"),
         view.get("probability"),
         view.get("weights"),
+        view.get("context"),
+        view.get("probabilities"),
     )
 
 

@@ -1,13 +1,15 @@
 """The HTML page of an uplift, as the service gives it: one page that needs no other file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from belated import __version__
+from belated.arrays import Floats
 from belated.report.figure_parts import Drawing, add_title, format_thousands, new_figure
 from belated.report.formatting import EN_DASH, counted, number, percent
 from belated.report.markup import definitions, element, escaped, paragraph, prose, table
@@ -18,9 +20,9 @@ from belated.report.svg import svg_element
 View = Mapping[str, Any]
 MOST_TICKS = 8
 CAPTIONS = {
-    "over time": "The uplift over all decisions so far. The band holds at every look: one may look "
-    "as often as one likes, and stop when it excludes 0.",
-    "by day": "Each day by itself. With many days some intervals miss.",
+    "over-time": "The uplift over all decisions so far, from a tenth of them on. The band holds at "
+    "every look: one may look as often as one likes, and stop when it excludes 0.",
+    "by-day": "Each day by itself. With many days some intervals miss.",
 }
 
 
@@ -66,7 +68,7 @@ def facts(found: View) -> list[str]:
     """Say the uplift and its interval in sentences."""
     uplift = found["uplift"]
     if uplift["value"] is None:
-        return [f"{counted(found['waiting'], 'decision')} wait until it is fixed what they earn."]
+        return [f"It is not fixed yet what {counted(found['waiting'], 'decision')} earned."]
     relative = uplift["relative"]
     share = "" if relative is None else f", {number(100.0 * relative)} % of the control's mean"
     return [
@@ -88,11 +90,10 @@ def rules(found: View) -> list[tuple[str, str]]:
     control = found["control_arm"] or "a uniform draw"
     said = {
         "Control": f"{control}, for {percent(found['share'])} of the decisions",
-        "In their order": f"A decision counts {fixed}; one that is not fixed delays all later "
-        "ones.",
+        "In their order": f"A decision counts {fixed}; all that come after it wait until then.",
         "Silent": f"A silent decision counts with the reward {number(found['silent_reward'])}.",
-        "Not counted": f"{counted(found['waiting'], 'decision')} that wait, and "
-        f"{counted(found['cancelled'], 'decision')} that were cancelled.",
+        "Not counted": f"{counted(found['waiting'], 'decision')} waiting, and "
+        f"{counted(found['cancelled'], 'decision')} cancelled.",
         "Clipped": f"{counted(found['clipped'], 'reward')} out of a soft range.",
         "Interval": f"{percent(found['level'])}, an empirical Bernstein confidence sequence "
         "(Howard, Ramdas, McAuliffe and Sekhon, 2021), valid at every look.",
@@ -150,7 +151,7 @@ def _figures(found: View) -> str:
     if not found["over_time"]:
         return ""
     parts = []
-    for name, drawn in (("over time", over_time(found)), ("by day", by_day(found))):
+    for name, drawn in (("over-time", over_time(found)), ("by-day", by_day(found))):
         described = f"{CAPTIONS[name]} {' '.join(facts(found))}"
         picture = svg_element(drawn, f"{name}.", described)
         caption = element("figcaption", prose(CAPTIONS[name]))
@@ -160,8 +161,8 @@ def _figures(found: View) -> str:
 
 @with_figure_settings
 def over_time(found: View) -> Drawing:
-    """Draw the uplift over all decisions so far with its band, from where it is narrow enough."""
-    points = found["over_time"]
+    """Draw the uplift over all decisions so far with its band, from a tenth of them on."""
+    points = found["over_time"][len(found["over_time"]) // 10 :]  # the first are as wide as all
     counts, value, low, high = (
         np.array([each[name] for each in points], dtype=np.float64)
         for name in ("decisions", "value", "low", "high")
@@ -171,10 +172,11 @@ def over_time(found: View) -> Drawing:
     axes.axhline(0.0, color=FAINT, linewidth=1.0, linestyle=(0, (1.0, 2.0)))
     axes.fill_between(counts, low, high, color=COLOURS[0], alpha=0.15, linewidth=0.0)
     axes.plot(counts, value, color=COLOURS[0], linewidth=1.4)
-    shown = slice(len(points) // 10, None)  # the first looks are as wide as the range
-    axes.set(ylim=_limits(low[shown], high[shown]), xlim=(0.0, max(counts[-1], 1.0)))
+    axes.set(ylim=_limits(low, high), xlim=(0.0, max(counts[-1], 1.0)))
+    axes.set_yticks(MaxNLocator(6).tick_values(*axes.get_ylim())[1:-1])  # no later ones are longer
     axes.set(xlabel="decisions", ylabel="uplift in reward")
     format_thousands(axes.xaxis)
+    format_thousands(axes.yaxis)
     axes.grid(visible=True, axis="y")
     add_title(figure, found["problem"], "uplift at every look")
     return figure
@@ -199,7 +201,7 @@ def by_day(found: View) -> Drawing:
     return figure
 
 
-def _limits(low: Sequence[float] | Any, high: Sequence[float] | Any) -> tuple[float, float]:
+def _limits(low: Floats, high: Floats) -> tuple[float, float]:
     """Return limits that show all of a band, and 0."""
     bottom, top = min(0.0, float(np.min(low))), max(0.0, float(np.max(high)))
     room = 0.05 * (top - bottom) or 1.0

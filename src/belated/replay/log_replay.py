@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.arrays import Floats
+from belated.learners.contextual.contextual_learner import ContextualLearner
 from belated.learners.contract import Learner, TrustStanding
 from belated.learners.driver import Driver
 from belated.replay.logs import ArmChange, Log, LogRow
@@ -32,6 +33,7 @@ class LogReplay:
 
     def __init__(self, log: Log, learner: Learner) -> None:
         self.driver = Driver(learner, room=len(log.rounds))
+        self.names = log.arms
         self.places = {arm: place for place, arm in enumerate(log.first)}
         self.outstanding: dict[tuple[int, int], Floats] = {}
 
@@ -41,6 +43,7 @@ class LogReplay:
         A bandit plays the arm of the log, with the probability of the log. Nothing is learned from
         a play of an arm that has been removed.
         """
+        self.consider(rows[0])
         q = self.driver.weights().copy()
         if not self.driver.is_bandit:
             plays = self.driver.play()
@@ -52,6 +55,24 @@ class LogReplay:
             [play] = self.driver.play(place, probability=rows[0].probability)
             self.outstanding[rows[0].round, rows[0].arm] = play
         return q
+
+    def consider(self, row: LogRow) -> None:
+        """Tell the context of a round, and the arms that could be drawn, to a learner with these.
+
+        An error names the place of a context that the learner does not take.
+        """
+        learner = self.driver.learner
+        if not isinstance(learner, ContextualLearner):
+            return
+        coordinates, eligible = None, None
+        if row.context is not None:
+            try:
+                coordinates = learner.encoder.encode(row.context)
+            except ValueError as error:
+                raise ValueError(f"round {row.round}: {error}") from None
+        if row.among is not None:
+            eligible = np.array([float(self.names[arm] in row.among) for arm in self.places])
+        self.driver.consider(coordinates, eligible)
 
     def trust(self) -> TrustStanding | None:
         """Return where certified trust stands before the coming round; None without it."""

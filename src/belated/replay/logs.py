@@ -1,17 +1,20 @@
 """Logs of decisions that another program made, read from CSV and Parquet files.
 
-A log has the columns round, arm, probability, loss and arrival (the round at whose end the loss was
-known; empty for never), and for the partially concealed learner also missing. A bandit's log has
-one row per round, an experts' log one for each expert and round. A column outcome is optional: a
-play that is "cancelled" there is withdrawn at its arrival and needs no loss. A row whose outcome is
-"added" or "removed" says that its arm was added or removed after its round. A column event orders
-what happened at the end of one round. Losses are in [0, 1]; a log whose column loss is in other
-units has the same losses in [0, 1] in a column unit_loss.
+A log has the columns round, arm, probability, loss and arrival (the round at whose end the loss
+was known; empty for never), and for the partially concealed learner also missing. A bandit's log
+has one row per round, an experts' log one for each expert and round. A column outcome is optional:
+a play that is "cancelled" there is withdrawn at its arrival and needs no loss. A row whose
+outcome is "added" or "removed" says that its arm was added or removed after its round. A column
+event orders what happened at the end of one round. A column context has what was known of each
+round, for learners that take a context, and the names in a column probabilities are the arms that
+could be drawn; both hold JSON objects. Losses are in [0, 1]; a log whose column loss is
+in other units has the same losses in [0, 1] in a column unit_loss.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +33,9 @@ from belated.table_files import (
 from belated.types import Setting
 
 REQUIRED = ("round", "arm", "loss", "arrival")
-OPTIONAL = ("probability", "missing", "outcome", "event", UNIT_LOSS)
+OPTIONAL = (
+    "probability", "missing", "outcome", "event", UNIT_LOSS, "context", "probabilities",
+)  # fmt: skip
 NO_COUNT = -1  # the missing count of a row that has none
 
 
@@ -39,6 +44,7 @@ class LogRow:
     """One checked row of a log.
 
     `arm` is the index of the arm's name, and `place` is the number of the row or line in the file.
+    `context` is what was known of the round, and `among` names the arms that could be drawn.
     """
 
     round: int
@@ -50,6 +56,8 @@ class LogRow:
     withdrawn: bool
     event: int
     place: int
+    context: Mapping[str, Any] | None = None
+    among: frozenset[str] | None = None
 
 
 @dataclass
@@ -137,6 +145,9 @@ class _LogReader:
         probabilities = self._probabilities(batch, changed)
         missing = self._missing(batch, rounds, told)
         events = _events(batch, changed)
+        nothing: list[Any] = [None] * len(batch.places)
+        contexts = batch.objects("context", dict) or nothing
+        shares = batch.objects("probabilities", dict) or nothing
         for k, label in enumerate(batch.labels()):
             if changed[k]:
                 self._change(int(rounds[k]), int(events[k]), label, outcomes[k] == "added")
@@ -152,6 +163,8 @@ class _LogReader:
                     withdrawn=bool(withdrawn[k]),
                     event=int(events[k]),
                     place=batch.places[k],
+                    context=contexts[k],
+                    among=None if shares[k] is None else frozenset(shares[k]),
                 )
             )
 

@@ -4,6 +4,7 @@ Each package imports only from those above it in this list:
 
 - `store`: the journal and the tables beside it, in SQLite or PostgreSQL
 - `tickets`: open tickets, kept small
+- `contexts`: what is known of a round, as text in the journal and as a learner takes it
 - `outcomes`: several outcomes for one ticket, and the rule that makes one reward of them
 - `statistics`: sums of a problem's outcomes, delays and weights, and estimates from them
 - `core`: the domain: requests, the thread that commits them in batches, replicas of the learners

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from belated.service.admin.verify import verified_at_rest
-from belated.service.core.errors import InvalidRequestError, StateConflictError
+from belated.service.core.errors import InvalidRequestError
 from belated.service.store import open_store
 from tests.service.core.thread_client import thread_client
 
@@ -49,6 +49,8 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         for problem in ("ads", "weather"):
             with pytest.raises(InvalidRequestError, match="some arms are left out"):
                 client.ask(problem, among=SOME)
-        with pytest.raises(StateConflictError, match="no arm of 'plain' that may be drawn"):
+        with pytest.raises(InvalidRequestError, match="arms names 'pink', which is no arm of 'pl"):
             client.ask("plain", among=frozenset(["pink"]))
+        with pytest.raises(InvalidRequestError, match="arms is empty for 'plain'"):
+            client.ask("plain", among=frozenset())
         assert client.ask("plain").round == 1

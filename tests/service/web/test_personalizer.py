@@ -28,6 +28,7 @@ def ads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
                 ("brief", {"expire_after": 50, "default_loss": 1.0}),
                 ("weather", {"kind": "experts"}),
                 ("adverse", {"learner": "exp3"}),
+                ("banner", {"learner": "linear", "features": ["hour", "place"]}),
             ):
                 spec = {"name": name, "arms": ARMS, "loss_range": [-1, 1], **more}
                 assert admin.post("/v1/problems", json=spec).status_code == 201
@@ -44,6 +45,7 @@ def ads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
             answer = rank(admin, "/v1/problems/adverse/rank", excludedActions=["red"])
             assert answer.status_code == 422
             assert "'adverse' runs 'exp3', which would take" in answer.json()["detail"]
+            check_contexts(admin)
         headers = {"Ocp-Apim-Subscription-Key": key}
         with httpx.Client(base_url=server.address, headers=headers, timeout=600) as client:
             yield client
@@ -60,6 +62,35 @@ def check_other_arms(admin: httpx.Client) -> None:
     assert admin.post(f"{path}/arms", **added).status_code == 200
     assert rank(admin, f"{path}/rank", eventId="early").json() == before
     assert rank(admin, f"{path}/rank", actions=ACTIONS[:2]).status_code == 201
+
+
+def check_contexts(admin: httpx.Client) -> None:
+    """They are merged from left to right; under one event id another context is another request."""
+    path = "/v1/problems/banner/rank"
+    given = [{"hour": 9, "place": {}}, {"place": "shop"}]
+    answer = rank(admin, path, eventId="seen", contextFeatures=given)
+    assert answer.status_code == 201, answer.text
+    assert answer.headers["x-belated-ignored"] == "features"
+    shown = [each["probability"] for each in answer.json()["ranking"]]
+    assert sum(shown) == pytest.approx(1.0)
+    ticket = admin.get(f"/v1/tickets/{answer.headers['x-belated-ticket']}").json()
+    assert ticket["context"] == {"hour": 9, "place": "shop"}
+    again = rank(admin, path, eventId="seen", contextFeatures={"place": "shop", "hour": 9})
+    assert again.json() == answer.json()
+    assert rank(admin, path, eventId="seen").status_code == 422
+    for wrong, sentence in (
+        ([{"shoe": 1}], "context has the name 'shoe'"),
+        (["hour"], "contextFeatures"),
+        ("hour", "contextFeatures"),
+    ):
+        refused = rank(admin, path, contextFeatures=wrong)
+        assert refused.status_code == 422
+        assert sentence in refused.json()["detail"]
+    for base in ("/v1/problems/banner", "/v1/problems/banner/personalizer/v1.1-preview.3"):
+        for slots in ("rank", "events/e/reward", "events/e/activate"):
+            refused = admin.post(f"{base}/multislot/{slots}", json={"slots": []})
+            assert refused.status_code == 422
+            assert "send one Rank for each slot" in refused.json()["detail"]
 
 
 def rank(
@@ -89,8 +120,8 @@ def test_an_event_is_ranked_and_rewarded(ads: httpx.Client, base: str) -> None:
     first, *others = body["ranking"]
     assert first["id"] == body["rewardActionId"]
     assert 0.0 < first["probability"] < 1.0
-    left = [arm for arm in ARMS if arm != first["id"]]
-    assert others == [{"id": arm, "probability": None} for arm in left]
+    assert [each["id"] for each in others] == [arm for arm in ARMS if arm != first["id"]]
+    assert sum(each["probability"] for each in body["ranking"]) == pytest.approx(1.0)
     event = body["eventId"]
     assert ads.post(events(event, "activate", base)).status_code == 204
     reward = events(event, "reward", base)
@@ -161,6 +192,9 @@ def test_excluded_actions_are_not_drawn(ads: httpx.Client) -> None:
         total = shares["green"] + shares["blue"]
         assert first["probability"] == pytest.approx(shares[first["id"]] / total)
         assert len(others) == 2 - number % 2
+        shown = {each["id"]: each["probability"] for each in (first, *others)}
+        assert shown.get("red", 0.0) == 0.0
+        assert sum(shown.values()) == pytest.approx(1.0)
         ticket = ads.get(f"/v1/tickets/{answer.headers['x-belated-ticket']}").json()
         assert ticket["weights"][first["id"]] == ticket["probability"] == first["probability"]
         assert set(ticket["weights"]) == {"green", "blue"}

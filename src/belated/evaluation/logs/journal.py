@@ -19,7 +19,6 @@ from belated.evaluation.logs.journal_arms import (
 from belated.evaluation.logs.journal_columns import (
     KNOWN,
     end_of,
-    objects_of,
     outcomes_of,
     rewards_of,
     rounds_of,
@@ -152,7 +151,7 @@ def journal_of(
     labels = batch.labels()
     names = arm_names(batch, labels, [*arms, *more], changes)
     index = {arm: place for place, arm in enumerate(names)}
-    contexts = objects_of(batch, "context", dict)
+    contexts = batch.objects("context", dict)
     return Journal(
         arms=names,
         chosen=np.array([index[label] for label in labels], dtype=np.int64)[order],

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.evaluation.logs.journal_columns import objects_of, outcomes_of, rounds_of
+from belated.evaluation.logs.journal_columns import outcomes_of, rounds_of
 from belated.table_files import Batch, Mask
 
 NEAR_ONE = 1e-6  # how far the logged probabilities of all arms may be from a sum of 1
@@ -17,7 +17,7 @@ def arm_names(
     """All arms: those given, those chosen, and those that a row names beside."""
     found = dict.fromkeys([*map(str, arms), *labels, *map(str, changes.columns["arm"])])
     for name, kind in (("probabilities", dict), ("arms", list)):
-        for each in objects_of(batch, name, kind) or ():
+        for each in batch.objects(name, kind) or ():
             found |= dict.fromkeys(map(str, each or ()))
     return tuple(found)
 
@@ -41,7 +41,7 @@ def weights_of(batch: Batch) -> Floats:
 
 def all_probabilities(batch: Batch, index: Mapping[str, int], order: Counts) -> Floats | None:
     """The logged probabilities of all arms, if every row has them."""
-    found = objects_of(batch, "probabilities", dict)
+    found = batch.objects("probabilities", dict)
     if found is None or any(each is None for each in found):
         return None
     table = np.zeros((len(found), len(index)))
@@ -58,7 +58,7 @@ def allowed(
     batch: Batch, changes: Batch, index: Mapping[str, int], rounds: Floats, order: Counts
 ) -> Mask | None:
     """Which arms could be chosen in each row; None if all could everywhere."""
-    lists = objects_of(batch, "arms", list)
+    lists = batch.objects("arms", list)
     if not changes.places and lists is None:
         return None
     allowed = np.ones((len(rounds), len(index)), dtype=bool)

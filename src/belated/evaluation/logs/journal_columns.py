@@ -13,9 +13,8 @@ Every kind of log becomes a `Batch` of named columns first, and each value is ch
   of the arms that could be chosen; `weight` of a row; `now`, the end of the log.
 """
 
-import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -94,14 +93,19 @@ def rewards_of(batch: Batch, units: LossRange) -> Floats:
     rewards[expired] = np.nan
     for name in ("late_loss", "late_reward"):
         if name in batch.columns:
-            late = _as_unit(batch, name, units)
+            late = _as_unit(batch, name, units, clips=UNIT_LOSS in names)
             rewards = np.where(expired & ~np.isnan(late), late, rewards)
     return rewards
 
 
-def _as_unit(batch: Batch, name: str, units: LossRange) -> Floats:
-    """Return a column of losses or rewards in the user's units as rewards in [0, 1]."""
+def _as_unit(batch: Batch, name: str, units: LossRange, clips: bool = False) -> Floats:
+    """Return a column of losses or rewards in the user's units as rewards in [0, 1].
+
+    In a service's log what lies out of the range may be clipped, as a soft range has it.
+    """
     values = batch.numbers(name)
+    if clips:
+        values = np.clip(values, units.low, units.high)
     fine = (values >= units.low) & (values <= units.high) | np.isnan(values)
     rule = f"must be in {units}"
     batch.checked(name, values, fine, rule + ("; else give loss_range" if units.is_unit else ""))
@@ -114,7 +118,8 @@ def _check_units(batch: Batch, units: LossRange) -> None:
     if "loss" not in batch.columns:
         return
     losses, unit = batch.numbers("loss"), batch.numbers(UNIT_LOSS)
-    apart = np.abs((losses - units.low) / units.width - unit) > 1e-9
+    within = np.clip(losses, units.low, units.high)  # what is out of a soft range counts as its end
+    apart = np.abs((within - units.low) / units.width - unit) > 1e-9
     if apart.any():
         row = int(np.flatnonzero(apart)[0])
         raise ValueError(
@@ -216,27 +221,3 @@ def end_of(batch: Batch, times: Times, now: Any) -> float:
             f"{times.played.max():g}"
         )
     return end
-
-
-def objects_of(batch: Batch, name: str, kind: type[Any]) -> list[Any] | None:
-    """Return a column of objects or lists, given as such or as JSON; None if it is all empty."""
-    if name not in batch.columns:
-        return None
-    found = []
-    for k, value in enumerate(batch.columns[name]):
-        each = value
-        if isinstance(value, str) and value.strip():
-            try:
-                each = json.loads(value)
-            except (ValueError, RecursionError):
-                each = value
-        if each is None or each == "" or (isinstance(each, float) and math.isnan(each)):
-            each = None
-        elif isinstance(each, Mapping) and kind is dict:
-            each = dict(each)
-        elif not isinstance(each, kind):
-            wrong = [row == k for row in range(len(batch.places))]
-            words = "a JSON object" if kind is dict else "a JSON list"
-            batch.refuse(name, wrong, f"must be {words}")
-        found.append(each)
-    return None if all(each is None for each in found) else found

@@ -4,7 +4,7 @@
 - `change_arms`: add and remove arms of a problem, in a running service or offline
 - `change_terms`: change when tickets of a problem expire, in the same two places
 - `delete`: delete a problem, and free its name
-- `forget`: blank keys of decisions, which may be personal
+- `forget`: blank keys and contexts of decisions, which may be personal
 - `retain`: fold old tickets into checkpoints
 - `keys`: make, check, show and revoke API keys
 - `export`: the journal of a problem as a log that `belated replay` reads

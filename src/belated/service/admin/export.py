@@ -11,6 +11,8 @@ after the play had expired, from which nothing was learned. `branch` says in whi
 played the round, if it has several, and `cohort` who drew the arm, if a share of decisions is held
 out.
 `outcomes` is a JSON list of the named outcomes of a ticket with all revisions, as they came.
+`context` is what was known of the round, and `probabilities` are those of all arms that could be
+drawn, where they were kept; both are JSON objects.
 
 Tickets that were folded into a checkpoint have no rows. The rounds are numbered from 1 all the
 same, so that the log can be replayed.
@@ -65,6 +67,8 @@ class ExportRow(NamedTuple):
     branch: int | None = None
     cohort: str | None = None
     outcomes: str | None = None
+    context: str | None = None
+    probabilities: str | None = None
 
 
 def rows_of(store: Store, problem: ProblemRecord) -> list[ExportRow]:
@@ -89,8 +93,12 @@ def read_rows(store: Store, problem: ProblemRecord) -> list[ExportRow]:
             for arm, share in (shares or {}).items():
                 waiting = (None, None, None, "pending", body.ticket, body.at, None, None)
                 made = ExportRow(round_, arm, float(share or 0.0), *waiting)
-                made = made._replace(branch=body.branch, cohort=body.cohort)
-                rows[body.ticket, arm] = made
+                rows[body.ticket, arm] = made._replace(
+                    branch=body.branch,
+                    cohort=body.cohort,
+                    context=body.context,
+                    probabilities=probabilities_of(body),
+                )
         elif isinstance(body, Outcome):
             if (body.ticket, body.arm) not in rows:  # its decision is in a checkpoint
                 continue
@@ -131,6 +139,13 @@ def shown_named(named: NamedOutcome) -> dict[str, Any]:
     """A named outcome as an object for users."""
     told = {"outcome": named.name, "revision": named.revision, "reward": named.reward}
     return {**told, "at": named.at}
+
+
+def probabilities_of(decision: Decision) -> str | None:
+    """The probabilities of all arms that could be drawn, as JSON; None if they were not kept."""
+    if decision.arm is None or decision.weights is None:
+        return None
+    return json.dumps(decision.weights)
 
 
 def retained_of(store: Store, problem: str) -> dict[str, Any] | None:

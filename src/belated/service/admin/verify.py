@@ -13,14 +13,16 @@ written and agree with the sums in it, and the rows before it must be those of i
 import contextlib
 import functools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from belated.compiled.sources import source_hash
 from belated.service.admin.past_weights import NamedWeights, PastWeights
+from belated.service.contexts import eligible_arms
+from belated.service.core.arms import drawn_shares
 from belated.service.core.errors import UnavailableError
-from belated.service.core.holdout import Holdout
+from belated.service.core.problems import ServedProblem
 from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas
 from belated.service.core.snapshots import fingerprint
@@ -85,8 +87,9 @@ class Refold:
     """Folds the journal into new replicas from the checkpoints on, and checks every event."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self.replicas = store, Replicas.at_checkpoints(store)
-        self._reached = store.checkpoints.reached()
+        self._store = store
+        self._reached, self._sealed = store.checkpoints.reached(), store.checkpoints.positions()
+        self.replicas = Replicas.at_checkpoints(store)
         self._ours_after = store.code.since(source_hash()) if store.one_owner else None
         self._past = PastWeights()
         self.results: dict[str, ProblemVerification] = {}
@@ -109,25 +112,35 @@ class Refold:
         self._check_kept()
         for event in self.replicas.events_behind():
             self._take(event)
-        position = self._reached.position
-        while True:
-            events, position = self._store.tail(position)
+        events, position = self._store.tail(self._reached.position)
+        self._past.expect(events)
+        while events:
+            coming, position = self._store.tail(position)
+            self._past.expect(coming)
             for event in events:
                 if event.position > end:
                     return
                 self._take(event)
-            if not events:
-                return
+            events = coming
 
     def _take(self, event: Event) -> None:
+        replica = self.replicas.by_name.get(event.problem)
+        if replica is not None and event.position <= replica.position:  # its rows stayed
+            self._check_seal(event, self.result(event.problem))
+            return
         try:
+            self._look_back(self._past.before, event)
             self._check(event)
         except Exception as error:  # one row must not end the verification of all
             _, seq = place_of(event.position)
             self.result(event.problem).complain(f"row {seq} makes no sense: {error!r}")
         self.replicas.take(event)
+        self._look_back(self._past.add, event)
+
+    def _look_back(self, note: Callable[[Position, Replica], None], event: Event) -> None:
+        """Have weights noted before or after an event, where decisions may be made from others."""
         if not self._store.one_owner:
-            self.replicas.sound(event.problem, functools.partial(self._past.add, event.position))
+            self.replicas.sound(event.problem, functools.partial(note, event.position))
 
     def _check_kept(self) -> None:
         """Check the rows before the checkpoints: they are those of tickets that were open there."""
@@ -161,16 +174,18 @@ class Refold:
 
     def is_undisturbed(self) -> bool:
         """Whether no checkpoints were written meanwhile."""
-        return self._store.checkpoints.reached()[:2] == self._reached[:2]
+        checkpoints = self._store.checkpoints
+        is_same = checkpoints.reached()[:2] == self._reached[:2]
+        return is_same and checkpoints.positions() == self._sealed
 
     def _judge(
         self, position: Position, decision: Decision, replica: Replica, result: ProblemVerification
     ) -> None:
         """Compare the probabilities of a decision with those of the state it was made from."""
-        now: NamedWeights = (replica.problem.places, replica.weights())
+        problem, given = replica.problem, replica.given_with(decision)
+        now: NamedWeights = (problem.places, replica.weights_in(given))
         then: NamedWeights | None
-        held = replica.problem.holdout
-        result.gap = max(result.gap, gap(now, decision, held))
+        result.gap = max(result.gap, gap(now, decision, problem))
         if self._store.one_owner:
             ours = self._ours_after is not None and position > self._ours_after
             then = now if ours else None
@@ -178,7 +193,7 @@ class Refold:
             then = self._past.of(decision)
         if then is not None:
             result.judged += 1
-            result.off = max(result.off, gap(then, decision, held))
+            result.off = max(result.off, gap(then, decision, problem))
 
     def result(self, problem: str) -> ProblemVerification:
         """What is found about a problem."""
@@ -238,23 +253,19 @@ def check_sums(result: ProblemVerification, replica: Replica, sums: CheckpointSu
         result.complain("the sums of the checkpoint are not those of its state")
 
 
-def gap(fold: NamedWeights, decision: Decision, holdout: Holdout | None = None) -> float:
+def gap(fold: NamedWeights, decision: Decision, problem: ServedProblem) -> float:
     """The largest difference between a decision's probabilities and those of the fold."""
     places, weights = fold
     written = decision.weights or {str(decision.arm): float(decision.probability or 0.0)}
     # A worker may have decided before it knew that an arm was added or removed.
-    known = {arm: float(weights[places[arm]]) for arm in written if arm in places}
-    is_draw_from_some = decision.arm is not None and decision.weights is not None
-    total = (sum(known.values()) or 1.0) if is_draw_from_some else 1.0
-    expected = {arm: share / total for arm, share in known.items()}
-    if holdout is not None:
-        among = frozenset(written) if is_draw_from_some else None
-        control = holdout.control(list(places), among)
-        expected = {
-            arm: (1.0 - holdout.share) * share + holdout.share * float(control[places[arm]])
-            for arm, share in expected.items()
-        }
-    return max((abs(expected[arm] - written[arm]) for arm in expected), default=0.0)
+    known = [arm for arm in written if arm in places]
+    if decision.arm is not None and known:
+        among = None if decision.weights is None else frozenset(known)
+        weights = drawn_shares(problem, weights, eligible_arms(list(places), among))
+        if problem.holdout is not None:
+            control = problem.holdout.control(list(places), among)
+            weights = problem.holdout.mixed(weights, control)
+    return max((abs(float(weights[places[arm]]) - written[arm]) for arm in known), default=0.0)
 
 
 def verified(
@@ -264,7 +275,8 @@ def verified(
 
     If no one writes meanwhile (`at_rest`), tallies and open tickets are compared as well.
     """
-    if end < store.checkpoints.reached().position:
+    positions = (store.checkpoints.reached().position, *store.checkpoints.positions().values())
+    if end < max(positions):
         raise UnavailableError("checkpoints were written just now; verify again")
     refold = refolded(store, end)
     for name, ticket in store.decided_twice(MOST_COMPLAINTS):

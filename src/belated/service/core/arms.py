@@ -6,12 +6,11 @@ made, so that a loss is weighed with the true one. Such a decision keeps the wei
 with, by which `verify` can check it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from belated.arrays import Floats
+from belated.asktell.shares import shares_of
 from belated.service.core.errors import InvalidRequestError, StateConflictError
 from belated.service.core.problems import MOST_ARMS, ServedProblem, checked_arms
 from belated.service.store import Note
@@ -86,6 +85,11 @@ class ArmHistory(NamedTuple):
                 f"all present arms of {name!r} are to be removed, and at least one must stay; "
                 "archive it and create another problem"
             )
+        if problem.minimum_share * len(after.arms) > 1.0:
+            raise StateConflictError(
+                f"{name!r} would have {len(after.arms)} arms, which cannot all have its "
+                f"minimum_share of {problem.minimum_share!r}; create another problem"
+            )
         if len(after.ever) > MOST_ARMS:
             raise StateConflictError(
                 f"{name!r} would have had {len(after.ever)} arms in all; a problem may have "
@@ -125,27 +129,45 @@ def check_may_leave_out(problem: ServedProblem) -> None:
         raise InvalidRequestError(
             f"some arms are left out, and {problem.name!r} runs {problem.learner.name!r}, which "
             "would take an arm that could not be drawn for one without loss; send all arms and "
-            "exclude none, or take practical-bandit, thompson or uniform"
+            "exclude none, or take practical-bandit, thompson, uniform or a learner with contexts"
         )
 
 
-def weights_among(problem: ServedProblem, weights: Floats, among: frozenset[str]) -> Floats:
-    """The weights if only these arms may be drawn; an error if none of them has any weight."""
-    check_may_leave_out(problem)
-    shares = np.where([arm in among for arm in problem.arms], weights, 0.0)
-    total = float(shares.sum())
-    if total <= 0.0:
+def check_among(problem: ServedProblem, among: Collection[str]) -> None:
+    """Refuse arms that are none of the problem's, or a draw from some that it cannot make."""
+    unknown = sorted(arm for arm in among if arm not in problem.places)
+    if unknown or not among:
+        said = f"arms names {unknown[0]!r}, which is no arm of" if unknown else "arms is empty for"
+        raise InvalidRequestError(
+            f"{said} {problem.name!r}; it must name at least one of {', '.join(problem.arms[:20])}"
+        )
+    if len(among) < len(problem.arms):
+        check_may_leave_out(problem)
+
+
+def drawn_shares(problem: ServedProblem, weights: Floats, eligible: Floats | None) -> Floats:
+    """The probabilities of a draw by weights, from the eligible arms, each with its least share."""
+    if eligible is None and problem.minimum_share == 0.0:
+        return weights
+    try:
+        return shares_of(weights, eligible, problem.minimum_share)
+    except ValueError:
         raise StateConflictError(
             f"no arm of {problem.name!r} that may be drawn has any weight; send more of its arms"
-        )
-    return shares / total
+        ) from None
 
 
 def written_weights(
-    problem: ServedProblem, weights: Floats, among: frozenset[str] | None
+    problem: ServedProblem, weights: Floats, eligible: Floats | None, all_asked: bool = False
 ) -> dict[str, float] | None:
-    """The weights that a decision keeps: those of experts, or those of a draw from some arms."""
-    if problem.is_bandit and among is None:
+    """The weights that a decision keeps: those of experts, or of all arms that could be drawn.
+
+    A bandit's are kept if some arms are left out, its learner takes a context, or it is asked to.
+    """
+    if problem.is_bandit and eligible is None and not (problem.takes_context or all_asked):
         return None
-    pairs = zip(problem.arms, weights.tolist(), strict=True)
-    return {arm: share for arm, share in pairs if among is None or arm in among}
+    shares = dict(zip(problem.arms, weights.tolist(), strict=True))
+    if eligible is None:
+        return shares
+    allowed = eligible.tolist()
+    return {arm: q for (arm, q), may in zip(shares.items(), allowed, strict=True) if may}

@@ -24,8 +24,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from belated.arrays import Floats
+from belated.asktell.contexts import Circumstances
 from belated.numerics.single_draws import Draws
-from belated.service.core.arms import weights_among, written_weights
+from belated.service.contexts import circumstances
+from belated.service.core.arms import check_among, drawn_shares, written_weights
 from belated.service.core.errors import (
     FaultError,
     InvalidRequestError,
@@ -241,7 +243,9 @@ class CommitBatch:
                     f"problem {ask.problem!r} is {status}; it issues no decisions"
                 )
             check_size(ask, replica)
-            made = [self._decide(replica, key, ask) for key in keys]
+            given = given_with(ask, replica)  # all of them are checked before one is decided
+            pairs = zip(keys, given, strict=True)
+            made = [self._decide(replica, key, ask, each) for key, each in pairs]
         elif len(made) < ask.number or any(each.digest != ask.digest for each in made):
             raise key_used_before(ask)
 
@@ -258,11 +262,12 @@ class CommitBatch:
 
         return finish
 
-    def _decide(self, replica: Replica, key: str | None, ask: Ask) -> Decision:
+    def _decide(
+        self, replica: Replica, key: str | None, ask: Ask, given: Circumstances
+    ) -> Decision:
         """Make a decision: predict, and draw an arm if only one is played."""
-        problem, weights = replica.problem, sound_weights(replica)
-        if ask.among is not None:
-            weights = weights_among(problem, weights, ask.among)
+        problem, eligible = replica.problem, given.eligible
+        weights = drawn_shares(problem, sound_weights(replica, given), eligible)
         round_ = replica.last_round_decided = max(replica.round, replica.last_round_decided) + 1
         arm, cohort = None, None
         if problem.holdout is not None:
@@ -278,7 +283,7 @@ class CommitBatch:
             round=round_,
             arm=None if arm is None else problem.arms[arm],
             probability=None if arm is None else float(weights[arm]),
-            weights=written_weights(problem, weights, ask.among),
+            weights=written_weights(problem, weights, eligible, ask.keeps_all),
             state_version=self._version_of(replica),
             at=self._now,
             key=key,
@@ -287,6 +292,7 @@ class CommitBatch:
             expires_round=expires_round,
             branch=replica.driver.branch(),
             cohort=cohort,
+            context=given.context,
         )
         self._generations[problem.name] = problem.generation
         self._decision_places[decision.ticket] = len(self.decisions)
@@ -549,7 +555,9 @@ def keys_of(ask: Ask) -> list[str | None]:
 
 def check_size(ask: Ask, replica: Replica) -> None:
     """Refuse more weights than should be written at once; a bandit's decision has only one."""
-    arms = 1 if replica.problem.is_bandit else len(replica.problem.arms)
+    problem = replica.problem
+    keeps_one = problem.is_bandit and not (problem.takes_context or ask.keeps_all)
+    arms = 1 if keeps_one else len(problem.arms)
     if arms * ask.number > MOST_WEIGHTS:
         raise InvalidRequestError(
             f"count is {ask.number}, and each decision of {ask.problem!r} has {arms} weights; it "
@@ -557,10 +565,22 @@ def check_size(ask: Ask, replica: Replica) -> None:
         )
 
 
-def sound_weights(replica: Replica) -> Floats:
+def given_with(ask: Ask, replica: Replica) -> list[Circumstances]:
+    """What is given for each decision of an ask; InvalidRequestError if anything is wrong."""
+    problem, learner = replica.problem, replica.learner
+    if ask.among is not None:
+        check_among(problem, ask.among)
+    contexts = ask.contexts or [None] * ask.number
+    try:
+        return [circumstances(learner, problem.arms, each, ask.among) for each in contexts]
+    except ValueError as error:
+        raise InvalidRequestError(str(error)) from None
+
+
+def sound_weights(replica: Replica, given: Circumstances) -> Floats:
     """The weights of the coming round; a ProblemFault if the learner cannot compute them."""
     try:
-        weights = replica.weights()
+        weights = replica.weights_in(given)
         total = sum(weights.tolist())
     except Exception as error:
         reason = f"its weights cannot be computed: {in_words(error)}"

@@ -9,6 +9,7 @@ from typing import Any
 from belated.asktell.held_rounds import HeldRounds
 from belated.asktell.learner_options import kind_named, may_declare_silence, plain_options
 from belated.asktell.options import DOUBLING
+from belated.asktell.shares import as_minimum_share
 from belated.checks import LossRange, as_arms, as_count, as_number, as_range
 from belated.learners.contract import Learner
 from belated.learners.registry import learner_named, option_names
@@ -21,9 +22,10 @@ from belated.types import Need, Setting
 DEFAULT_LEARNERS = {"bandit": "practical-bandit", "experts": "practical-experts"}
 FIELDS = (
     "kind", "arms", "learner", "options", "loss_range", "expire_after", "expire_seconds",
-    "default_loss", "holdout", "outcomes", "soft_range",
+    "default_loss", "holdout", "outcomes", "soft_range", "minimum_share",
 )  # fmt: skip
-OPTIONAL = ("holdout", "outcomes", "soft_range")  # the fields that a specification need not have
+OPTIONAL = ("holdout", "outcomes", "soft_range", "minimum_share")  # need not be in a specification
+OF_LEARNER = ("features", "hash_bits")  # options of learners that may be given as fields
 # An option that problems made before it existed do not name; they rest on max_missing.
 CHOSEN_LATER = "gamma_bound"
 # Options that were dropped with the learner that had them, whose name another learner has now.
@@ -53,6 +55,7 @@ class ServedProblem:
     holdout: Holdout | None = None
     outcomes: OutcomeRule | None = None
     is_soft: bool = False  # whether losses and rewards out of the range are clipped
+    minimum_share: float = 0.0
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -63,6 +66,11 @@ class ServedProblem:
     def is_bandit(self) -> bool:
         """Whether one arm is played in a round, and only its loss is told."""
         return self.learner.setting is not Setting.FULL_INFORMATION
+
+    @cached_property
+    def takes_context(self) -> bool:
+        """Whether the learner takes a context with each ask."""
+        return self.learner.takes_context
 
     @cached_property
     def tells_missing(self) -> bool:
@@ -107,6 +115,7 @@ def served(problem: ProblemRecord) -> ServedProblem:
         holdout=holdout_of(spec),
         outcomes=rule_of(spec),
         is_soft=spec.get("soft_range") is not None or spec.get("outcomes") is not None,
+        minimum_share=spec.get("minimum_share", 0.0),
     )
 
 
@@ -135,12 +144,12 @@ def with_spec(problem: ServedProblem, spec: Mapping[str, Any]) -> ServedProblem:
 def checked_spec(given: Mapping[str, Any]) -> dict[str, Any]:
     """A complete specification from what the user gave; ValueError if it cannot be served."""
     for field in given:
-        if field not in FIELDS:
+        if field not in (*FIELDS, *OF_LEARNER):
             raise ValueError(f"{field!r} is no part of a problem; it has {', '.join(FIELDS)}")
     arms = checked_arms(given.get("arms"))
     kind = learner_kind(given.get("kind"), given.get("learner"))
     check_kind(kind)
-    options = checked_options(kind, arms, given.get("options") or {})
+    options = checked_options(kind, arms, with_fields(given))
     learner = kind(len(arms), **options)
     check_delivery(learner)
     if CHOSEN_LATER in option_names(kind):
@@ -153,10 +162,12 @@ def checked_spec(given: Mapping[str, Any]) -> dict[str, Any]:
         "options": options,
         "loss_range": [bounds.low, bounds.high],
     }
-    held = checked_holdout(given.get("holdout"), arms, spec["kind"] == "bandit")
-    tells_one_loss = spec["kind"] == "bandit" and kind.setting is not Setting.PARTIALLY_CONCEALED
+    is_bandit = spec["kind"] == "bandit"
+    held = checked_holdout(given.get("holdout"), arms, is_bandit)
+    tells_one_loss = is_bandit and kind.setting is not Setting.PARTIALLY_CONCEALED
     rule = checked_rule(given.get("outcomes"), tells_one_loss)
-    return {**spec, **checked_expiry(given, kind, bounds), **held, **rule, **soft}
+    least = checked_minimum_share(given.get("minimum_share"), arms, is_bandit)
+    return {**spec, **checked_expiry(given, kind, bounds), **held, **rule, **soft, **least}
 
 
 def checked_ranges(hard: Any, soft: Any) -> tuple[LossRange, dict[str, Any]]:
@@ -173,6 +184,31 @@ def checked_ranges(hard: Any, soft: Any) -> tuple[LossRange, dict[str, Any]]:
         )
     bounds = as_range(soft)
     return bounds, {"soft_range": [bounds.low, bounds.high]}
+
+
+def with_fields(given: Mapping[str, Any]) -> Any:
+    """The options of a learner, with those that were given as fields of the problem."""
+    options, fields = given.get("options") or {}, {}
+    for name in OF_LEARNER:
+        if given.get(name) is not None:
+            fields[name] = given[name]
+    if not fields or not isinstance(options, Mapping):
+        return options
+    twice = [name for name in fields if name in options]
+    if twice:
+        raise ValueError(f"{twice[0]} is given twice; give it as a field or as an option")
+    return {**options, **fields}
+
+
+def checked_minimum_share(
+    given: float | None, arms: Sequence[str], is_bandit: bool
+) -> dict[str, Any]:
+    """The field of a specification with the least probability of an arm, or none."""
+    if given is None:
+        return {}
+    if not is_bandit:
+        raise ValueError("minimum_share is given for experts, who draw no arm; leave it out")
+    return {"minimum_share": as_minimum_share(given, len(arms))}
 
 
 def checked_arms(arms: Any) -> tuple[str, ...]:

@@ -14,14 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.arrays import Floats
+from belated.asktell.contexts import Circumstances
 from belated.asktell.options import ROUNDS_AT_ONCE
 from belated.asktell.ticket_rules import learned_missing
 from belated.compiled.dispatch import NO_ARM
 from belated.learners.contract import Learner
 from belated.learners.driver import Driver
+from belated.service.contexts import circumstances
 from belated.service.core.arms import ARMS, ArmHistory, describe_change
 from belated.service.core.problems import ServedProblem, with_arms, with_terms
-from belated.service.core.retained import RETAINED, describe_retained
+from belated.service.core.retained import RETAINED, SEALED, describe_retained
 from belated.service.core.stats import ProblemStats
 from belated.service.core.status import ACTIVE, STATUS_AFTER
 from belated.service.core.terms import TERMS, describe_terms
@@ -83,6 +85,21 @@ class Replica:
         """q of the coming round; read-only, and valid until the next event is folded."""
         return self.driver.weights()
 
+    def weights_in(self, given: Circumstances) -> Floats:
+        """q of the coming round in these circumstances; the state stays as it is."""
+        if not self.problem.takes_context:
+            return self.weights()
+        self.driver.consider(given.coordinates, given.eligible)
+        try:
+            return self.weights().copy()
+        finally:
+            self.driver.consider(None)
+
+    def given_with(self, decision: Decision) -> Circumstances:
+        """The circumstances of a decision, in terms of the present arms."""
+        problem = self.problem
+        return circumstances(self.learner, problem.arms, decision.context, decision.weights)
+
     def fold(self, body: Body) -> None:
         """Take the next event of this problem into the state."""
         if isinstance(body, Decision):
@@ -100,6 +117,8 @@ class Replica:
         self.position, self.events_since = position, 0
 
     def _fold_note(self, note: Note) -> None:
+        if note.kind == SEALED:
+            return
         ticket, arm = note.payload.get("ticket", ""), note.payload.get("arm")
         if note.kind in STATUS_AFTER:
             self.status = STATUS_AFTER[note.kind]
@@ -135,7 +154,7 @@ class Replica:
             rows = np.zeros((1, self.learner.row_width))
         else:
             check_share("probability", decision.probability if arm != NO_ARM else 1.0)
-            rows = self.driver.play(arm, probability=decision.probability, branch=decision.branch)
+            rows = self._play(decision, arm)
         play = OpenPlay(
             self.round,
             decision.at,
@@ -150,6 +169,17 @@ class Replica:
         self.stats.add_event(
             decision.at, "decided", decision.ticket, decision.arm, decision.probability
         )
+
+    def _play(self, decision: Decision, arm: int) -> Floats:
+        """Play the round of a decision; what was known of it does not stand for the next."""
+        takes_context = self.problem.takes_context
+        if takes_context:
+            given = self.given_with(decision)
+            self.driver.consider(given.coordinates, given.eligible)
+        rows = self.driver.play(arm, probability=decision.probability, branch=decision.branch)
+        if takes_context:
+            self.driver.consider(None)
+        return rows
 
     def concern(self) -> str | None:
         """What the user should change about the problem, in one sentence; None if nothing."""

@@ -5,7 +5,7 @@ One reader goes through the whole journal and hands each event to the replica of
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from belated.service.core.errors import NotFoundError, UnavailableError
@@ -68,19 +68,20 @@ class Replicas:
         If checkpoints are written meanwhile, events may be lacking, and all is loaded again.
         """
         while True:
-            reached = store.checkpoints.reached().position
+            reached, sealed = store.checkpoints.reached().position, store.checkpoints.positions()
             with contextlib.suppress(BehindCheckpoint):
-                found = cls._loaded(store, reached)
-                if store.checkpoints.reached().position == reached:
+                found = cls._loaded(store, reached, sealed)
+                same = store.checkpoints.reached().position == reached
+                if same and store.checkpoints.positions() == sealed:
                     return found
 
     @classmethod
-    def _loaded(cls, store: Store, reached: Position) -> "Replicas":
+    def _loaded(cls, store: Store, reached: Position, sealed: Mapping[str, Position]) -> "Replicas":
         found, complete = cls(store), store.snapshots.complete()
         problems = store.problems()
         for problem in problems:
             say_gone_options(problem)
-            found._restore(problem, complete, reached)
+            found._restore(problem, complete, max(reached, sealed.get(problem.name, START)))
         latest = complete.position if complete.code_version == code_version() else START
         latest = max(latest, reached)
         behind = {
@@ -95,12 +96,16 @@ class Replicas:
         return found
 
     @classmethod
-    def at_checkpoints(cls, store: Store) -> "Replicas":
-        """All replicas as they were at the newest checkpoints, once `events_behind` are folded."""
+    def at_checkpoints(cls, store: Store, only: str | None = None) -> "Replicas":
+        """All replicas as they were at the newest checkpoints, once `events_behind` are folded.
+
+        Where contexts were blanked, a replica may be later. `only` names a single one.
+        """
         found = cls(store)
         found.position = store.checkpoints.reached().position
         for problem in store.problems():
-            found._restore_checkpoint(problem)
+            if only in (None, problem.name):
+                found._restore_checkpoint(problem)
         return found
 
     def events_behind(self) -> Iterator[Event]:
@@ -319,26 +324,28 @@ class Replicas:
             return
         self._uncommitted |= self._store.problems_with_foreign_rows()
         complete, end = self._store.snapshots.complete(), self._store.known_end()
-        reached = self._store.checkpoints.reached().position
+        reached, sealed = self._store.checkpoints.reached(), self._store.checkpoints.positions()
         for name in sorted(self._uncommitted):
             problem, apart = self._store.problem(name), Replicas(self._store)
             if problem is not None and name not in self.broken:
-                apart._restore(problem, complete, reached)
+                begin = max(reached.position, sealed.get(name, START))
+                apart._restore(problem, complete, begin)
                 if name not in apart.broken:
                     apart._fold_alone(problem, apart.by_name.get(name), end)
             self._take_over(name, apart)
             self._uncommitted.discard(name)
 
-    def _restore(self, problem: ProblemRecord, complete: Complete, reached: Position) -> None:
+    def _restore(self, problem: ProblemRecord, complete: Complete, begin: Position) -> None:
         """Load a replica from its latest snapshot, if the same code has written that.
 
+        What lies before `begin` cannot be folded any more, so a snapshot must not be earlier.
         Otherwise it is loaded from its checkpoint, if it has one.
         """
         if problem.fault:
             self.give_up(problem.name, problem.fault)
             return
         snapshot = self._store.snapshots.reaching(problem.name, complete)
-        usable = snapshot is not None and snapshot.position >= reached
+        usable = snapshot is not None and snapshot.position >= begin
         if snapshot is not None and usable and snapshot.code_version == code_version():
             try:
                 self._use(unpacked(served(problem), snapshot.blob), snapshot.position)

@@ -8,7 +8,7 @@ and is woken when there are so many, or when its time is over.
 import queue
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 NEVER = 2**62  # requests
@@ -24,7 +24,9 @@ def anybody(problem: str) -> bool:
 class Ask(NamedTuple):
     """Make `number` decisions; a repeated `key` with the same `digest` gets the same decisions.
 
-    `among` names the arms that may be drawn, if not all of them may.
+    `among` names the arms that may be drawn, if not all of them may, and `contexts` has what is
+    known of each round, if anything is (see `contexts`). `keeps_all` says that the probabilities
+    of all arms are to be kept with the decision.
     """
 
     problem: str
@@ -32,6 +34,8 @@ class Ask(NamedTuple):
     key: str | None = None
     digest: str | None = None
     among: frozenset[str] | None = None
+    contexts: Sequence[str | None] = ()
+    keeps_all: bool = False
 
 
 class TicketReport(NamedTuple):

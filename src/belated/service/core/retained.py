@@ -7,6 +7,9 @@ from typing import Any
 from belated.service.store import Note, Position
 
 RETAINED = "retained"  # the kind of note; its payload is a `retained_payload`
+# The kind of note about a checkpoint whose rows stay, but for their contexts, which are blanked: it
+# has the position of the checkpoint.
+SEALED = "sealed"
 
 
 def retained_payload(
@@ -22,7 +25,10 @@ def must_begin_again(note: Note, begun_at: Position, code_version: str) -> bool:
     """Whether a note tells of a checkpoint by other code, beyond the one the fold began from.
 
     Notes about earlier checkpoints lie behind the newest, since that is as old as what is retained.
+    Where contexts were blanked, the fold may have read rows without them, whatever the code is.
     """
+    if note.kind == SEALED:
+        return bool(note.payload["position"] > begun_at)
     return (
         note.kind == RETAINED
         and note.payload["code_version"] != code_version

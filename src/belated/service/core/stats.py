@@ -79,7 +79,7 @@ class ProblemStats:
     def add_decision(
         self, round_: int, at: float, arm: str | None, weights: Callable[[], Floats]
     ) -> None:
-        """Count a decision; `weights` says those of the present arms."""
+        """Count a decision; `weights` says those of the present arms, in no context."""
         decided = self._present if arm is None else self.places[arm]
         self.decided[decided] += 1
         self.sums.add_decision(at, decided)

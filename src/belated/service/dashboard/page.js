@@ -9,7 +9,7 @@ import { call, hasKey, keepKey, mayChange, mayCreate, pathOf, Refused } from "./
 const EVERY = 3000,
   PATIENCE = 5; // ms between two looks; times as long as one took
 const RANGE = "belated-range"; // what this tab remembers of the choice of a range
-const EXPLAINED_EVERY = 10; // looks after which it is asked again why the weights moved
+const EXPLAINED_EVERY = 20; // looks after which it is asked again what takes longer to find out
 const NEW = "+new"; // in the address, where the form of a new problem is; no problem has this name
 const NONE = "There are no problems yet. “belated problems create” makes one.";
 const NOT_ALLOWED = "This key does not allow to create problems.";
@@ -103,6 +103,16 @@ function chooseRange(value) {
   watch();
 }
 
+/** What takes longer to find out, and is therefore asked for less often. */
+async function explained(asked, stats) {
+  const [{ moves }, beliefs, uplift] = await Promise.all([
+    asked(`moves?range=${range()}`),
+    asked("beliefs"),
+    stats.holdout === null ? null : asked("uplift").catch(() => null),
+  ]);
+  return { moves, beliefs, uplift };
+}
+
 /** One look at the service. */
 async function look(turn) {
   const { problems, broken, scopes } = await call("GET", "/v1/problems");
@@ -114,9 +124,7 @@ async function look(turn) {
   const stats = name === null || fault ? null : await asked(`stats?range=${range()}`);
   if (now.name !== name) now.looks = 0;
   const isExplained = stats !== null && now.looks % EXPLAINED_EVERY === 0;
-  const reasons = isExplained
-    ? await Promise.all([asked(`moves?range=${range()}`), asked("beliefs")])
-    : null;
+  const reasons = isExplained ? await explained(asked, stats) : null;
   if (turn !== now.turn) return;
   at("key").hidden = true;
   at("pause").hidden = false;
@@ -131,7 +139,7 @@ async function look(turn) {
     const given = { changed: watch, chosen: range(), choose: chooseRange };
     if (now.name !== name) now.panels = new Panels(at("problem"), stats.name, given);
     now.panels.show(stats, mayChange(scopes, name));
-    if (reasons !== null) now.panels.explain(reasons[0].moves, reasons[1]);
+    if (reasons !== null) now.panels.explain(reasons);
     now.looks++;
     document.title = `${name} · belated`;
   }

@@ -7,6 +7,7 @@ import * as figures from "./figures.js";
 import { Manage } from "./manage.js";
 import { showMoves } from "./moves.js";
 import { trust } from "./trust.js";
+import { showUplift } from "./uplift.js";
 import { totals, values } from "./values.js";
 import { clock, count, duration, moment, number, waiting } from "./formatting.js";
 
@@ -21,7 +22,7 @@ const RANGES = [
 export class Panels {
   constructor(article, name, { changed, chosen, choose }) {
     this.parts = {};
-    this.moves = this.beliefs = null;
+    this.reasons = { moves: null, beliefs: null, uplift: null };
     this.manage = new Manage(name, changed);
     article.replaceChildren(
       html("h2", {}, this.part("span", "name"), " ", this.part("small", "state")),
@@ -37,6 +38,7 @@ export class Panels {
         this.figure("waits", "Waiting, by age"),
         this.figure("values", "Value"),
         this.figure("delays", "Delay"),
+        this.figure("uplift", "Uplift over the control"),
         this.figure("trust", "Certified trust"),
         this.figure("beliefs", "What the learner believes of each feature"),
         this.figure("tempo", "Decisions a second"),
@@ -117,14 +119,15 @@ export class Panels {
     trust(this, stats, arms);
     figures.tempo(this, stats);
     figures.events(this, stats);
-    this.explain(this.moves, this.beliefs);
+    this.explain(this.reasons);
   }
 
-  /** Show why the weights moved, and what a contextual learner believes. */
-  explain(moves, beliefs) {
-    [this.moves, this.beliefs] = [moves, beliefs];
-    showMoves(this.parts["moves-list"], moves, this.stats);
-    showBeliefs(this, beliefs, this.stats);
+  /** Show why the weights moved, what a contextual learner believes, and the uplift. */
+  explain(reasons) {
+    this.reasons = reasons;
+    showMoves(this.parts["moves-list"], reasons.moves, this.stats);
+    showBeliefs(this, reasons.beliefs, this.stats);
+    showUplift(this, reasons.uplift);
   }
 
   chart(name, what, draw) {

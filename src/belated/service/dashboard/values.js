@@ -4,7 +4,8 @@ import * as charts from "./charts.js";
 import { asTold, cells, domain, nameOf, told } from "./estimates.js";
 import { count, number, RANGES } from "./formatting.js";
 
-const NARROW = 400; // where there is no room for what an estimate rests on
+const LETTER = 6.8, // px
+  LABEL = 14; // letters of an arm that must have room beside what an estimate rests on
 
 /** The value of an arm with its interval, in what outcomes are told as. */
 function valueOf({ value: { mean, low, high } }, of) {
@@ -29,6 +30,12 @@ function inWords({ middle, low, high }) {
   return `${number(middle)} (${low === high ? "all alike" : `${number(low)} to ${number(high)}`})`;
 }
 
+function hasRoom(rows, width) {
+  return rows.every(
+    ({ label, value }) => LETTER * (Math.min(LABEL, label.length) + value.length) + 30 < width,
+  );
+}
+
 /** The value of every arm, drawn and told in words. */
 export function values(panels, stats, arms) {
   const [low, high] = stats.loss_range,
@@ -43,7 +50,7 @@ export function values(panels, stats, arms) {
   panels.chart("values", full, width =>
     charts.intervals(
       width,
-      width < NARROW ? rows : full,
+      hasRoom(full, width) ? full : rows,
       domain(rows, low, high),
       told(`${name} in the end`, full),
     ),
@@ -83,8 +90,16 @@ function meaning(stats, word, of) {
   return (
     `The mean ${word} of a play once its outcome is known, with its 95 % interval. ` +
     `A play that is still awaited counts as plays of its age have turned out (Kaplan-Meier); ${silent}. ` +
-    "So an arm is not judged by its fast outcomes alone."
+    "So an arm is not judged by its fast outcomes alone." +
+    outside(stats)
   );
+}
+
+/** How many outcomes lay out of a soft range, if any did. */
+function outside(stats) {
+  const found = clipped(stats, "count");
+  if (found === 0) return "";
+  return ` ${count(found, "outcome")} of all time lay out of the soft range and count as its end.`;
 }
 
 /** What was earned or lost so far, and with what is awaited; null for experts. */
@@ -100,8 +115,18 @@ export function totals(stats) {
     if (arm.value.mean !== null) end += (finished + arm.waiting) * of(arm.value.mean);
     awaited += arm.waiting;
   }
+  if (stats.range.name === "all") {
+    const excess = clipped(stats, "above") + clipped(stats, "below");
+    closed += excess; // the true sum, also of what lay out of a soft range
+    end += excess;
+  }
   const more = `about ${number(round(end))} with ${count(awaited, "play")} still awaited`;
   return [`${name}s`, number(round(closed)), awaited > 0 ? more : "of all plays told or expired"];
+}
+
+/** What was told out of a soft range, of all arms: "count", or the sums "above" and "below". */
+function clipped(stats, field) {
+  return stats.by_arm.reduce((total, arm) => total + arm.clipped[field], 0);
 }
 
 function round(value) {

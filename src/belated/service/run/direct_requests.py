@@ -26,7 +26,7 @@ from belated.service.web.decisions import became, report_on, shown, single_ask
 from belated.service.web.error_responses import error_response, fault_response
 from belated.service.web.json_response import ENCODER
 from belated.service.web.models import ReportBody
-from belated.service.web.request_bodies import check_empty, validated
+from belated.service.web.request_bodies import validated
 from belated.service.web.request_log import RequestIds, note
 
 log = logging.getLogger(__name__)
@@ -91,8 +91,8 @@ class DirectRequests:
             answer.caller = caller
             if request.problem is not None:
                 caller.needs("ask", request.problem)
-                check_empty(body)
-                bridge.send(single_ask(request.problem, request.headers), answer.decided)
+                ask = single_ask(request.problem, request.headers, body)
+                bridge.send(ask, answer.decided)
             else:
                 assert request.ticket is not None
                 report = report_on(request.ticket, validated(body, ReportBody))

@@ -30,6 +30,10 @@ class Checkpoints:
         """How far the journal was folded into checkpoints."""
         return self._transactions.read(reached)
 
+    def positions(self) -> dict[str, Position]:
+        """The positions of the checkpoints of all problems that have one."""
+        return self._transactions.read(positions)
+
     def of(self, problem: str) -> Checkpoint | None:
         """The checkpoint of a problem, if it has one; ValueError if that is damaged."""
         return self._transactions.read(lambda connection: checkpoint_of(connection, problem))
@@ -38,6 +42,12 @@ class Checkpoints:
 def reached(connection: Connection) -> Retention:
     """How far the journal was folded into checkpoints."""
     return retention_in(connection.scalar(select(REACHED)))
+
+
+def positions(connection: Connection) -> dict[str, Position]:
+    """The positions of the checkpoints of all problems that have one."""
+    found = connection.execute(select(CHECKPOINTS.c.problem, CHECKPOINTS.c.position))
+    return {row.problem: row.position for row in found}
 
 
 def retention_in(fact: str | None) -> Retention:

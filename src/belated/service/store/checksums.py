@@ -22,6 +22,8 @@ def checksum_of(record: Body) -> int:
             said = (*said, record.branch)
         if record.cohort is not None:
             said = (*said, record.cohort)
+        if record.context is not None:
+            said = (*said, "context", record.context)
     elif isinstance(record, Outcome):
         said = (*record[:3], record.missing, *map(plain, (record.loss, record.at, record.raw)))
     elif isinstance(record, NamedOutcome):

@@ -88,6 +88,9 @@ STEPS: Sequence[Step] = (
         "create unique index journal_named on journal (ticket, outcome, revision)"
         " where outcome is not null",
     ),
+    (  # what was known of the round of a decision
+        "alter table journal add column context text",
+    ),
 )
 
 

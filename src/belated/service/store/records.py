@@ -27,6 +27,10 @@ class Decision(NamedTuple):
     or none. Tickets are unique; ids that rise with time make the indexes much cheaper than random
     ones. `branch` says in which way the learner played the round, if it has several,
     and `cohort` who drew the arm, if a share of decisions is held out.
+
+    `context` is what was known of the round, as JSON text. A bandit's decision has `weights` if
+    not all arms could be drawn, or if its learner takes a context: the probabilities of all arms
+    that could.
     """
 
     ticket: str
@@ -43,6 +47,7 @@ class Decision(NamedTuple):
     expires_round: int | None = None
     branch: int | None = None
     cohort: str | None = None
+    context: str | None = None
 
 
 def request_key(key: str, place: int = 0) -> str:

@@ -54,6 +54,7 @@ JOURNAL = Table(
     Column("cohort", Text),
     Column("outcome", Text),
     Column("revision", BigInteger),
+    Column("context", Text),
     Column("checksum", BigInteger),
 )
 

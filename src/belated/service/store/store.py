@@ -18,6 +18,7 @@ from belated.service.store.append_results import (
 from belated.service.store.checkpoints import (
     Checkpoints,
     check_not_behind,
+    positions,
     reached,
     save,
     set_reached,
@@ -61,7 +62,7 @@ from belated.service.store.records import (
 from belated.service.store.schema import CHECKPOINTS, JOURNAL, PROBLEMS, SNAPSHOTS
 from belated.service.store.snapshots import Snapshots
 from belated.service.store.sweeping import (
-    blank_keys,
+    blank,
     delete_open_tickets,
     forget_name,
     is_of,
@@ -319,27 +320,49 @@ class Store(ABC):
 
     # Forgetting
 
-    def forget_key(self, problem: str, ticket: str) -> int:
-        """Blank the key of a decision; how many had one."""
-        row = (JOURNAL.c.problem == problem, JOURNAL.c.ticket == ticket)
-        return self._transactions.write(lambda connection: blank_keys(connection, *row))
+    def seal(self, checkpoint: Checkpoint, before: Position, note: Note, generation: int) -> bool:
+        """Let a problem be folded from this checkpoint on; whether that was done.
 
-    def forget_keys(
-        self, problem: str, until: float, position: Position, limit: int
+        It is not done if the problem has another checkpoint than the one at `before`, from which
+        this was made. All rows stay.
+        """
+
+        def write(connection: Connection) -> bool:
+            self._wait_for_turn(connection, RETENTION)
+            if positions(connection).get(checkpoint.problem, START) != before:
+                return False
+            self._check_known(connection, {checkpoint.problem: generation})
+            save(connection, [checkpoint])
+            self._insert_notes(connection, [note])
+            return True
+
+        return self._transactions.write(write)
+
+    def forget_decision(self, problem: str, ticket: str, contexts: bool = False) -> int:
+        """Blank the key of a decision, and its context if that is meant; how many had any."""
+        row = (JOURNAL.c.problem == problem, JOURNAL.c.ticket == ticket)
+        return self._transactions.write(lambda connection: blank(connection, contexts, *row))
+
+    def forget_decisions(
+        self, problem: str, until: float, contexts: bool, position: Position, limit: int
     ) -> tuple[int, Position | None]:
         """Blank the keys of a problem's decisions up to a time among the next rows.
 
-        Returns how many had one, and the position to go on from; None: all is done.
+        If contexts are meant, they are blanked, too, and only before the problem's checkpoint.
+        Returns how many had any, and the position to go on from; None: all is done.
         """
         after = self._after(*queries.place_of(position))
-        meant = (JOURNAL.c.problem == problem, JOURNAL.c.at <= until)
+        meant = [JOURNAL.c.problem == problem, JOURNAL.c.at <= until]
+        if contexts:
+            sealed = self.checkpoints.positions().get(problem, START)
+            meant += self._until(*queries.place_of(sealed))
 
         def write(connection: Connection) -> tuple[int, Position | None]:
             last = next_rows(connection, after, self._order, limit)
             if last is None:
                 return 0, None
             rows = [*after, *self._until(*queries.place_of(last))]
-            return blank_keys(connection, *rows, *meant), last
+            return blank(connection, contexts, *rows, *meant), last
 
         return self._transactions.write(write)
 

@@ -1,4 +1,4 @@
-"""Deleting rows of the journal that nothing needs any more, a few at a time, and blanking keys.
+"""Deleting rows of the journal that nothing needs any more, and blanking what may be personal.
 
 A row before the checkpoints is superfluous if it is of a ticket that was closed there, or of a
 report that came late. A ticket that was open is still open, or has an outcome after the
@@ -80,19 +80,25 @@ def next_rows(
     return position_of(0 if connection.dialect.name == "sqlite" else turn, seq)
 
 
-def blank_keys(connection: Connection, *rows: ColumnElement[bool]) -> int:
-    """Blank the keys of the decisions among these rows; how many had one.
+def blank(connection: Connection, contexts: bool, *rows: ColumnElement[bool]) -> int:
+    """Blank the keys of the decisions among these rows, and the contexts if these are meant.
 
-    A row gets a new checksum, if the one it had was right.
+    The digest of a request is made of its context, too, and could tell which of a few it was: it is
+    blanked with the context. A row gets a new checksum, if the one it had was right. Returns how
+    many rows were changed.
     """
-    found = events(connection, [*rows, IS_DECISION, ROWS.key.is_not(None)], [])
+    gone: dict[str, Any] = (
+        {"key": None, "context": None, "digest": None} if contexts else {"key": None}
+    )
+    has_any = or_(*(ROWS[name].is_not(None) for name in gone))
+    found = events(connection, [*rows, IS_DECISION, has_any], [])
     if found and connection.dialect.name == "sqlite":
         connection.exec_driver_sql("pragma secure_delete = on")  # overwrite what is freed
     for event in found:
         body, checksum = event.body, event.checksum
         if isinstance(body, Decision) and checksum == checksum_of(body):
-            checksum = checksum_of(body._replace(key=None))
+            checksum = checksum_of(body._replace(**gone))
         turn, seq = place_of(event.position)
         row = update(JOURNAL).where(ROWS.turn == turn, ROWS.seq == seq)
-        connection.execute(row.values(key=None, checksum=checksum))
+        connection.execute(row.values(**gone, checksum=checksum))
     return len(found)

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from belated.service.core.replica import Replica
 from belated.service.core.replicas import Replicas
 from belated.service.core.retained import RETAINED, retained_payload
 from belated.service.core.snapshots import FORMAT, code_version, packed
@@ -71,45 +72,74 @@ class Retained(NamedTuple):
         return sum(note.payload["tickets"] for note in self.notes)
 
 
+class CountedFold:
+    """Folds the journal from the checkpoints on, and counts what is folded.
+
+    `only` names a problem if no other one is folded.
+    """
+
+    def __init__(self, store: Store, only: str | None = None) -> None:
+        self.replicas = Replicas.at_checkpoints(store, only)
+        self._events, self._tallies = dict[str, int](), dict[str, Counter[tuple[str | None, str]]]()
+        for name in self.replicas.by_name:
+            sums = sums_of(store, name)
+            self._events[name] = sums.events
+            self._tallies[name] = Counter({(arm, kind): n for arm, kind, n in sums.tallies})
+
+    def take(self, event: Event) -> None:
+        """Fold an event, unless it is in the checkpoint of its problem."""
+        name, body = event.problem, event.body
+        replica = self.replicas.by_name.get(name)
+        if replica is not None and event.position <= replica.position:
+            return
+        self.replicas.take(event)
+        if name in self.replicas.by_name:
+            self._events[name] = self._events.get(name, 0) + 1
+            if isinstance(body, Decision | Outcome):
+                kind = DECIDED if isinstance(body, Decision) else body.kind
+                self._tallies.setdefault(name, Counter())[body.arm, kind] += 1
+
+    def checkpoint(self, name: str, position: Position) -> Checkpoint:
+        """The checkpoint of a problem at this position, which the fold has reached."""
+        tallies = [(arm, kind, n) for (arm, kind), n in self._tallies.get(name, {}).items()]
+        sums = CheckpointSums(self._events.get(name, 0), tallies)
+        blob = packed(self.replicas.by_name[name])
+        return Checkpoint(name, position, FORMAT, code_version(), sums, blob)
+
+
 class Retaining:
     """Folds the journal up to a time, to make checkpoints of it."""
 
     def __init__(self, store: Store, until: float, pause: Pause = no_pause) -> None:
         self._store, self._until, self._pause = store, until, pause
-        self._replicas = Replicas.at_checkpoints(store)
+        self._fold = CountedFold(store)
+        self._replicas = self._fold.replicas
         self._before = self._replicas.position
-        self._closed = {name: closed_in(self._replicas, name) for name in self._replicas.by_name}
-        self._events, self._tallies = dict[str, int](), dict[str, Counter[tuple[str | None, str]]]()
-        for name in self._replicas.by_name:
-            sums = sums_of(store, name)
-            self._events[name] = sums.events
-            self._tallies[name] = Counter({(arm, kind): n for arm, kind, n in sums.tallies})
+        self._closed = {name: self._said(name) for name in self._replicas.by_name}
+
+    def _said(self, name: str) -> int:
+        """How many closed tickets the latest note about a problem tells of."""
+        replica = self._replicas.by_name[name]
+        if replica.position > self._before:  # sealed, and its rows stayed
+            return 0 if replica.retained is None else int(replica.retained["tickets"])
+        return closed_in(self._replicas, name)
 
     def fold(self) -> None:
         """Fold all events that are old enough."""
         replicas = self._replicas
         for event in replicas.events_behind():
-            self._take(event)
+            self._fold.take(event)
         while True:
             started = time.perf_counter()
             events, _ = self._store.tail(replicas.position, FOLDED_AT_ONCE)
             for event in events:
                 if not isinstance(event.body, Unreadable) and event.body.at > self._until:
                     return
-                self._take(event)
+                self._fold.take(event)
                 replicas.position = event.position
             if not events:
                 return
             self._pause(time.perf_counter() - started)
-
-    def _take(self, event: Event) -> None:
-        self._replicas.take(event)
-        name, body = event.problem, event.body
-        if name in self._replicas.by_name:
-            self._events[name] = self._events.get(name, 0) + 1
-            if isinstance(body, Decision | Outcome):
-                kind = DECIDED if isinstance(body, Decision) else body.kind
-                self._tallies.setdefault(name, Counter())[body.arm, kind] += 1
 
     def archive(self, archive: Archive) -> None:
         """Write the rows of all tickets that were closed by now."""
@@ -124,9 +154,13 @@ class Retaining:
 
     def _is_superfluous(self, event: Event) -> bool:
         replica, body = self._replicas.by_name.get(event.problem), event.body
-        if replica is None or isinstance(body, Unreadable):
+        if replica is None or isinstance(body, Unreadable) or self._is_later(replica):
             return False
         return body.kind == LATE if isinstance(body, Note) else body.ticket not in replica.open
+
+    def _is_later(self, replica: Replica) -> bool:
+        """Whether a problem has a later checkpoint, which stays; then its rows stay as well."""
+        return replica.position > self._replicas.position
 
     def retained(self, now: float) -> Retained | None:
         """What is to be written; None if nothing is old enough."""
@@ -135,12 +169,11 @@ class Retaining:
             return None
         checkpoints, notes = [], []
         for name, replica in by_name.items():
-            tallies = [(arm, kind, n) for (arm, kind), n in self._tallies.get(name, {}).items()]
-            sums = CheckpointSums(self._events.get(name, 0), tallies)
-            code, blob = code_version(), packed(replica)
-            checkpoints.append(Checkpoint(name, position, FORMAT, code, sums, blob))
+            if self._is_later(replica):
+                continue
+            checkpoints.append(self._fold.checkpoint(name, position))
             if (closed := closed_in(self._replicas, name)) > self._closed.get(name, 0):
-                said = retained_payload(self._until, closed, position, code)
+                said = retained_payload(self._until, closed, position, code_version())
                 notes.append(Note(name, RETAINED, said, now))
         generations = {name: replica.problem.generation for name, replica in by_name.items()}
         reached = Retention(position, self._until, now)

@@ -16,7 +16,7 @@ FILES = (
     "page.css", "page.js", "panels.js", "figures.js", "trust.js", "charts.js", "estimates.js",
     "elements.js", "formatting.js", "service.js", "forms.js", "terms.js", "new_problem.js",
     "manage.js", "values.js", "moves.js", "beliefs.js",
-    "icon.svg",
+    "uplift.js", "icon.svg",
 )  # fmt: skip
 HEADERS = {
     "Content-Security-Policy": (

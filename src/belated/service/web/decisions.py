@@ -2,14 +2,17 @@
 
 import functools
 import hashlib
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request
 
+from belated.service.contexts import canonical
 from belated.service.core.errors import InvalidRequestError, RequestError
 from belated.service.core.requests import Ask, Cancel, ReportResult, Tell, TicketReport
 from belated.service.core.texts import IDEMPOTENCY_KEY, TICKET
+from belated.service.core.texts import shown as text_shown
 from belated.service.core.ticket_lookup import unknown_ticket
 from belated.service.store import Decision
 from belated.service.web.dependencies import (
@@ -22,9 +25,11 @@ from belated.service.web.dependencies import (
     no_ticket,
 )
 from belated.service.web.error_responses import BY_NAME, CHANGING, OF_TICKET, TELLING, details
+from belated.service.web.forgery import has_no_body
 from belated.service.web.json_response import FastJSONResponse
 from belated.service.web.models import (
     AskBatchBody,
+    AskBody,
     DecisionBatchBody,
     DecisionBody,
     ReportBatchBody,
@@ -33,7 +38,14 @@ from belated.service.web.models import (
     ReportResultBody,
     TicketBody,
 )
-from belated.service.web.request_bodies import described, no_body, path_parameter, read
+from belated.service.web.request_bodies import (
+    EMPTY,
+    described,
+    no_body,
+    path_parameter,
+    read,
+    validated,
+)
 from belated.service.web.views import ticket_view
 
 router = APIRouter(prefix="/v1", tags=["decisions"])
@@ -47,6 +59,13 @@ KEY = {
     "schema": IDEMPOTENCY_KEY.schema,
     "description": "The same key with the same body gets the same answer again.",
 }
+ALL = {
+    "name": "all",
+    "in": "query",
+    "required": False,
+    "schema": {"type": "boolean", "default": False},
+    "description": "Show the probabilities of all arms that could be drawn.",
+}
 
 # The POST routes here are fast routes (see `fast_routes`): they read their requests themselves,
 # because the framework's part of a request would cost more than everything else. `described` puts
@@ -57,28 +76,32 @@ KEY = {
     "/problems/{name}/ask",
     response_model=DecisionBody,
     responses=CHANGING,
-    openapi_extra=described(None, NAME_PATH, KEY),
+    openapi_extra=described(AskBody, NAME_PATH, KEY, ALL, required=False),
 )
 async def ask(request: Request) -> Any:
-    """One decision."""
-    await no_body(request)
+    """One decision, in a context and among some arms if these are given."""
+    headers, shows_all = request.scope["by_name"], wants_all(request)
+    body = b"" if has_no_body(headers) else await request.body()
     name = known_name(request.path_params["name"])
-    made = await decided(request, single_ask(name, request.scope["by_name"]))
-    return FastJSONResponse(shown(made[0]))
+    made = await decided(request, single_ask(name, headers, body, shows_all))
+    return FastJSONResponse(shown(made[0], shows_all))
 
 
 @router.post(
     "/problems/{name}/ask:batch",
     response_model=DecisionBatchBody,
     responses=CHANGING,
-    openapi_extra=described(AskBatchBody, NAME_PATH, KEY),
+    openapi_extra=described(AskBatchBody, NAME_PATH, KEY, ALL),
 )
 async def ask_many(request: Request) -> Any:
-    """Several decisions at once."""
+    """Several decisions at once: so many, or one for each context."""
     name, key = known_name(request.path_params["name"]), key_in(request.scope["by_name"])
-    number = (await read(request, AskBatchBody)).count
-    made = await decided(request, Ask(name, number, key, digest_of(f"ask:batch {number}")))
-    return FastJSONResponse({"decisions": [shown(each) for each in made]})
+    body, shows_all = await read(request, AskBatchBody), wants_all(request)
+    contexts = [text_of(each) for each in body.contexts or ()]
+    digest = digest_of(f"ask:batch {body.number}", *contexts, arms=body.arms)
+    ask = Ask(name, body.number, key, digest, among_of(body.arms), contexts, shows_all)
+    made = await decided(request, ask)
+    return FastJSONResponse({"decisions": [shown(each, shows_all) for each in made]})
 
 
 @router.post(
@@ -141,7 +164,8 @@ async def cancel(request: Request) -> Any:
 async def show_ticket(ticket: str, bridge: TheBridge, who: Caller) -> Any:
     """The decision of a ticket, its outcomes, and what was reported after it had expired."""
     name = known_ticket(ticket)
-    view = await bridge.read(lambda store: ticket_view(store, name, who.may_see))
+    may_see, is_admin = who.may_see, functools.partial(who.may, "admin")
+    view = await bridge.read(lambda store: ticket_view(store, name, may_see, is_admin))
     if view is None:
         raise unknown_ticket(ticket, await bridge.read(lambda store: store.checkpoints.reached()))
     return FastJSONResponse(view)
@@ -187,9 +211,36 @@ def became(result: ReportResult | RequestError) -> str:
     return "counted" if result.counted else "duplicate"
 
 
-def single_ask(name: str, headers: Mapping[bytes, bytes]) -> Ask:
-    """The ask for one decision that a request with these headers makes."""
-    return Ask(name, 1, key_in(headers), digest_of("ask"))
+def single_ask(
+    name: str, headers: Mapping[bytes, bytes], body: bytes = b"", keeps_all: bool = False
+) -> Ask:
+    """The ask for one decision that a request with these headers and this body makes."""
+    key = key_in(headers)
+    if body.strip() in EMPTY:
+        return Ask(name, 1, key, digest_of("ask"), keeps_all=keeps_all)
+    said = validated(body, AskBody)
+    context = text_of(said.context)
+    digest = digest_of("ask", *([] if context is None else [context]), arms=said.arms)
+    contexts = () if context is None else (context,)
+    return Ask(name, 1, key, digest, among_of(said.arms), contexts, keeps_all)
+
+
+def text_of(context: Any) -> str | None:
+    """A context as text, None if there is none."""
+    return None if context is None else canonical(context)
+
+
+def among_of(arms: Sequence[str] | None) -> frozenset[str] | None:
+    """The arms that may be drawn, None if all may."""
+    return None if arms is None else frozenset(arms)
+
+
+def wants_all(request: Request) -> bool:
+    """Whether the probabilities of all arms are to be shown."""
+    given = request.query_params.get("all", "false") if request.scope["query_string"] else "false"
+    if given not in ("true", "false"):
+        raise InvalidRequestError(f"all is {text_shown(given)}; it must be true or false")
+    return given == "true"
 
 
 def report_on(ticket: str, body: ReportBody) -> TicketReport:
@@ -209,16 +260,28 @@ def key_in(headers: Mapping[bytes, bytes]) -> str | None:
         raise InvalidRequestError(str(error)) from None
 
 
-def shown(decision: Decision) -> dict[str, Any]:
-    """A decision as an object for JSON."""
+def shown(decision: Decision, shows_all: bool = False) -> dict[str, Any]:
+    """A decision as an object for JSON; with the probabilities of all arms if these are wanted."""
     found: dict[str, Any] = {"ticket": decision.ticket, "round": decision.round}
     if decision.arm is None:
         return {**found, "weights": decision.weights}
     found |= {"arm": decision.arm, "probability": decision.probability}
+    if shows_all:
+        found["probabilities"] = decision.weights
     return found if decision.cohort is None else {**found, "cohort": decision.cohort}
 
 
-@functools.lru_cache
-def digest_of(request: str) -> str:
+def digest_of(request: str, *contexts: str | None, arms: Sequence[str] | None = None) -> str:
     """A short hash that identifies what was requested under an idempotency key."""
-    return hashlib.sha256(request.encode()).hexdigest()[:16]
+    if not contexts and arms is None:
+        return digest_of_plain(request)
+    among = None if arms is None else sorted(arms)
+    return short_hash(json.dumps([request, contexts, among]))
+
+
+def short_hash(text: str) -> str:
+    """A hash of a text, short enough to be kept with each decision."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+digest_of_plain = functools.lru_cache(short_hash)

@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
+from belated.service.core.errors import InvalidRequestError
+from belated.service.core.problems import MOST_ARMS
 from belated.service.core.texts import ARM_NAME, LABEL
 from belated.service.outcomes.rules import MOST_REVISION
 
@@ -12,6 +14,7 @@ Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 ArmName = Annotated[str, AfterValidator(ARM_NAME.checked), WithJsonSchema(ARM_NAME.schema)]
 Label = Annotated[str, AfterValidator(LABEL.checked), WithJsonSchema(LABEL.schema)]
 Count = Annotated[int, Field(strict=True, ge=0, lt=2**53)]
+Context = dict[str, Any] | list[Any]
 TicketState = Literal["pending", "told", "expired", "cancelled"]
 Cohort = Literal["treatment", "control"]
 Status = Literal["active", "paused", "archived"]
@@ -36,6 +39,7 @@ PROBLEM: dict[str, Any] = {
     "holdout": None,
     "outcomes": None,
     "soft_range": None,
+    "minimum_share": None,
     "created": 1760000000.0,
     "round": 2,
     "pending": 1,
@@ -95,6 +99,14 @@ class NewProblemBody(RequestBody):
                         "revise_within": 604800,
                     },
                 },
+                {
+                    "name": "banner",
+                    "arms": ["red", "green"],
+                    "learner": "linear",
+                    "features": {"age": "number", "device": ["phone", "desktop"]},
+                    "expire_seconds": 604800,
+                    "default_loss": 1,
+                },
             ]
         }
     )
@@ -127,6 +139,17 @@ class NewProblemBody(RequestBody):
     soft_range: tuple[Number, Number] | None = Field(
         None, description="Instead of loss_range: what lies out of it is clipped for the learner."
     )
+    minimum_share: Number | None = Field(
+        None, description="Bandits: the least probability of every arm that may be drawn."
+    )
+    features: Any = Field(
+        None,
+        description="Learners with contexts: how many numbers, or names, or kinds by name: "
+        '"number", "optional number" or a list of categories. Without it names are hashed.',
+    )
+    hash_bits: Count | None = Field(
+        None, description="Learners with contexts: text is hashed into 2^hash_bits coordinates."
+    )
 
 
 class ProblemBody(BaseModel):
@@ -147,6 +170,7 @@ class ProblemBody(BaseModel):
     holdout: HoldoutBody | None = None
     outcomes: OutcomesBody | None = None
     soft_range: list[float] | None = None
+    minimum_share: float | None = None
     created: float
     round: int
     pending: int
@@ -215,20 +239,27 @@ class TermsBody(RequestBody):
 
 
 class ForgetBody(RequestBody):
-    """The decisions whose keys are to be blanked: one, or all older than so many seconds."""
+    """The decisions whose keys are to be blanked: one, or all older than so many seconds.
+
+    With `contexts` their contexts are blanked, too.
+    """
 
     model_config = ConfigDict(
         json_schema_extra={
-            "examples": [{"older_than": 2592000}, {"ticket": "06fq3k1zv8n9c5d2h7b4m0t6wx"}]
+            "examples": [
+                {"older_than": 2592000, "contexts": True},
+                {"ticket": "06fq3k1zv8n9c5d2h7b4m0t6wx"},
+            ]
         }
     )
 
     ticket: str | None = Field(default=None, max_length=200)
     older_than: Number | None = Field(default=None, ge=0, le=1e10)
+    contexts: Annotated[bool, Field(strict=True)] = False
 
 
 class ForgottenBody(BaseModel):
-    """How many decisions had a key that was blanked."""
+    """How many decisions had a key, or a context, that was blanked."""
 
     model_config = example(name="ads", forgotten=17)
 
@@ -245,12 +276,44 @@ class ArmsBody(BaseModel):
     arms: list[str]
 
 
+class AskBody(RequestBody):
+    """What is known of a round, and the arms that may be drawn in it; by default all may."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"context": {"age": 31, "device": "phone"}, "arms": ["red", "green"]}]
+        }
+    )
+
+    context: Context | None = Field(
+        None, description="Values by name, or in the order of the features; for learners with it."
+    )
+    arms: list[ArmName] | None = Field(None, max_length=MOST_ARMS)
+
+
 class AskBatchBody(RequestBody):
-    """A request for several decisions."""
+    """A request for several decisions: so many, or one for each context."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"count": 3}]})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"count": 3}, {"contexts": [{"age": 31}, {"age": 60}], "arms": ["red"]}]
+        }
+    )
 
-    count: Annotated[int, Field(strict=True, ge=1, le=MOST_AT_ONCE)]
+    count: Annotated[int, Field(strict=True, ge=1, le=MOST_AT_ONCE)] | None = None
+    contexts: list[Context | None] | None = Field(None, min_length=1, max_length=MOST_AT_ONCE)
+    arms: list[ArmName] | None = Field(None, max_length=MOST_ARMS)
+
+    @property
+    def number(self) -> int:
+        """How many decisions are asked for; InvalidRequestError if that is not clear."""
+        count = len(self.contexts) if self.contexts is not None else self.count
+        if count is None or self.count not in (None, count):
+            raise InvalidRequestError(
+                f"count is {self.count!r} and there are {len(self.contexts or ())} contexts; give "
+                "one of them"
+            )
+        return count
 
 
 class DecisionBody(BaseModel):
@@ -275,6 +338,9 @@ class DecisionBody(BaseModel):
     probability: float | None = None
     weights: dict[str, float] | None = None
     cohort: Cohort | None = Field(None, description="Who drew the arm, if there is a holdout.")
+    probabilities: dict[str, float] | None = Field(
+        None, description="Of all arms that could be drawn, if `?all=true` asks for them."
+    )
 
 
 class DecisionBatchBody(BaseModel):
@@ -401,6 +467,8 @@ class TicketBody(BaseModel):
         arm="green",
         probability=0.61,
         weights=None,
+        probabilities={"red": 0.39, "green": 0.61},
+        context={"age": 31, "device": "phone"},
         at=1760000000.0,
         state="told",
         outcomes=[
@@ -417,6 +485,10 @@ class TicketBody(BaseModel):
     probability: float | None
     weights: dict[str, float] | None
     cohort: Cohort | None = None
+    probabilities: dict[str, float] | None = None
+    context: Context | None = Field(
+        None, description="What was known of the round; only for keys with the scope admin."
+    )
     at: float
     state: TicketState
     outcomes: list[OutcomeBody]

@@ -1,5 +1,6 @@
 """The routes of problems: create, show, pause, resume, archive, delete, change arms and terms."""
 
+import asyncio
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +20,9 @@ from belated.service.core.problems import checked_spec
 from belated.service.core.requests import CreateProblem, SetStatus
 from belated.service.core.status import ARCHIVED
 from belated.service.core.texts import PROBLEM_NAME
+from belated.service.upkeep import sealing
 from belated.service.upkeep.retention import rest_as_long
+from belated.service.upkeep.sealing import Seal
 from belated.service.web.auth import Principal
 from belated.service.web.bridge import Bridge
 from belated.service.web.dependencies import Caller, TheBridge, known_name, known_ticket
@@ -133,10 +136,20 @@ async def delete(name: str, request: Request, bridge: TheBridge, who: Caller) ->
 
 @router.post("/{name}/forget", response_model=ForgottenBody, responses=BY_NAME)
 async def forget(name: str, body: ForgetBody, bridge: TheBridge, who: Caller) -> Any:
-    """Blank the idempotency keys and event ids of decisions, which may be personal."""
+    """Blank the idempotency keys and event ids of decisions, which may be personal.
+
+    Contexts are blanked as well if that is asked for; the problem gets a checkpoint before.
+    """
     who.needs("admin", known_name(name))
     ticket = None if body.ticket is None else known_ticket(body.ticket)
-    wanted = (name, ticket, body.older_than, time.time(), rest_as_long)
+    loop = asyncio.get_running_loop()
+
+    def write(seal: Seal) -> bool:
+        """Write a checkpoint on the commit thread, which this thread waits for."""
+        work = bridge.run_on_thread(lambda store, replicas: sealing.commit(store, replicas, seal))
+        return bool(asyncio.run_coroutine_threadsafe(work, loop).result())
+
+    wanted = (name, ticket, body.older_than, time.time(), rest_as_long, body.contexts, write)
     number = await bridge.read_at_length(lambda store: forgetting.forget(store, *wanted))
     return JSONResponse({"name": name, "forgotten": number})
 

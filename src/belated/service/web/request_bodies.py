@@ -9,9 +9,16 @@ from pydantic.json_schema import models_json_schema
 from belated.service.core.errors import InvalidRequestError
 from belated.service.web.error_responses import sentence
 from belated.service.web.forgery import has_no_body
-from belated.service.web.models import AskBatchBody, ProblemDetails, ReportBatchBody, ReportBody
+from belated.service.web.models import (
+    AskBatchBody,
+    AskBody,
+    ProblemDetails,
+    ReportBatchBody,
+    ReportBody,
+)
 
 Model = TypeVar("Model", bound=BaseModel)
+EMPTY = (b"", b"{}", b"null")  # bodies that say nothing
 REFERENCE = "#/components/schemas/{model}"
 
 
@@ -37,17 +44,19 @@ async def no_body(request: Request) -> None:
 
 def check_empty(body: bytes) -> None:
     """Refuse a body that says something; InvalidRequestError."""
-    if body.strip() not in (b"", b"{}", b"null"):
+    if body.strip() not in EMPTY:
         raise InvalidRequestError("the body is not empty; nothing can be said here")
 
 
-def described(model: type[BaseModel] | None, *parameters: dict[str, Any]) -> dict[str, Any]:
+def described(
+    model: type[BaseModel] | None, *parameters: dict[str, Any], required: bool = True
+) -> dict[str, Any]:
     """The description of a fast route's body and parameters for the OpenAPI document."""
     found: dict[str, Any] = {"parameters": list(parameters), "security": [{"HTTPBearer": []}]}
     if model is not None:
         schema = {"$ref": REFERENCE.format(model=model.__name__)}
         found["requestBody"] = {
-            "required": True,
+            "required": required,
             "content": {"application/json": {"schema": schema}},
         }
     return found
@@ -62,7 +71,7 @@ def schemas() -> dict[str, Any]:
     """The JSON schemas of these bodies, and of errors."""
     models: list[tuple[type[BaseModel], Any]] = [
         (model, "validation")
-        for model in (AskBatchBody, ReportBody, ReportBatchBody, ProblemDetails)
+        for model in (AskBody, AskBatchBody, ReportBody, ReportBatchBody, ProblemDetails)
     ]
     found: dict[str, Any] = models_json_schema(models, ref_template=REFERENCE)[1]["$defs"]
     return found

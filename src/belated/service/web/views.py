@@ -1,5 +1,6 @@
 """Problems and tickets as JSON; losses are in the problem's units, unless named unit_loss."""
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
@@ -43,11 +44,14 @@ def problem_view(replica: Replica) -> dict[str, Any]:
     }
 
 
-def ticket_view(store: Store, ticket: str, may_see: Callable[[str], bool]) -> dict[str, Any] | None:
+def ticket_view(
+    store: Store, ticket: str, may_see: Callable[[str], bool], is_admin: Callable[[str], bool]
+) -> dict[str, Any] | None:
     """A ticket: its decision, its outcomes, and what was reported too late; None if it is unknown.
 
     It is also unknown to anyone who may not see its problem. One that cannot be read is
     unavailable.
+    A context may be personal, so only admins see it.
     """
     record = store.ticket(ticket)
     if record is None:
@@ -61,6 +65,7 @@ def ticket_view(store: Store, ticket: str, may_see: Callable[[str], bool]) -> di
     if problem.fault:
         raise unreadable(DamagedTicket(problem.name, problem.fault))
     decision, state = record.decision, state_of(record)
+    context = decision.context if is_admin(problem.name) else None
     bounds = as_range(problem.spec["loss_range"])
     rule = problem.spec.get("outcomes")
     may_be_late = state == EXPIRED or (rule is not None and state == TOLD)
@@ -73,6 +78,8 @@ def ticket_view(store: Store, ticket: str, may_see: Callable[[str], bool]) -> di
         "probability": decision.probability,
         "weights": decision.weights,
         "cohort": decision.cohort,
+        "probabilities": None if decision.arm is None else decision.weights,
+        "context": None if context is None else json.loads(context),
         "at": decision.at,
         "state": state,
         "outcomes": [

@@ -1,11 +1,10 @@
 """Rank and Reward: the routes of Azure Personalizer, for users who have to leave it.
 
 A Rank is an ask and a Reward a tell. The event id is the idempotency key of the decision, so that
-the store finds its ticket again. Features are ignored, because the learners know no context; a
-header of the answer says so.
+the store finds its ticket again. The features of a context are used if the problem's learner takes
+contexts; what is ignored is in a header of the answer.
 """
 
-import hashlib
 import json
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
@@ -15,6 +14,7 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
+from belated.service.contexts import canonical
 from belated.service.core.arms import check_may_leave_out
 from belated.service.core.batch import keys_of
 from belated.service.core.errors import (
@@ -29,7 +29,7 @@ from belated.service.core.texts import EVENT_ID
 from belated.service.store import Decision
 from belated.service.web.auth import Principal
 from belated.service.web.bridge import Bridge
-from belated.service.web.decisions import decided, told
+from belated.service.web.decisions import decided, short_hash, told
 from belated.service.web.dependencies import Caller, TheBridge, bridge_of, known_name
 from belated.service.web.error_responses import CHANGING, TELLING
 from belated.service.web.models import ArmName, Number
@@ -44,7 +44,7 @@ Event = Annotated[EventId, Path(alias="eventId")]
 
 
 class Action(BaseModel):
-    """An arm; its features are ignored."""
+    """An arm; its features are ignored, because each arm has a model of its own."""
 
     id: ArmName
     features: Any = None
@@ -69,7 +69,11 @@ class RankRequest(BaseModel):
     )
 
     actions: list[Action] = Field(min_length=1, max_length=MOST_ACTIONS)
-    contextFeatures: Any = Field(None, description="Ignored.")
+    contextFeatures: list[dict[str, Any]] | dict[str, Any] | None = Field(
+        None,
+        description="One context: of a name that is there twice the last value counts. Ignored if "
+        "the problem's learner takes no context.",
+    )
     excludedActions: list[ArmName] | None = Field(
         None, max_length=MOST_ACTIONS, description="Actions that are not to be drawn."
     )
@@ -80,7 +84,7 @@ class RankRequest(BaseModel):
 
 
 class Ranked(BaseModel):
-    """An action, with its probability if it is the one that was drawn."""
+    """An action with its probability; 0 if it was excluded."""
 
     id: str
     probability: float | None
@@ -95,7 +99,7 @@ class RankResponse(BaseModel):
                 {
                     "ranking": [
                         {"id": "green", "probability": 0.58},
-                        {"id": "red", "probability": None},
+                        {"id": "red", "probability": 0.42},
                     ],
                     "eventId": "visit-17",
                     "rewardActionId": "green",
@@ -168,7 +172,19 @@ def routes(base: str, problem: Callable[..., Awaitable[str]]) -> APIRouter:
         await decision_of(bridge, who, name, event)
         return Response(status_code=204)
 
+    for path in ("/rank", "/events/{eventId}/reward", "/events/{eventId}/activate"):
+        found.add_api_route(
+            f"/multislot{path}", refuse_slots, methods=["POST"], include_in_schema=False
+        )
     return found
+
+
+async def refuse_slots() -> None:
+    """Refuse several slots: the actions of one would have to depend on those of another."""
+    raise InvalidRequestError(
+        "multi-slot requests are not served; send one Rank for each slot, with the actions of the "
+        "other slots in excludedActions"
+    )
 
 
 for version in (SHOWN, "", "/personalizer", "/personalizer/v1.1-preview.3"):
@@ -190,23 +206,42 @@ async def ranked(request: Request, who: Principal, name: str, body: RankRequest)
     except InvalidRequestError:  # the arms may have changed; an earlier decision stands
         if body.eventId is None or await found_decision(bridge, name, event) is None:
             raise
-    (decision,) = await decided(request, ask_of(name, event, body, drawable(problem, body)))
+    (decision,) = await decided(request, ask_of(problem, event, body))
     if decision.arm not in actions:
         raise StateConflictError(
             f"the arms of {name!r} were changed just now; send those it has, with another eventId"
         )
     first = {"id": decision.arm, "probability": decision.probability}
-    others = [{"id": each, "probability": None} for each in actions if each != decision.arm]
+    shares = decision.weights  # decisions of before they were kept have none
+    others = [
+        {"id": each, "probability": None if shares is None else shares.get(each, 0.0)}
+        for each in actions
+        if each != decision.arm
+    ]
     found = {"ranking": [first, *others], "eventId": event, "rewardActionId": decision.arm}
     headers = {"X-Belated-Ticket": decision.ticket}
-    if has_features(body):
-        headers[IGNORED] = "contextFeatures, features"
+    if ignored := ignored_of(problem, body):
+        headers[IGNORED] = ", ".join(ignored)
     return JSONResponse(found, 201, headers)
 
 
-def has_features(body: RankRequest) -> bool:
-    """Whether anything was sent that is ignored."""
-    return bool(body.contextFeatures) or any(action.features for action in body.actions)
+def ignored_of(problem: ServedProblem, body: RankRequest) -> list[str]:
+    """What was sent that the problem's learner does not take."""
+    found = []
+    if body.contextFeatures and not problem.takes_context:
+        found.append("contextFeatures")
+    if any(action.features for action in body.actions):
+        found.append("features")
+    return found
+
+
+def context_of(body: RankRequest) -> dict[str, Any]:
+    """The features of a context, merged from left to right."""
+    given = body.contextFeatures or []
+    merged: dict[str, Any] = {}
+    for each in [given] if isinstance(given, dict) else given:
+        merged |= each
+    return merged
 
 
 def drawable(problem: ServedProblem, body: RankRequest) -> frozenset[str] | None:
@@ -242,13 +277,14 @@ def check_rankable(problem: ServedProblem, actions: Sequence[str], body: RankReq
         )
 
 
-def ask_of(problem: str, event: str, body: RankRequest, among: frozenset[str] | None = None) -> Ask:
-    """The ask of an event; the same actions, sent and excluded, get the same decision."""
+def ask_of(problem: ServedProblem, event: str, body: RankRequest) -> Ask:
+    """The ask of an event; the same actions, sent and excluded, and context: the same decision."""
     asked: Any = sorted(action.id for action in body.actions)
-    if body.excludedActions:
-        asked = [asked, sorted(body.excludedActions)]
-    digest = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]
-    return Ask(problem, 1, key_of_event(event), digest, among)
+    contexts: list[str | None] = [canonical(context_of(body))] if problem.takes_context else []
+    if body.excludedActions or contexts:
+        asked = [asked, sorted(body.excludedActions or ()), *contexts]
+    key, among = key_of_event(event), drawable(problem, body)
+    return Ask(problem.name, 1, key, short_hash(json.dumps(asked)), among, contexts, True)
 
 
 def key_of_event(event: str) -> str:
