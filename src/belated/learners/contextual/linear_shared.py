@@ -153,7 +153,8 @@ def see_actions(model: SharedModel, scaling: Scaling) -> None:
 def fill_crosses(x: Floats, z: Floats, phi: Floats) -> None:
     """Fill in the products x_i z_j, each at a place of its own, or hashed if these are too few.
 
-    Let h be 2654435761 p mod 2^32 for the pair p = i D + j of D coordinates of z, and m places. The place is floor(h m/2^32), and the sign is minus if floor(2 h m/2^32) is odd.
+    Let h be 2654435761 p mod 2^32 for the pair p = i D + j of D coordinates of z, and m places. The
+    place is floor(h m/2^32), and the sign is minus if floor(2 h m/2^32) is odd.
     """
     first = x.shape[0] + z.shape[0]
     places = phi.shape[0] - 1 - first
