@@ -24,9 +24,10 @@ def anybody(problem: str) -> bool:
 class Ask(NamedTuple):
     """Make `number` decisions; a repeated `key` with the same `digest` gets the same decisions.
 
-    `among` names the arms that may be drawn, if not all of them may. `contexts` has what is known of
-    each round, if anything is (see `contexts`), and `actions` the features of arms in all of these
-    rounds. `keeps_all` says that the probabilities of all arms are to be kept with the decision.
+    `among` names the arms that may be drawn, if not all of them may. `contexts` has what is known
+    of each round, if anything is (see `contexts`), and `actions` the features of arms in all of
+    these rounds. `keeps_all` says that the probabilities of all arms are to be kept with the
+    decision.
     """
 
     problem: str
