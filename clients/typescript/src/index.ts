@@ -34,5 +34,6 @@ export type {
   TicketDetails,
   TicketOutcome,
   TicketState,
+  TimeRange,
 } from "./models.js";
 export type { Patience } from "./sending.js";
