@@ -15,6 +15,7 @@ from belated.cli import main
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NOTEBOOKS = sorted((ROOT / "docs").rglob("*.ipynb"))
+ADAPTERS = ("gymnasium", "mabwiser", "obp", "optuna", "poold", "river")  # libraries of `dev`
 # What a document needs that plays whole games: they take some ten seconds each, interpreted.
 SLOW = {
     "README.md": [pytest.mark.compiled, pytest.mark.core],
@@ -22,11 +23,12 @@ SLOW = {
     "sweeps.md": [pytest.mark.check],
     "tutorials": [pytest.mark.check],
     "guides": [pytest.mark.check],
+    **{f"{each}.md": [pytest.mark.check] for each in ADAPTERS},
 }
 # Python, and what it prints if the document shows it.
 BLOCK = re.compile(r"^```python\n(.*?)^```(?:\n+```text\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
 CONSOLE = re.compile(r"^```(?:console|sh)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-TARGET = re.compile(r"\]\(([^)#\s]+)")
+TARGET = re.compile(r"(?:\]\(|<img src=\"?)([^)#\s\"]+)")
 END = "---- end of a block"
 
 

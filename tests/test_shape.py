@@ -34,7 +34,7 @@ LAYERS = {
         "compiled.background", "compiled.preparing", "compiled.lean_steps", "compiled.ask_tell",
         "solvers", "learners", "environments", "play", "analysis",
         "comparison", "worlds", "replay", "sweep", "stress", "report", "asktell", "testing",
-        "evaluation", "service", "cli",
+        "evaluation", "adapters", "service", "cli",
         "__main__",
     ],
     "belated.learners": [
@@ -65,10 +65,12 @@ LAYERS = {
     ],
 }  # fmt: skip
 
+ADAPTERS = ("gymnasium", "mabwiser", "obp", "optuna", "poold", "river")
 # What users start or import by name; every other module must be needed by one of these.
 ENTRIES = [
     "belated", "belated.__main__", "belated.client", "belated.ftrl", "belated.compiled.worker",
     "belated.testing", "belated.testing.digests",
+    *(f"belated.adapters.{each}" for each in ADAPTERS),
 ]  # fmt: skip
 # Neither these packages nor anything that they import at once may import numba: it takes a second.
 LIGHT = ("__main__", "cli", "client", "environments", "ftrl")

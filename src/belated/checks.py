@@ -101,6 +101,14 @@ def as_number(value: SupportsFloat, name: str) -> float:
     return number
 
 
+def as_chance(value: SupportsFloat, name: str) -> float:
+    """The value as a number above 0 and below 1."""
+    number = as_number(value, name)
+    if not 0.0 < number < 1.0:
+        raise ValueError(f"{name} is {value!r}; it must be above 0 and below 1")
+    return number
+
+
 def as_range(loss_range: Sequence[float]) -> LossRange:
     """The range that a pair (low, high) stands for."""
     try:

@@ -36,6 +36,7 @@ class Visit:
         self.requests: list[str] = []
         self.troubles: list[str] = []
         self.page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        self.page.set_default_timeout(300_000)  # ms: no test depends on how fast a machine is
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("console", lambda message: self.troubles.append(message.text))
         self.page.on("pageerror", lambda error: self.troubles.append(str(error)))

@@ -14,6 +14,7 @@ from scipy.optimize import brentq
 from belated.arrays import Floats
 from belated.environments.missing import NEVER
 from belated.learners.advice.advice import Advice
+from belated.learners.advice.policies import OverPolicies
 from belated.learners.contract import Learner, PaperLearner
 from belated.learners.paper.concealed import Concealed
 from belated.learners.paper.full_information import FullInformation
@@ -24,7 +25,7 @@ from belated.learners.states import copied, identical, leaves
 from belated.testing.game_laws import GAME_LAWS
 from belated.testing.trials import CLOSE, LearnerLaw, RandomGame, Trial, Watcher, games, has
 from belated.testing.trials import played as played_through
-from belated.types import VARIANTS, Need
+from belated.types import VARIANTS
 from tests.games import assert_certified, assert_policies_certified
 from tests.laws.pathwise import Pathwise
 from tests.twins.practical_certificate import practical_certificate
@@ -297,13 +298,14 @@ def test_zero_delay_equals_the_undelayed_algorithm(name: str, data: st.DataObjec
 def test_a_single_round_is_played_by_the_prior_or_evenly(
     kind: Kind, variant: str, max_missing: int, arms: int
 ) -> None:
-    """T = 1: full information and policies play their prior, bandits know no better than 1/K."""
+    """T = 1: full information and policies play their prior, others know no better than 1/K."""
     parts = np.arange(1.0, arms + 1.0)
     prior = (parts / parts.sum()).tolist()
     learner = made(kind, arms, variant, horizon=1, max_missing=max_missing, prior=prior)
     q = learner.predict(learner.start()).q
     even = [1.0 / arms] * arms
-    expected = prior if kind is FullInformation or Need.ADVICE in kind.needs else even
+    has_prior = kind is FullInformation or issubclass(kind, OverPolicies)
+    expected = prior if has_prior else even
     np.testing.assert_allclose(q, expected, rtol=0, atol=CLOSE)
 
 

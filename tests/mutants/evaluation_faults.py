@@ -44,6 +44,13 @@ EVALUATION_FAULTS = [
             "evaluation/test_models.py",
         ),
         (
+            "who is silent does not convert",
+            "conversions.py",
+            "self.weights @ (w - p)",
+            "self.weights @ (0.0 * w - p)",
+            "evaluation/test_conversions.py",
+        ),
+        (
             "a late report is forgotten",
             "logs/journal_columns.py",
             "rewards = np.where(expired & ~np.isnan(late), late, rewards)",

@@ -5,6 +5,7 @@ from tests.mutants.fault import Fault
 EXPERTS = "learners/experts/test_cited_experts.py"
 BANKER = "learners/tsallis/test_banker_tinf.py"
 STOCHASTIC = "learners/stochastic/test_stochastic.py"
+CLASS = "learners/advice/test_policy_class.py"
 
 
 def fault(name: str, file: str, right: str, wrong: str, noticed_by: str = EXPERTS) -> Fault:
@@ -144,5 +145,33 @@ RIVAL_FAULTS = [
         "range(state.round[0] - 1 - delay)",
         "range(state.round[0] - 1)",
         STOCHASTIC,
+    ),
+    fault(
+        "iloveto: a policy that seems bad is explored like the others",
+        "advice/low_variance.py",
+        "work.means[n] - most - allowances[n] if",
+        "work.means[n] - most if",
+        CLASS,
+    ),
+    fault(
+        "iloveto: steps without the floor",
+        "advice/low_variance.py",
+        "(2.0 * (1.0 - arms * floor) * work.squares[n])",
+        "(2.0 * work.squares[n])",
+        CLASS,
+    ),
+    fault(
+        "policy elimination: policies are dropped too soon",
+        "advice/policy_elimination.py",
+        "info.regrets[n] > 2.0 * width",
+        "info.regrets[n] > width",
+        CLASS,
+    ),
+    fault(
+        "gp-bucb: pending plays do not narrow the deviation",
+        "stochastic/gp_bucb.py",
+        "(state.observed[i] + state.pending[i])",
+        "state.observed[i]",
+        "learners/stochastic/test_gp_bucb.py",
     ),
 ]

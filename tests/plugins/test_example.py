@@ -74,15 +74,16 @@ def test_the_service_decides_with_it(
     database = f"sqlite:///{tmp_path / 'service.db'}"
     monkeypatch.setenv("PYTHONPATH", path)
     with serving(database) as server, server.client() as client:
-        client.put("/problems/coffee", json={"arms": ["a", "b"], "learner": "boltzmann"})
-        client.put("/problems/tea", json={"arms": ["a", "b"]})
-        ticket = client.post("/problems/coffee/ask").json()["ticket"]
-        told = client.post(f"/tickets/{ticket}/tell", json={"loss": 0.5})
+        for name, learner in (("coffee", "boltzmann"), ("tea", "exp3")):
+            made = {"name": name, "arms": ["a", "b"], "learner": learner}
+            assert client.post("/v1/problems", json=made).status_code == 201
+        ticket = client.post("/v1/problems/coffee/ask").json()["ticket"]
+        told = client.post(f"/v1/tickets/{ticket}/tell", json={"loss": 0.5})
         assert told.json()["counted"] is True
     monkeypatch.delenv("PYTHONPATH")
     with serving(database) as server, server.client() as client:
-        assert client.post("/problems/tea/ask").status_code == 200
-        refused = client.post("/problems/coffee/ask")
+        assert client.post("/v1/problems/tea/ask").status_code == 200
+        refused = client.post("/v1/problems/coffee/ask")
         assert refused.status_code >= 400
         assert "boltzmann" in refused.text
 

@@ -21,6 +21,7 @@ from belated.comparison.result import Comparison
 from belated.report import captions, figures
 from belated.report.arm_figures import MOST_DOTS
 from belated.report.arms import FEW_ARMS, MOST_ARMS, summarise_arms
+from belated.report.context_figures import CONTEXT_FIGURES
 from belated.report.figure_parts import new_figure
 from belated.report.formatting import EN_DASH
 from belated.report.point_labels import label_points
@@ -74,7 +75,7 @@ def test_every_figure_is_drawn_for_unusual_comparisons(case: str) -> None:
     for name, draw in figures.FIGURES.items():
         figure = draw(unusual(case))
         if figure is None:
-            assert name in ("rate-weights", "arm-weights")
+            assert name in ("rate-weights", "arm-weights", *CONTEXT_FIGURES)
             continue
         check_all_is_legible(figure, name)
     assert dict(mpl.rcParams) == before

@@ -9,7 +9,9 @@ import pytest
 
 import belated
 import belated.client
+import belated.testing
 from belated.client import Client
+from belated.client.clients import ClientMethod, ServiceMethods
 from tests.service.server import serving
 from website.reference import Entry, as_markdown, entries, named, shown, signature, with_reference
 
@@ -18,12 +20,24 @@ ENTRIES = [entry for page in PAGES for entry in entries(page.read_text())]
 
 
 def test_every_public_name_has_one_entry() -> None:
-    """Of the library and of its client; and nothing is listed twice."""
+    """Of the library, of its client and of its laws; and nothing is listed twice."""
     names = [entry.name for entry in ENTRIES]
     assert len(names) == len(set(names))
-    public = {f"belated.{name}" for name in belated.__all__ if name != "__version__"}
-    public |= {f"belated.client.{name}" for name in belated.client.__all__}
-    assert public <= set(names), public - set(names)
+    public = {
+        f"{module.__name__}.{name}"
+        for module in (belated, belated.client, belated.testing)
+        for name in module.__all__
+    }
+    assert public - set(names) == {"belated.__version__"}
+
+
+def test_every_method_of_the_clients_is_there() -> None:
+    """Those that both have; `close` is beside them."""
+    [client] = [entry for entry in ENTRIES if entry.name == "belated.client.Client"]
+    methods = [
+        name for name, each in vars(ServiceMethods).items() if isinstance(each, ClientMethod)
+    ]
+    assert sorted(client.members) == sorted([*methods, "close"])
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)

@@ -48,7 +48,7 @@ def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
-def run(page: str, address: str, key: str = "", more: str = "") -> None:
+def run(page: str, address: str, key: str = "unused", more: str = "") -> None:
     """Run the code of a page in a process of its own."""
     code = "\n".join(BLOCK.findall((DOCS / page).read_text()))
     assert code

@@ -4,6 +4,9 @@
 - `threads`: jobs in threads, which an interrupt ends early.
 - `contenders`: the learners of a comparison, each named with its options and built for a game.
 - `result`: the `Comparison`, with regrets, bounds and tables.
+- `observed_runs`: a run of a learner round by round, played once more.
+- `segments`: regret by segment of the contexts.
+- `model_checks`: what models foretold against what came, and what silence says in them.
 - `table`: rows of plain values, shown, saved, and read by other programs.
 - `summary`: the rows that terminals, reports and papers show, ranked by `feedback`.
 - `digits`: one number of decimals for all numbers of a column.

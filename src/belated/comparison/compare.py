@@ -47,10 +47,10 @@ def compare(
     (Ctrl-C) ends the comparison and keeps the repetitions that are complete.
 
     Example:
-        >>> game = scenario("late-best", rounds=300, delay=20)
+        >>> game = scenario("late-best", rounds=100, delay=5)
         >>> result = compare(["practical-experts", "uniform"], game, repetitions=2)
         >>> [round(regret, 1) for regret in result.table().column("regret")]
-        [6.5, 76.3]
+        [2.5, 28.8]
     """
     chosen = contenders(learners)
     if isinstance(environment, (str, os.PathLike)):

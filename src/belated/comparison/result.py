@@ -19,6 +19,7 @@ from belated.checks import LossRange
 from belated.comparison.contenders import Contender
 from belated.comparison.drawing import drawing_part
 from belated.comparison.feedback import groups_of
+from belated.comparison.observed_runs import Observed, observe
 from belated.comparison.run_environment import RunEnvironment
 from belated.comparison.summary import summary_of
 from belated.comparison.table import Table
@@ -203,6 +204,17 @@ class Comparison:
         )
 
     @functools.cached_property
+    def observed(self) -> Observed | None:
+        """The first game round by round, played once more, if it has contexts; else None.
+
+        `belated.comparison.segments` and `model_checks` say what can be read from it.
+        """
+        if self.environment.contexts is None:
+            return None
+        first = self.repetitions[0]
+        return observe(self.environment, self.contenders, self.game_sums[0], self.seed, first)
+
+    @functools.cached_property
     def balanced(self) -> list[Floats]:
         """The paper's balanced comparator of each game."""
         return [balanced_comparator(sums) for sums in self.game_sums]
@@ -302,7 +314,8 @@ class Comparison:
 
         `kind` is regret-over-time, final-regret, loss-delay-plane, delays, arm-weights or
         rate-weights. The first four can be drawn into axes of yours, given as `ax`. The last two
-        are None if there is nothing to show: a single arm, or no learner with several rates.
+        are None if there is nothing to show: a single arm, or no learner with several rates. Games
+        with contexts have regret-by-segment, calibration, learned-delays and silence, too.
         """
         figure: Figure | None = drawing_part("plot")(self, kind, ax)
         return figure

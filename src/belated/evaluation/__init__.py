@@ -12,6 +12,7 @@ Estimates:
 - `encoding`, `models`: contexts as numbers, and rewards predicted from them
 - `policies`, `policy_texts`: the probabilities of a policy in each row, and policies as text
 - `intervals`, `betting`, `bootstrap`: confidence intervals
+- `conversions`: how many decisions convert, and how late (Chapelle's model)
 - `uplift`: what a treated cohort earns more than its control, valid at every look
 - `rejection`: learners that learn along a log
 - `result`: what was found, as table and as JSON

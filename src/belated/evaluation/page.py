@@ -6,6 +6,7 @@ from pathlib import Path
 
 from belated import __version__
 from belated.comparison.table import shown
+from belated.evaluation.conversions import conversions_of
 from belated.evaluation.result import Estimate, Findings, PolicyValue
 from belated.report.formatting import EN_DASH, counted, number, percent
 from belated.report.markup import definitions, element, escaped, paragraph, prose, table
@@ -42,6 +43,12 @@ CAPTIONS = {
     "are the ages of what has not been told.",
     "overlap": "What a policy plays often and the log rarely has cannot be judged well.",
 }
+
+CONVERSIONS = (
+    "A decision converts with a rate of its arm, and says so after an exponential delay "
+    "(Chapelle 2014). Both are fitted together: who is silent may still convert. Delays with a "
+    "heavier tail make the fitted rate too low."
+)
 
 
 def write_evaluation(found: Findings, path: str | Path) -> Path:
@@ -104,6 +111,7 @@ def _main(found: Findings) -> str:
     sections = [
         element("section", element("h2", "Policies") + paragraph(", ".join(facts), class_="facts")
                 + _table(found) + _figures(found), id="policies"),
+        _conversions(found),
         element("section", element("h2", "The words")
                 + definitions([(term, escaped(said)) for term, said in WORDS]), id="words"),
         element("section", element("h2", "How it was made") + definitions(made), id="made"),
@@ -116,6 +124,39 @@ def _table(found: Findings) -> str:
     heads = [each.replace("95", f"{100.0 * found.level:g}") for each in COLUMNS]
     caption = "Rewards per decision; the bounds hold whatever silence means"
     return table("values", caption, heads, rows)
+
+
+def _conversions(found: Findings) -> str:
+    """Show the fitted conversions by arm, where only the default never comes; else nothing."""
+    if found.silence != "default" or not found.journal.timed or found.default_loss is None:
+        return ""
+    default = 1.0 - found.journal.units.loss(found.default_loss)
+    arms = conversions_of(found.journal, default)
+    clock = found.journal.clock
+    rows = [
+        [
+            escaped(each.arm),
+            number(each.decisions),
+            percent(each.told_share),
+            _measured(percent(each.rate), percent(each.rate_error), each.rate_error),
+            _measured(number(each.mean_delay), number(each.delay_error), each.delay_error),
+        ]
+        if each.told
+        else [escaped(each.arm), number(each.decisions), percent(0.0), EN_DASH, EN_DASH]
+        for each in arms
+    ]
+    heads = ("arm", "decisions", "converted so far", "conversion rate", f"mean delay, {clock}")
+    caption = "The model of delayed conversions, by arm, with standard errors"
+    said = paragraph(CONVERSIONS)
+    return element(
+        "section",
+        element("h2", "Conversions") + said + table("conversion-rates", caption, heads, rows),
+        id="conversions",
+    )
+
+
+def _measured(value: str, error: str, known: float) -> str:
+    return f"{value} ± {error}" if math.isfinite(known) else value
 
 
 def _row(policy: PolicyValue, found: Estimate) -> list[str]:

@@ -1,6 +1,7 @@
 """Figures of a comparison, and an HTML report about one or several comparisons.
 
-Everything here reads a finished `belated.comparison.result.Comparison`; nothing is computed again.
+Everything here reads a finished `belated.comparison.result.Comparison`; nothing is computed again,
+but for the four figures of contexts, for which the first game is played once more.
 Figures need matplotlib, which is imported only where a figure is drawn. The modules below go from
 the outermost to the innermost, and each imports only modules further down.
 
@@ -9,6 +10,7 @@ the outermost to the innermost, and each imports only modules further down.
 - `captions`: the text below each figure, and its description for screen readers
 - `figures`: the list of all figures, and saving them to files
 - `regret_figures`, `arm_figures`, `weight_figures`: the six figures, two in each module
+- `context_figures`, `context_captions`: the four figures of games with contexts, and their text
 - `regret_scale`: linear axes, or logarithmic ones where regrets differ by decades
 - `point_labels`: labels beside points, placed where they cover least
 - `figure_parts`: an empty figure, its title, legend and axes

@@ -1,7 +1,6 @@
 """The captions of the figures, and descriptions of the figures for screen readers."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -10,19 +9,13 @@ from belated.comparison.feedback import groups_of
 from belated.comparison.result import Comparison
 from belated.report.arm_figures import MOST_DOTS
 from belated.report.arms import ArmSummary, summarise_arms
+from belated.report.context_captions import CONTEXT_CAPTIONS, Caption
 from belated.report.formatting import clean, counted, listed, number, percent, plus_minus
 from belated.report.repetitions import DRAWS_ONLY, repetitions_of
 from belated.report.weight_figures import learned_rates, learners_with_rates, rate_text, rates_vary
 
 MOST_NAMED = 8  # learners in one sentence
 UNIFORM = 1e-6  # weights that differ by less are uniform
-
-
-class Caption(NamedTuple):
-    """The text below a figure, and the description for readers who cannot see the figure."""
-
-    text: str
-    description: str
 
 
 def _each_learner(comparison: Comparison, say: Callable[[int], str]) -> str:
@@ -179,4 +172,5 @@ CAPTIONS: dict[str, Callable[[Comparison], Caption]] = {
     "delays": delays_caption,
     "arm-weights": arm_weights_caption,
     "rate-weights": rate_weights_caption,
+    **CONTEXT_CAPTIONS,
 }

@@ -19,6 +19,7 @@ from belated.report.arm_figures import (
     loss_delay_plane,
     name_arms,
 )
+from belated.report.context_figures import CONTEXT_FIGURES
 from belated.report.figure_parts import Drawing
 from belated.report.formatting import clean
 from belated.report.regret_figures import (
@@ -52,6 +53,7 @@ FIGURES: dict[str, Callable[[Comparison], Drawing | None]] = {
     "delays": delay_distributions,
     "arm-weights": arm_weights,
     "rate-weights": rate_weights,
+    **CONTEXT_FIGURES,
 }
 
 FORMATS = ("png", "svg", "pdf")
@@ -64,7 +66,7 @@ def plotted(comparison: Comparison, kind: str, ax: Axes | None) -> Figure | None
     if ax is None:
         return FIGURES[kind](comparison)
     if kind not in DRAWN_INTO:
-        raise ValueError(f"{kind} has several panels; it can be drawn without ax only")
+        raise ValueError(f"{kind} has several panels or segments; it can be drawn without ax only")
     with figure_settings():
         DRAWN_INTO[kind](ax, comparison)
     return figure_of(ax)

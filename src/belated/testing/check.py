@@ -144,15 +144,22 @@ def first_difference(plain: Mapping[str, str], compiled: Mapping[str, str]) -> s
 @contextmanager
 def compiling(mode: str) -> Iterator[None]:
     """Run learners compiled, or as plain Python, for a while."""
-    before = compile_mode() if MODE in os.environ else None
+    before = os.environ.get(MODE)
     os.environ[MODE] = mode
+    forget_mode()
     try:
         yield
     finally:
-        if before is None:
-            del os.environ[MODE]
-        else:
+        del os.environ[MODE]
+        if before is not None:
             os.environ[MODE] = before
+        forget_mode()
+
+
+def forget_mode() -> None:
+    """Let the mode be read from the environment again."""
+    compile_mode.cache_clear()
+    can_compile.cache_clear()
 
 
 def one_line(error: BaseException) -> str:

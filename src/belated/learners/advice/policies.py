@@ -40,15 +40,14 @@ def mixed(weights: Floats, advice: Floats, i: int, part: bool) -> Lanes:
 
 
 @dataclass(frozen=True)
-class OverPolicies(Learner):
-    """A learner that weighs policies: their names, or how many there are, and a prior over them.
+class Advised(Learner):
+    """A learner of policies, given by their names or how many there are.
 
     If none are given, there is one for each arm, which always advises that arm. Policies that are
     given advise all arms alike until there is other advice.
     """
 
     policies: Sequence[Arm] | int | None = None
-    prior: Sequence[float] | None = None
 
     needs: ClassVar[tuple[Need, ...]] = (Need.ADVICE,)
     covers: ClassVar[Covers] = Covers.ANY
@@ -57,11 +56,6 @@ class OverPolicies(Learner):
         super().__post_init__()
         if self.policies is not None:
             object.__setattr__(self, "policies", as_names(self.policies, "policies"))
-        word = "arm" if self.policies is None else "policy"
-        prior = checked_prior(self.prior, self.size, word)
-        if 0.0 in prior:
-            raise ValueError("prior holds 0.0; every policy must have a weight above 0")
-        object.__setattr__(self, "prior", prior)
 
     @property
     def policy_names(self) -> tuple[Arm, ...]:
@@ -82,3 +76,18 @@ class OverPolicies(Learner):
         if self.policies is None:
             return np.eye(self.arms)
         return np.full((self.size, self.arms), 1.0 / self.arms)
+
+
+@dataclass(frozen=True)
+class OverPolicies(Advised):
+    """A learner that weighs policies, with a prior over them."""
+
+    prior: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        word = "arm" if self.policies is None else "policy"
+        prior = checked_prior(self.prior, self.size, word)
+        if 0.0 in prior:
+            raise ValueError("prior holds 0.0; every policy must have a weight above 0")
+        object.__setattr__(self, "prior", prior)

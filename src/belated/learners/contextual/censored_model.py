@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from belated.arrays import Counts, Floats
-from belated.checks import as_count, as_number
+from belated.checks import as_chance, as_count
 from belated.compiled.kernels import compiled
 from belated.learners.contextual.contextual_learner import (
     FEATURES,
@@ -129,10 +129,7 @@ class CensoredLearner(ContextualLearner):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "censor", as_count(self.censor, "censor", 1, MOST_CENSOR))
-        delta = as_number(self.delta, "delta")
-        if not 0.0 < delta < 1.0:
-            raise ValueError(f"delta is {delta!r}; it must be above 0 and below 1")
-        object.__setattr__(self, "delta", delta)
+        object.__setattr__(self, "delta", as_chance(self.delta, "delta"))
 
     def first_model(self) -> CensoredModel:
         return CensoredModel(

@@ -12,6 +12,7 @@
 - `successive_elimination`: "successive-elimination", which drops arms that are certainly worse.
 - `optimistic_elimination`: "optimistic-elimination", elimination for delays that depend on losses.
 - `phased_elimination`: "phased-elimination", which compares arms only at the end of a phase.
+- `gp_bucb`: "gp-bucb", a Gaussian process over arms that have features, such as prices.
 - `leading_arm`: "leading-arm", which plays the smallest mean loss so far, without exploration.
 - `confidence_bounds`: confidence bounds, and the choice among arms of equal index.
 - `elimination`: bounds on the mean of each arm, and the dropping of worse arms.
