@@ -204,6 +204,9 @@ def test_beliefs_of_a_learner_with_contexts_are_shown(browser: Any, service: Ser
     shown = float(rows.first.locator("td").nth(1).text_content())
     assert shown == pytest.approx(-seen[0]["effects"][0]["effect"], abs=0.005)  # of the loss
     assert figure.locator("circle.dot").count() == 6
+    bins = service.call("GET", "/v1/problems/seen/beliefs")["calibration"]
+    assert sum(each["plays"] for each in bins) == 30
+    assert page.locator(".calibration-table tbody tr").count() == len(bins)
     playwright.expect(page.locator(".weights-note")).to_contain_text("without a context")
     assert page.evaluate(OVERFLOW) <= 0
     assert visit.troubles == []
