@@ -91,4 +91,32 @@ CONTEXT_FAULTS = [
         "work[row, k] * product",
         "learners/contextual/test_normal_chances.py",
     ),
+    Fault(
+        "linear in seconds: a report counts in bins that had passed before it came",
+        "learners/contextual/linear_model.py",
+        "    if fate > bin_:\n        fate = SILENT\n",
+        "",
+        "learners/contextual/test_ages.py",
+    ),
+    Fault(
+        "linear in seconds: a clock that is set back stops the ages of all later plays",
+        "learners/contextual/followed_plays.py",
+        "    plays.at[place] = min(plays.at[place], time)\n",
+        "",
+        "learners/contextual/test_ages.py",
+    ),
+    Fault(
+        "linear-shared: crosses are hashed without a sign",
+        "learners/contextual/linear_shared.py",
+        "product = -product",
+        "product = +product",
+        "learners/contextual/test_linear_shared.py",
+    ),
+    Fault(
+        "linear-shared: arms that may not be drawn are seen, too",
+        "learners/contextual/linear_shared.py",
+        "if model.eligible[arm] > 0.0:\n            see(",
+        "if arm >= 0:\n            see(",
+        "learners/contextual/test_linear_shared.py",
+    ),
 ]

@@ -14,7 +14,6 @@ import numpy as np
 from belated.arrays import Floats
 from tests.twins.normal_chances import chances_to_be_largest
 
-BINS = 14  # how often a play is looked at
 SHRINK = 10.0  # c of the law of delays
 LEAST_CHANGE = 0.02  # of a weight
 TIED = 1e-10  # values that differ by no more are equal: an arm's place must not matter
@@ -59,7 +58,7 @@ class LinearPlay:
 
 @dataclass
 class Law:
-    """F_a(j) of ones, of zeros and of both, for j = 0 to 14, and the share rho_a that is lost."""
+    """F_a(j) of ones, of zeros and of both by bin, and the share rho_a that is lost."""
 
     ones: Floats
     zeros: Floats
@@ -79,6 +78,7 @@ class LinearTwin:
     gamma: float = 100.0
     floor: float = 0.0
     pending_width: bool = False
+    bins: int = 14  # how often a play is looked at
     plays: list[LinearPlay] = field(default_factory=list)
     law: Law | None = None
 
@@ -133,7 +133,7 @@ class LinearTwin:
         self.plays.append(LinearPlay(t, arm, np.array(x, dtype=np.float64)))
         if t <= 256 or t % 16 == 0:
             self.law = self.counted_law(t - 1)
-        for j in range(BINS):
+        for j in range(self.bins):
             s = t - (2 ** (j + 1) - 1)
             if s >= 1 and self.plays[s - 1].pending:
                 self.weigh(self.plays[s - 1], j)
@@ -179,11 +179,11 @@ class LinearTwin:
 
     def counted_law(self, t: int) -> Law:
         """The right-truncated law of delays (3.3), from all plays that passed a bin by round t."""
-        shape = (self.arms, BINS)
+        shape = (self.arms, self.bins)
         n1, n0, risk1, risk0 = (np.zeros(shape) for _ in range(4))
         passed, silent = np.zeros(shape), np.zeros(shape)
         for play in self.plays:
-            for j in range(BINS):
+            for j in range(self.bins):
                 if not play.passed(j, t) or (play.told_by(j) and self.says_nothing(play)):
                     break
                 passed[play.arm, j] += 1.0
@@ -259,11 +259,11 @@ def shrunk(ended: Floats, risk: Floats, common: Floats) -> Floats:
 
 
 def products(hazards: Floats) -> Floats:
-    """F(j) = prod_{k >= j} (1 - h_k) for j = 0 to 14, by arm."""
-    return np.array([[np.prod(1.0 - row[j:]) for j in range(BINS + 1)] for row in hazards])
+    """F(j) = prod_{k >= j} (1 - h_k) for each bin j and the end of the last one, by arm."""
+    return np.array([[np.prod(1.0 - row[j:]) for j in range(row.size + 1)] for row in hazards])
 
 
 def lost_share(passed: Floats, silent: Floats) -> float:
     """rho = (Z + 1) / (M + 2) at the last bin that enough plays have passed."""
-    enough = [j for j in range(BINS) if passed[j] >= FEW_PLAYS]
+    enough = [j for j in range(passed.size) if passed[j] >= FEW_PLAYS]
     return (silent[enough[-1]] + 1.0) / (passed[enough[-1]] + 2.0) if enough else LOST_BEFORE

@@ -11,7 +11,7 @@ from typing import Any, SupportsFloat
 import numpy as np
 
 from belated.asktell.advised import AdvisedSession, AnyAdvice
-from belated.asktell.contexts import PLAIN, AnyContext, Circumstances, ContextualSession
+from belated.asktell.contexts import PLAIN, AnyActions, AnyContext, Circumstances, ContextualSession
 from belated.asktell.held_rounds import FinishedRound
 from belated.asktell.learner_options import may_declare_silence, plain_options
 from belated.asktell.options import DOUBLING, FeedbackOptions, as_bound, as_horizon, as_variant
@@ -181,7 +181,8 @@ class BanditSession(Session):
 
     def _restored(self, saved: SavedRound) -> OpenTicket:
         ticket, [(arm, play)] = saved.ticket, saved.plays.items()
-        if ticket.arm != self.arms[arm] or ticket.probability is None:
+        named = self._learner.takes_actions and ticket.arm in (ticket.probabilities or ())
+        if (ticket.arm != self.arms[arm] and not named) or ticket.probability is None:
             raise ValueError(f"the ticket {ticket.id!r} is of {ticket.arm!r}")
         return arm, ticket.probability, *play
 
@@ -433,26 +434,31 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
         advice: AnyAdvice | None = None,
         context: AnyContext | None = None,
         arms: Collection[Arm] | None = None,
+        actions: AnyActions | None = None,
+        at: float | None = None,
     ) -> Ticket:
         """Play one round: a ticket with the arm to play and the probability of its draw.
 
         A learner that takes a context is told what is known of this round: values by name, or in
-        the order of the declared features. `arms` are those that may be drawn; by default all. A
+        the order of the declared features. `arms` are those that may be drawn; by default all. With
+        `actions`, for "linear-shared", the arms of this round are those that it names, new ones
+        among them, and each has features. A
         learner that must know the delay of a play as soon as the arm is drawn is told the delays
         of all arms beforehand, by name or in their order; None is for a loss that never comes. If
         there are policies, `advice` has the probability of each arm by each of them: by names,
-        {policy: {arm: probability}}, or as a table with a row for each policy.
+        {policy: {arm: probability}}, or as a table with a row for each policy. `at` is the time in
+        seconds, from any fixed moment, for a learner with `ages="seconds"`.
         """
-        given = self._circumstances(context, arms)
+        given = self._circumstances(context, arms, actions)
         if self.policies or advice is not None:
             self._advise(advice)
         if self._knows_delays:
             self._runner.workspace.scratch[0] = self._in_rounds(delays)
         elif delays is not None:
             raise ValueError(f"delays is {delays!r}; {self.kind.name} is not told delays")
-        if given is PLAIN and not self._shows_shares:
+        if given is PLAIN and at is None and not self._shows_shares:
             return super().ask()
-        with self._lock:
+        with self._lock, self._moment(at):
             return self._ask_in(given)
 
     def _ask_in(self, given: Circumstances) -> Ticket:
@@ -460,7 +466,7 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
         book, runner = self._book, self._runner
         round_, lifetime, drawn = book.opened + 1, self._lifetime, SLOW_PATH
         if self._takes_context:
-            self._learner.consider(runner.workspace.state, given.coordinates, given.eligible)
+            self._tell_learner(runner.workspace.state, given)
         if (
             self._takes_context
             and self.minimum_share == 0.0
@@ -476,11 +482,12 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
             finally:
                 self._given = PLAIN
             shares = self._shares
-        named = dict(zip(self.arms, shares.tolist(), strict=True))
+        names = given.names or self.arms
+        named = dict(zip(names, shares.tolist(), strict=False))
         if given.eligible is not None:
             allowed = given.eligible.tolist()
-            named = {arm: named[arm] for arm, may in zip(self.arms, allowed, strict=True) if may}
-        arm = self.arms[drawn[0]]
+            named = {arm: named[arm] for arm, may in zip(names, allowed, strict=False) if may}
+        arm = names[drawn[0]]
         parts = (book.id_of(round_), round_, arm, drawn[1], None, given.context, named)
         book.open[round_], book.tickets[round_] = drawn, parts
         book.opened = round_
@@ -492,7 +499,9 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
             drawn = super()._play(runner)
             self._shares = runner.workspace.prediction.q
         else:
-            drawn, self._shares = play_by_shares(runner, eligible, least, self._knows_delays)
+            drawn, self._shares = play_by_shares(
+                self._learner, runner, eligible, least, self._knows_delays
+            )
         return drawn
 
     def weights(
@@ -501,14 +510,15 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
         advice: AnyAdvice | None = None,
         context: AnyContext | None = None,
         arms: Collection[Arm] | None = None,
+        actions: AnyActions | None = None,
     ) -> dict[Arm, float]:
         """The weights that the next `ask` will use if it is given this; nothing changes.
 
-        `advice` is given if, and only if, there are policies. `context` and `arms` are as in `ask`.
+        `advice` is given if, and only if, there are policies. All else is as in `ask`.
         """
         if self.policies or advice is not None:
             self._advise(advice)
-        return self._weights_in(context, arms)
+        return self._weights_in(context, arms, actions)
 
     def tell(
         self,
@@ -517,11 +527,12 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
         *,
         reward: SupportsFloat | None = None,
         missing: int | None = None,
+        at: float | None = None,
     ) -> Feedback:
         """Tell the loss of the ticket's arm.
 
         A partially concealed learner must be told, too, how many losses of the arm were missing
-        when it was played.
+        when it was played. `at` is the time in seconds, for a learner with `ages="seconds"`.
         """
         if reward is not None or type(loss) is not float or not self._least_loss <= loss <= 1.0:
             loss = unit_loss(self._feedback.loss_range, loss, reward)
@@ -530,9 +541,9 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
             absent = self._checked_missing(ticket, missing)
         elif missing is not None:
             refuse_missing(missing)
-        if self._held is None:
+        if self._held is None and at is None and not self._keeps_time:
             return self._tell(ticket, loss, absent)
-        with self._lock:
+        with self._lock, self._moment(at):
             return self._receive(self._round_of(ticket), _report(loss, absent))
 
     def outstanding(self) -> dict[Arm, int]:
@@ -541,7 +552,8 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
         with self._lock:
             for round_, entry in self._book.open.items():
                 if round_ >= self._first_round:
-                    counts[self.arms[entry[0]]] += 1
+                    arm = self._ticket_of(round_, entry).arm
+                    counts[arm] = counts.get(arm, 0) + 1
         return counts
 
     @property
@@ -558,6 +570,7 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
         super()._set_up(kind, arms, options, feedback)
         self._given, self._shares = PLAIN, np.zeros(0)
         self._shows_shares = Need.CONTEXT in kind.needs or self.minimum_share > 0.0
+        self._keeps_time = options.get("ages") == "seconds"
         self._groups_arms = self.minimum_share == 0.0
         self._tells_missing = kind.setting is Setting.PARTIALLY_CONCEALED
         self._knows_delays = Need.DELAY_AT_DECISION in kind.needs

@@ -173,7 +173,8 @@ class _Reader:
         """The context of a ticket, and the probabilities of the arms that could be drawn."""
         if "probabilities" not in saved:
             return {}
-        pairs = zip(self.arms, saved["probabilities"], strict=True)
+        named = as_arms(saved["named"]) if "named" in saved else self.arms
+        pairs = zip(named, saved["probabilities"], strict=True)
         shares = {arm: float(_number_in(share)) for arm, share in pairs if share is not None}
         return {"context": saved["context"], "probabilities": shares}
 
@@ -226,20 +227,22 @@ def _state_in(saved: Mapping[str, Any], shapes: Mapping[str, Any], learner: Lear
     """The saved arrays as a state of the learner."""
     fresh = learner.start()
     names, roomy = leaves(fresh), leaves(learner.reserved(fresh, 2 * ROUNDS_AT_ONCE))
-    if set(saved) != set(names):
-        odd = ", ".join(sorted(set(saved) ^ set(names)))
-        raise StateFormatError(
-            f"the saved learner is another {learner.name} than this release has: "
-            f"its state differs in the parts {odd}"
-        )
     arrays = {}
-    for name, part in names.items():
+    for name in (name for name in names if name in saved):
+        part = names[name]
         shape = _shape_in(shapes[name], part.shape, roomy[name].shape)
         if isinstance(saved[name], str):
             array = _unpacked(saved[name], math.prod(shape), part.dtype)
         else:
             array = np.array([_number_in(value) for value in saved[name]], dtype=part.dtype)
         arrays[name] = array.reshape(shape)
+    arrays = learner.with_later_parts(arrays)
+    if {*saved, *arrays} != set(names) or len(arrays) < len(names):
+        odd = ", ".join(sorted({*saved, *arrays} ^ set(names) | set(names) - set(arrays)))
+        raise StateFormatError(
+            f"the saved learner is another {learner.name} than this release has: "
+            f"its state differs in the parts {odd}"
+        )
     return with_leaves(fresh, arrays)
 
 

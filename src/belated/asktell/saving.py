@@ -93,6 +93,9 @@ def _round_out(session: SessionState, saved: SavedRound) -> Json:
     if ticket.probabilities is not None:
         shares = [ticket.probabilities.get(arm) for arm in session.arms]
         seen = {"context": ticket.context, "probabilities": shares}
+        if not ticket.probabilities.keys() <= set(session.arms):
+            seen["named"] = list(ticket.probabilities)
+            seen["probabilities"] = list(ticket.probabilities.values())
     return {
         **seen,
         "round": ticket.round,

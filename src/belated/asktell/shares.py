@@ -6,7 +6,8 @@ import numpy as np
 
 from belated.arrays import Floats
 from belated.checks import as_number
-from belated.compiled.ask_tell import COMMIT_ONLY, PREDICT_ONLY, Drawn, Runner
+from belated.compiled.ask_tell import COMMIT_ONLY, PREDICT_ONLY, Drawn, Runner, Workspace
+from belated.learners.contract import Learner
 from belated.numerics.random_stream import draw
 
 
@@ -40,8 +41,15 @@ def shares_of(weights: Floats, eligible: Floats | None, least: float) -> Floats:
     return shares
 
 
+def weights_among(learner: Learner, space: Workspace, eligible: Floats | None) -> Floats:
+    """The weights that were predicted, in proportion to which one of the eligible arms is drawn."""
+    if eligible is None:
+        return np.asarray(space.prediction.q)
+    return learner.weights_among(space.state, space.prediction, eligible)
+
+
 def play_by_shares(
-    runner: Runner, eligible: Floats | None, least: float, tells_delay: bool
+    learner: Learner, runner: Runner, eligible: Floats | None, least: float, tells_delay: bool
 ) -> tuple[Drawn, Floats]:
     """Predict, draw by shares and commit; returns what was drawn, and the shares.
 
@@ -49,7 +57,7 @@ def play_by_shares(
     """
     space = runner.workspace
     runner.ask(runner.address, PREDICT_ONLY)
-    shares = shares_of(space.prediction.q, eligible, least)
+    shares = shares_of(weights_among(learner, space, eligible), eligible, least)
     arm = draw(space.stream, shares)
     space.prediction.q[arm], space.given[0] = shares[arm], arm
     if tells_delay:

@@ -321,6 +321,11 @@ class Learner(ABC):
         """Whether a context is told before each round, which `consider` puts into the state."""
         return Need.CONTEXT in self.needs
 
+    @property
+    def takes_actions(self) -> bool:
+        """Whether the arms of each round have features, which `consider` puts into the state."""
+        return False
+
     def consider(self, state: Any, context: Floats | None, eligible: Floats | None = None) -> None:
         """Put the context of the coming round into the state, and which arms may be drawn in it.
 
@@ -329,6 +334,18 @@ class Learner(ABC):
         Both stand until they are told again.
         """
         raise ValueError(f"learner {self.name} takes no context")
+
+    @property
+    def keeps_time(self) -> bool:
+        """Whether the ages of plays are counted in seconds, for which `tick` tells the time."""
+        return False
+
+    def tick(self, state: Any, seconds: float) -> None:
+        """Tell the time at which the next round is played, or the next loss arrives.
+
+        It stands until it is told again. As long as nobody tells it, a round takes a second.
+        """
+        raise ValueError(f"learner {self.name} is not told the time")
 
     @abstractmethod
     def start(self) -> Any:
@@ -344,6 +361,13 @@ class Learner(ABC):
         A driver asks for room before it plays, and goes on with the state that is returned.
         """
         return state
+
+    def with_later_parts(self, parts: Mapping[str, states.Array]) -> dict[str, states.Array]:
+        """The parts of a saved state, by name, with those that a later release has added.
+
+        A learner overrides this if states that were saved without these parts are still read.
+        """
+        return dict(parts)
 
     def check_saved(self, state: Any, plays: Iterable[Sequence[float]]) -> None:
         """Refuse a saved state, or saved plays, whose indices point outside of its arrays.
@@ -378,6 +402,14 @@ class Learner(ABC):
         means.
         """
         return
+
+    def weights_among(self, state: Any, prediction: Prediction, eligible: Floats) -> Floats:
+        """The weights in proportion to which one of the eligible arms is drawn.
+
+        `eligible` has 1 for each arm that may be drawn, else 0; the weights of others do not count.
+        A learner that plays the best arm overrides this, as the best of these has weight 0 else.
+        """
+        return prediction.q
 
     def bound(self, facts: Facts) -> float | None:
         """The right-hand side of the guarantee; None if there is none in numbers."""

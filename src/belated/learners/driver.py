@@ -100,6 +100,11 @@ class Driver:
         self.learner.consider(self.state, context, eligible)
         self._stands, self._handed_out = False, None
 
+    def tick(self, seconds: float) -> None:
+        """Tell the time of what comes next, if the learner counts the ages of plays in seconds."""
+        if self.learner.keeps_time:
+            self.learner.tick(self.state, seconds)
+
     def declare_silence(self, default_loss: float | None) -> None:
         """Tell what a play that never reports has lost, from now on; None if nobody knows."""
         self.learner.declare_silence(self.state, default_loss)

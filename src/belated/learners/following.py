@@ -20,11 +20,11 @@ NO_MEANING = -1.0  # instead of the loss that silence means
 
 
 @compiled
-def age_bin(age: int) -> int:
-    """Return the bin of an age: floor(log2 age), or the last bin."""
-    found = 0
-    while age > 1 and found < LAST:
-        age >>= 1
+def age_bin(age: float, last: int) -> int:
+    """Return the bin of an age: floor(log2 age), or the last bin; 0 for ages below 2."""
+    found, left = 0, 1.0 * age
+    while left >= 2.0 and found < last:
+        left *= 0.5
         found += 1
     return found
 

@@ -1,5 +1,6 @@
 """The predictions that a learner would have made along another program's log of decisions."""
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -45,6 +46,7 @@ class LogReplay:
         """
         self.consider(rows[0])
         q = self.driver.weights().copy()
+        self._tick(rows[0].decided_at)
         if not self.driver.is_bandit:
             plays = self.driver.play()
             for row in rows:
@@ -84,10 +86,16 @@ class LogReplay:
         if play is None:
             return
         place = self.places[row.arm]
+        self._tick(row.told_at)
         if row.withdrawn:
             self.driver.withdraw(play, place)
         else:
             self.driver.tell(play, place, row.loss, row.missing)
+
+    def _tick(self, seconds: float) -> None:
+        """Tell the time, if the log has it."""
+        if math.isfinite(seconds):
+            self.driver.tick(seconds)
 
     def change(self, change: ArmChange) -> None:
         """Remove arms, whose outstanding plays are withdrawn, and add others."""

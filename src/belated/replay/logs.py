@@ -11,6 +11,7 @@ could be drawn; both hold JSON objects. Losses are in [0, 1]; a log whose column
 in other units has the same losses in [0, 1] in a column unit_loss.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +36,7 @@ from belated.types import Setting
 REQUIRED = ("round", "arm", "loss", "arrival")
 OPTIONAL = (
     "probability", "missing", "outcome", "event", UNIT_LOSS, "context", "probabilities",
+    "decided_at", "told_at",
 )  # fmt: skip
 NO_COUNT = -1  # the missing count of a row that has none
 
@@ -45,6 +47,7 @@ class LogRow:
 
     `arm` is the index of the arm's name, and `place` is the number of the row or line in the file.
     `context` is what was known of the round, and `among` names the arms that could be drawn.
+    `decided_at` and `told_at` are times in seconds, NaN where the log has none.
     """
 
     round: int
@@ -58,6 +61,8 @@ class LogRow:
     place: int
     context: Mapping[str, Any] | None = None
     among: frozenset[str] | None = None
+    decided_at: float = math.nan
+    told_at: float = math.nan
 
 
 @dataclass
@@ -148,6 +153,7 @@ class _LogReader:
         nothing: list[Any] = [None] * len(batch.places)
         contexts = batch.objects("context", dict) or nothing
         shares = batch.objects("probabilities", dict) or nothing
+        times = [_times(batch, name) for name in ("decided_at", "told_at")]
         for k, label in enumerate(batch.labels()):
             if changed[k]:
                 self._change(int(rounds[k]), int(events[k]), label, outcomes[k] == "added")
@@ -165,6 +171,8 @@ class _LogReader:
                     place=batch.places[k],
                     context=contexts[k],
                     among=None if shares[k] is None else frozenset(shares[k]),
+                    decided_at=float(times[0][k]),
+                    told_at=float(times[1][k]),
                 )
             )
 
@@ -205,6 +213,14 @@ def _events(batch: Batch, changed: Mask) -> Floats:
     events = batch.numbers("event")
     fine = in_range(events, 0.0) | (np.isnan(events) & ~changed)
     return np.nan_to_num(batch.checked("event", events, fine, "must be a whole number, at least 0"))
+
+
+def _times(batch: Batch, name: str) -> Floats:
+    """Return a column of times in seconds; NaN where there is none, as where times are texts."""
+    try:
+        return batch.numbers(name)
+    except (KeyError, ValueError):
+        return np.full(len(batch.places), np.nan)
 
 
 def _by_round(

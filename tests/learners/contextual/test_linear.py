@@ -177,7 +177,7 @@ def test_the_chances_are_products_over_later_bins() -> None:
 
 
 def test_where_both_outcomes_are_as_slow_silence_says_nothing() -> None:
-    law = no_delays(1)
+    law = no_delays(1, BINS)
     law.untold[ONES], law.untold[ZEROS] = 0.3, 0.3
     for bin_ in range(BINS):
         assert said_by_silence(law, NO_MEANING, bin_, 0, 0.4) == (0.0, 0.0)
@@ -185,7 +185,7 @@ def test_where_both_outcomes_are_as_slow_silence_says_nothing() -> None:
 
 def test_silence_is_the_score_of_its_likelihood() -> None:
     """In f, d ln(f G1 + (1 - f) G0) equals that of w observations of y (contexts.md 3.1)."""
-    law = no_delays(1)
+    law = no_delays(1, BINS)
     law.untold[ONES], law.untold[ZEROS], law.lost[0] = 0.6, 0.1, 0.2
     for default, g1, g0 in ((1.0, 0.6, 1.0), (0.0, 1.0, 0.1), (NO_MEANING, 0.68, 0.28)):
         for f in (0.02, 0.3, 0.9):
@@ -197,7 +197,7 @@ def test_silence_is_the_score_of_its_likelihood() -> None:
 
 
 def test_a_foretold_reward_is_clipped() -> None:
-    law = no_delays(1)
+    law = no_delays(1, BINS)
     law.untold[ONES] = 0.5
     for wild, clipped in ((-3.0, 0.01), (7.0, 0.99)):
         assert said_by_silence(law, 1.0, 0, 0, wild) == said_by_silence(law, 1.0, 0, 0, clipped)
@@ -223,7 +223,7 @@ def test_zeros_that_never_come_count_in_full_in_the_end() -> None:
 
 
 def test_another_default_is_what_silence_counts_as() -> None:
-    law = no_delays(1)
+    law = no_delays(1, BINS)
     law.untold[2] = 0.25
     assert said_by_silence(law, 0.3, 5, 0, 0.5) == (0.75, 0.7)
 

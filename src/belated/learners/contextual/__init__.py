@@ -1,6 +1,7 @@
 """Learners that see a context before each round, and learn which arm is right for which context.
 
 - `linear`: "linear", inverse gaps of optimistic values, the one to use.
+- `linear_shared`: "linear-shared", one model of all arms, which are told apart by their features.
 - `linear_ucb`: "linear-ucb", a rival that plays the largest of these values.
 - `linear_thompson`: "linear-thompson", a rival that draws by the chances to be the best.
 - `squarecb`: "squarecb", a rival with inverse gaps and no width, told on arrival.

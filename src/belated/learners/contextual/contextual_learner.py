@@ -86,9 +86,15 @@ def foretell_around(model: ContextModel, info: LinearInfo, mean: float, sigma: f
 @compiled
 def freeze(model: ContextModel, info: LinearInfo, arm: int, plays: Floats) -> None:
     """Freeze the vector of a play, and what was foretold of it, and see its context."""
-    plays[0, ROUND], plays[0, FORETOLD] = model.round[0], info.foretold[arm]
-    for i in range(info.x.shape[0]):
-        plays[0, FEATURES + i] = info.x[i]
+    freeze_vector(model, info.x, info.foretold[arm], plays)
+
+
+@compiled
+def freeze_vector(model: ContextModel, x: Floats, value: float, plays: Floats) -> None:
+    """Freeze this vector of a play, and this value that was foretold, and see its context."""
+    plays[0, ROUND], plays[0, FORETOLD] = model.round[0], value
+    for i in range(x.shape[0]):
+        plays[0, FEATURES + i] = x[i]
     see(model.scaling, model.context)
 
 
@@ -120,11 +126,10 @@ class ContextualLearner(Learner):
         object.__setattr__(self, "interactions", as_count(self.interactions, "interactions", 1, 2))
         if self.scales not in (True, False):
             raise ValueError(f"scales is {self.scales!r}; it must be True or False")
-        numbers = self.arms * self.width * self.width
-        if numbers > MOST_NUMBERS:
+        if self.numbers > MOST_NUMBERS:
             raise ValueError(
-                f"{self.arms} arms with {self.width} coordinates need {numbers} numbers; there may "
-                f"be {MOST_NUMBERS}, so take fewer hash_bits, features or interactions"
+                f"{self.arms} arms with {self.width} coordinates need {self.numbers} numbers; "
+                f"there may be {MOST_NUMBERS}, so take fewer hash_bits, features or interactions"
             )
 
     @functools.cached_property
@@ -136,6 +141,11 @@ class ContextualLearner(Learner):
     def width(self) -> int:
         """d, the number of coordinates of x."""
         return crossed_width(self.scaled(), self.interactions) + 1
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers the model has, or twice as many."""
+        return self.arms * self.width * self.width
 
     def scaled(self) -> Floats:
         """1 for the coordinates that are scaled."""

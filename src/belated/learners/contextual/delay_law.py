@@ -13,7 +13,7 @@ import numpy as np
 
 from belated.arrays import Floats
 from belated.compiled.kernels import compiled, compiled_apart
-from belated.learners.following import BINS, ENDED, LAST, LEAST_CHANCE, NO_MEANING, SHARED
+from belated.learners.following import ENDED, LEAST_CHANCE, NO_MEANING, SHARED
 from belated.learners.states import ArmFloats
 
 ONES, ZEROS = range(2)  # outcomes: a reward r counts as r of a one and 1 - r of a zero
@@ -37,12 +37,12 @@ class ReportDelays(NamedTuple):
     lost: ArmFloats
 
 
-def no_delays(arms: int) -> ReportDelays:
-    """Make the record before the first report."""
+def no_delays(arms: int, bins: int) -> ReportDelays:
+    """Make the record before the first report, for so many bins of age."""
     return ReportDelays(
-        counts=np.zeros((6, BINS, arms)),
-        sums=np.zeros((4, BINS)),
-        untold=np.zeros((3, BINS, arms)),
+        counts=np.zeros((6, bins, arms)),
+        sums=np.zeros((4, bins)),
+        untold=np.zeros((3, bins, arms)),
         lost=np.full(arms, UNKNOWN_SHARE),
     )
 
@@ -88,11 +88,11 @@ def renew_law(law: ReportDelays) -> None:
 
     h_aj = (n_aj + c h_j)/(N_aj + c); S after bin j is 1 - prod over k > j of (1 - h_ak).
     """
-    counts, arms = law.counts, law.lost.shape[0]
+    counts, arms, last = law.counts, law.lost.shape[0], law.counts.shape[1] - 1
     for arm in range(arms):
         for outcome in range(3):
-            law.untold[outcome, LAST, arm] = 1.0
-    for bin_ in range(LAST, -1, -1):
+            law.untold[outcome, last, arm] = 1.0
+    for bin_ in range(last, -1, -1):
         for outcome in range(3):
             shared = SHARED * share_here(law, bin_, outcome)
             for arm in range(arms):
@@ -108,7 +108,7 @@ def renew_law(law: ReportDelays) -> None:
                     law.untold[outcome, bin_ - 1, arm] = come * (1.0 - share)
     for arm in range(arms):
         law.lost[arm] = UNKNOWN_SHARE
-        for bin_ in range(LAST, -1, -1):
+        for bin_ in range(last, -1, -1):
             if counts[PASSED, bin_, arm] >= ENOUGH:
                 silent = counts[SILENT_AT_END, bin_, arm]
                 law.lost[arm] = (silent + 1.0) / (counts[PASSED, bin_, arm] + 2.0)

@@ -3,11 +3,12 @@
 `play` freezes the vector x of the play, as it was seen, and looks at the plays whose age has
 doubled: a silent one counts as an observation of a fraction of a play, by how late reports come. A
 reward that is told, or a play that is withdrawn, takes the place of what its silence counted as.
+Ages are counted in rounds, or in seconds as a caller tells the time.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 
@@ -17,9 +18,10 @@ from belated.compiled.kernels import compiled
 from belated.learners.contextual.contextual_learner import (
     FEATURES,
     ROUND,
+    ContextModel,
     ContextualLearner,
     LinearInfo,
-    freeze,
+    freeze_vector,
 )
 from belated.learners.contextual.delay_law import (
     ReportDelays,
@@ -30,10 +32,14 @@ from belated.learners.contextual.delay_law import (
     said_by_silence,
 )
 from belated.learners.contextual.followed_plays import (
+    BINS_OF_SECONDS,
+    LOOKS,
     FollowedPlays,
+    age_of,
     begin,
     check_plays,
     end,
+    has_passed,
     no_plays,
     of_arms_kept,
     slot_now,
@@ -52,20 +58,24 @@ from belated.learners.contextual.scaling import (
     nothing_seen,
 )
 from belated.learners.contract import UNIT
-from belated.learners.following import BINS, NO_MEANING, ONE_SIDED
-from belated.learners.states import ArmFloats
+from belated.learners.following import BINS, NO_MEANING, ONE_SIDED, SILENT
+from belated.learners.states import ArmFloats, Array
 
 EACH_ROUND, RENEWED = 256, 16  # the law is computed again in each of so many rounds, then so often
 LEAST_CHANGE = 0.02  # in what silence counts as
 OLD_AND_SILENT = 100  # so many plays, silent for longer than any report took, ask for a meaning
 NUMBER, LOWEST, HIGHEST, SLOWEST = range(4)  # in `told`
+NOW, STEP = range(2)  # in `clock`
+EARLIER = {"model.round", "model.plays.arm"}  # parts that tell ages where the state has no clock
+Ages = Literal["rounds", "seconds"]
 
 
 class LinearModel(NamedTuple):
     """All that a learner with a linear model knows.
 
     `context` is that of the coming round, and `eligible` is 1 for the arms that may be drawn in it.
-    `told` has the number of rewards told, the lowest and the highest, and the longest wait.
+    `told` has the number of rewards told, the lowest and the highest, and the longest wait. `clock`
+    has the time, and how much of it a round takes: 1, or 0 where somebody tells the time.
     """
 
     round: Counts
@@ -76,39 +86,80 @@ class LinearModel(NamedTuple):
     law: ReportDelays
     plays: FollowedPlays
     told: Floats
+    clock: Floats
     default_loss: Floats
 
 
+class FollowingModel(ContextModel, Protocol):
+    """What a model has whose plays are followed: `LinearModel` is one."""
+
+    @property
+    def law(self) -> ReportDelays: ...
+
+    @property
+    def plays(self) -> FollowedPlays: ...
+
+    @property
+    def told(self) -> Floats: ...
+
+    @property
+    def clock(self) -> Floats: ...
+
+    @property
+    def default_loss(self) -> Floats: ...
+
+
 @compiled
-def play(model: LinearModel, info: LinearInfo, arm: int, plays: Floats) -> None:
+def play(model: FollowingModel, info: LinearInfo, arm: int, plays: Floats) -> None:
     """Play a round: freeze x, see the context, and look at the plays whose age has doubled."""
+    play_vector(model, info.x, info.foretold[arm], arm, plays)
+
+
+@compiled
+def play_vector(model: FollowingModel, x: Floats, value: float, arm: int, plays: Floats) -> None:
+    """Play a round with this vector, of which this reward was foretold."""
     round_ = model.round[0]
-    freeze(model, info, arm, plays)
-    begin(model.plays, arm, round_, info.x)
+    freeze_vector(model, x, value, plays)
+    begin(model.plays, arm, round_, model.clock[NOW], x)
     if round_ <= EACH_ROUND or round_ % RENEWED == 0:
         renew_law(model.law)
+    model.clock[NOW] += model.clock[STEP]
     look_back(model, round_)
     model.round[0] += 1
 
 
 @compiled
-def look_back(model: LinearModel, round_: int) -> None:
-    """Look at the plays of ages 2, 4, 8, ... at the start of the next round, which passed a bin."""
-    plays, age = model.plays, 2
-    for bin_ in range(BINS):
-        if age > round_:
-            break
-        place = (round_ + 1 - age) % plays.arm.shape[0]
-        arm, fate = plays.arm[place], plays.fate[place]
-        if is_counted(model.default_loss[0], fate, plays.told[place]):
-            count_look(model.law, bin_, arm, fate, plays.told[place])
-        if slot_of(fate) >= 0:
-            hear_silence(model, slot_of(fate), arm, bin_)
-        age *= 2
+def look_back(model: FollowingModel, round_: int) -> None:
+    """Look at the plays that have come to an age of 2, 4, 8, ..., and so have passed a bin.
+
+    Where ages are rounds, there is one for each bin at the start of each round, once there are any.
+    """
+    plays, time, size, age = model.plays, model.clock[NOW], model.plays.arm.shape[0], 2.0
+    for bin_ in range(plays.due.shape[0]):
+        first = max(plays.due[bin_], round_ + 1 - size)
+        end_ = min(first + LOOKS, round_ + 1)
+        while first < end_ and has_passed(plays, first % size, time, age):
+            look(model, first % size, bin_)
+            first += 1
+        plays.due[bin_] = first
+        age *= 2.0
 
 
 @compiled
-def hear_silence(model: LinearModel, slot: int, arm: int, bin_: int) -> None:
+def look(model: FollowingModel, place: int, bin_: int) -> None:
+    """Look at a play that has passed a bin; one that was told later than that was silent there."""
+    plays = model.plays
+    arm, fate = plays.arm[place], plays.fate[place]
+    if fate > bin_:
+        fate = SILENT
+    if is_counted(model.default_loss[0], fate, plays.told[place]):
+        count_look(model.law, bin_, arm, fate, plays.told[place])
+    if slot_of(fate) >= 0:
+        hear_silence(model, slot_of(fate), arm, bin_)
+
+
+@compiled
+def hear_silence(model: FollowingModel, slot: int, arm: int, bin_: int) -> None:
     """Let a play that is silent after a bin count as its silence says, if that has changed."""
     plays, ridge = model.plays, model.ridge
     x = plays.x[slot]
@@ -124,24 +175,25 @@ def hear_silence(model: LinearModel, slot: int, arm: int, bin_: int) -> None:
 
 
 @compiled
-def end_play(model: LinearModel, play: Floats, arm: int, weight: float, reward: float) -> None:
+def end_play(model: FollowingModel, play: Floats, arm: int, weight: float, reward: float) -> None:
     """End a play: so much weight of this reward takes the place of what its silence counted as."""
     plays, played, now = model.plays, int(play[ROUND]), model.round[0]
     slot = slot_now(plays, played, now)
     before, as_reward = 0.0, 0.0
     if slot >= 0:
         before, as_reward = plays.weight[slot], plays.weight[slot] * plays.reward[slot]
-        end(plays, played, now, reward, weight > 0.0)
+        end(plays, played, age_of(plays, played, now, model.clock[NOW]), reward, weight > 0.0)
     learn(model.ridge, arm, play[FEATURES:], weight - before, weight * reward - as_reward)
 
 
 @compiled
-def tell(model: LinearModel, play: Floats, arm: int, loss: float) -> None:
+def tell(model: FollowingModel, play: Floats, arm: int, loss: float) -> None:
     """Learn the reward 1 - l of a play, with its vector as it was seen."""
     told, reward = model.told, 1.0 - loss
     told[NUMBER] += 1.0
     told[LOWEST], told[HIGHEST] = min(told[LOWEST], reward), max(told[HIGHEST], reward)
-    told[SLOWEST] = max(told[SLOWEST], model.round[0] - play[ROUND])
+    age = age_of(model.plays, int(play[ROUND]), model.round[0], model.clock[NOW])
+    told[SLOWEST] = max(told[SLOWEST], age)
     end_play(model, play, arm, 1.0, reward)
 
 
@@ -149,36 +201,42 @@ def tell(model: LinearModel, play: Floats, arm: int, loss: float) -> None:
 class LinearLearner(ContextualLearner):
     """A learner with a linear model of rewards, and a law of what silence says.
 
-    `default_loss` is what a play that never reports has lost, if that is known.
+    `default_loss` is what a play that never reports has lost, if that is known. `ages` says whether
+    the law counts ages in rounds, or in seconds, for which the time is told with each call.
     """
 
     default_loss: float | None = None
+    ages: Ages = "rounds"
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.ages not in get_args(Ages):
+            raise ValueError(f"ages is {self.ages!r}; it must be 'rounds' or 'seconds'")
         if self.default_loss is not None:
             loss = as_number(self.default_loss, "default_loss")
             if not 0.0 <= loss <= 1.0:
                 raise ValueError(f"default_loss is {loss!r}; it must be in [0, 1]")
             object.__setattr__(self, "default_loss", loss)
 
-    def first_model(self) -> LinearModel:
+    def first_model(self) -> Any:
         """The model before the first round."""
         declared = NO_MEANING if self.default_loss is None else self.default_loss
+        bins = BINS_OF_SECONDS if self.keeps_time else BINS
         return LinearModel(
             round=np.ones(1, dtype=np.int64),
             context=self.encoder.nothing(),
             eligible=np.ones(self.arms),
             scaling=nothing_seen(self.scaled()),
             ridge=nothing_learned(self.arms, self.width),
-            law=no_delays(self.arms),
-            plays=no_plays(self.width),
+            law=no_delays(self.arms, bins),
+            plays=no_plays(self.width, bins),
             told=np.array([0.0, 1.0, 0.0, 0.0]),
+            clock=np.ones(2),
             default_loss=np.full(1, declared),
         )
 
     def reserved(self, state: Any, rounds: int) -> Any:
-        model: LinearModel = state.model
+        model = state.model
         roomy = with_room(model.plays, int(model.round[0]), rounds)
         return state if roomy is model.plays else state._replace(model=model._replace(plays=roomy))
 
@@ -190,7 +248,10 @@ class LinearLearner(ContextualLearner):
         return other._replace(model=model)
 
     def check_saved(self, state: Any, plays: Iterable[Sequence[float]]) -> None:
-        check_plays(state.model.plays, self.arms)
+        model: FollowingModel = state.model
+        check_plays(model.plays, self.arms, int(model.round[0]))
+        if not np.isfinite(model.clock).all():
+            raise ValueError(f"the time is {model.clock[NOW]!r}")
         super().check_saved(state, plays)
 
     def concern(self, state: Any, bounds: LossRange = UNIT) -> str | None:
@@ -198,12 +259,13 @@ class LinearLearner(ContextualLearner):
 
         That user means conversions, or complaints: those who do not, say nothing.
         """
-        model: LinearModel = state.model
+        model: FollowingModel = state.model
         number, lowest, highest, slowest = model.told.tolist()
         if model.default_loss[0] != NO_MEANING or number < ONE_SIDED or lowest != highest:
             return None
-        played = model.plays.played
-        silent = int(((played > 0) & (model.round[0] - played > slowest)).sum())
+        plays = model.plays
+        ages = model.clock[NOW] - plays.at[plays.played % plays.at.size]
+        silent = int(((plays.played > 0) & (ages > slowest)).sum())
         if silent < OLD_AND_SILENT:
             return None
         return (
@@ -211,6 +273,32 @@ class LinearLearner(ContextualLearner):
             f"{silent} plays have been silent for longer than any of these took; set default_loss "
             "to say what silence means"
         )
+
+    @property
+    def keeps_time(self) -> bool:
+        return self.ages == "seconds"
+
+    def tick(self, state: Any, seconds: float) -> None:
+        if not self.keeps_time:
+            super().tick(state, seconds)
+        state.model.clock[NOW], state.model.clock[STEP] = seconds, 0.0
+
+    def with_later_parts(self, parts: Mapping[str, Array]) -> dict[str, Array]:
+        """The parts of a saved state, with those that say the time and the ages of plays.
+
+        Before there were any, ages were counted in rounds.
+        """
+        if "model.clock" in parts or not parts.keys() >= EARLIER:
+            return dict(parts)
+        round_, size = int(parts["model.round"][0]), parts["model.plays.arm"].size
+        behind = (round_ - 1 - np.arange(size)) % size
+        due = [max(1, round_ + 1 - 2 ** (bin_ + 1)) for bin_ in range(BINS)]
+        return {
+            **parts,
+            "model.clock": np.array([float(round_), 1.0]),
+            "model.plays.at": np.maximum(0.0, round_ - 1.0 - behind),
+            "model.plays.due": np.array(due, dtype=np.int64),
+        }
 
     def declare_silence(self, state: Any, default_loss: float | None) -> None:
         """From the next look at each silent play on, it counts as this default loss says."""

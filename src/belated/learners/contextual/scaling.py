@@ -65,24 +65,38 @@ def standardized(scaling: Scaling, i: int, raw: float) -> float:
     if scaling.scaled[i] == 0.0:
         return raw
     mean = mean_with(scaling, i, raw)
-    variance = deviations_with(scaling, i, raw, mean) / (scaling.seen[i] + 1.0)
+    return in_deviations(
+        raw, mean, deviations_with(scaling, i, raw, mean) / (scaling.seen[i] + 1.0)
+    )
+
+
+@compiled
+def in_deviations(raw: float, mean: float, variance: float) -> float:
+    """Return how many standard deviations a number lies above the mean, at most 4."""
     if variance <= 0.0:
         return 0.0
     return min(max((raw - mean) / math.sqrt(variance), -FARTHEST), FARTHEST)
 
 
 @compiled
-def fill_features(scaling: Scaling, context: Floats, x: Floats) -> None:
-    """Fill in x for a context; the record of what was seen stays as it is."""
-    width, last = context.shape[0], x.shape[0] - 1
+def fill_scaled(scaling: Scaling, context: Floats, x: Floats) -> None:
+    """Fill in the scaled coordinates of a context, and their products if x has room for them."""
+    width = context.shape[0]
     for i in range(width):
         x[i] = standardized(scaling, i, context[i])
-    if last > width:
+    if x.shape[0] > width:
         place = width
         for i in range(width):
             for j in range(i if scaling.scaled[i] == 1.0 else i + 1, width):
                 x[place] = min(max(x[i] * x[j], -FARTHEST), FARTHEST)
                 place += 1
+
+
+@compiled
+def fill_features(scaling: Scaling, context: Floats, x: Floats) -> None:
+    """Fill in x for a context; the record of what was seen stays as it is."""
+    last = x.shape[0] - 1
+    fill_scaled(scaling, context, x[:last])
     if last > 0:
         shrink = 1.0 / math.sqrt(float(last))
         for i in range(last):

@@ -125,7 +125,8 @@ def follow(silence: Silence, arm: int, round_: int) -> None:
 @compiled
 def end_silence(silence: Silence, arm: int, played: int, now: int, loss: float) -> None:
     """End the silence of a play with its loss, or with NaN if it was withdrawn."""
-    size, bin_, told = silence.followed_arm.shape[0], age_bin(now - played), not math.isnan(loss)
+    size, told = silence.followed_arm.shape[0], not math.isnan(loss)
+    bin_ = age_bin(now - played, LAST)
     count_pending(silence, bin_, arm, -1.0)
     if told:
         silence.told[NUMBER] += 1.0

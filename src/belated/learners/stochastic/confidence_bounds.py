@@ -5,13 +5,14 @@ arms with equal rewards have equal indices to the last bit, in whatever order th
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
 from belated.learners.contract import Prediction
+from belated.learners.stochastic.stochastic import StochasticLearner
 
 
 class IndexInfo(NamedTuple):
@@ -51,3 +52,20 @@ def share_among_least_played(values: Floats, plays: Counts, q: Floats) -> None:
             count += 1
     for i in range(q.shape[0]):
         q[i] = 1.0 / count if values[i] == largest and plays[i] == least else 0.0
+
+
+class IndexLearner(StochasticLearner):
+    """A learner that plays the arm of the largest index, by what is known of that arm alone.
+
+    So arms may be left out of a round, and the best of the others is played (Kleinberg et al. 2010,
+    who call it AUER).
+    """
+
+    can_leave_arms_out: ClassVar[bool] = True
+
+    def weights_among(self, state: Any, prediction: Prediction, eligible: Floats) -> Floats:
+        places, q = np.flatnonzero(eligible), np.zeros(self.arms)
+        shares = np.zeros(places.size)
+        share_among_least_played(prediction.info.indices[places], state.plays[places], shares)
+        q[places] = shares
+        return q

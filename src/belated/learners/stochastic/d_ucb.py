@@ -18,12 +18,13 @@ from belated.compiled.kernels import compiled
 from belated.learners.contract import Prediction, Verbs
 from belated.learners.states import ArmCounts, ArmFloats
 from belated.learners.stochastic.confidence_bounds import (
+    IndexLearner,
     blank_index,
     mean_reward,
     share_among_least_played,
 )
 from belated.learners.stochastic.poisson import poisson_upper
-from belated.learners.stochastic.stochastic import StochasticLearner, not_negative
+from belated.learners.stochastic.stochastic import not_negative
 from belated.numerics.exact_sums import add_exactly
 from belated.types import Covers, Need, Origin
 
@@ -108,7 +109,7 @@ def observe(state: DUcbState, play: Floats, arm: int, loss: float, missing: int)
 
 
 @dataclass(frozen=True)
-class DUcb(StochasticLearner):
+class DUcb(IndexLearner):
     """D-UCB. A round costs O(K) and one step for each delay at which `delay_law` rises.
 
     delay_law[x] is P(delay <= x), rounded to 2^-32; its last value holds for all larger x. Rewards

@@ -16,11 +16,11 @@ from belated.compiled.kernels import compiled
 from belated.learners.contract import Prediction, Verbs
 from belated.learners.states import ArmCounts, ArmFloats
 from belated.learners.stochastic.confidence_bounds import (
+    IndexLearner,
     blank_index,
     share_among_least_played,
     ucb1_index,
 )
-from belated.learners.stochastic.stochastic import StochasticLearner
 from belated.numerics.exact_sums import add_exactly
 from belated.types import Covers, Origin
 
@@ -64,7 +64,7 @@ def observe(state: DelayedUcb1State, play: Floats, arm: int, loss: float, missin
 
 
 @dataclass(frozen=True)
-class DelayedUcb1(StochasticLearner):
+class DelayedUcb1(IndexLearner):
     """UCB1 on the rewards that have arrived.
 
     Among arms of equal index the least played come first and share the weight equally.

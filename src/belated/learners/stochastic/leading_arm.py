@@ -6,7 +6,7 @@ There is no exploration, so a single unlucky loss can hide the best arm for ever
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -108,3 +108,11 @@ class LeadingArm(Leading):
 
     name: ClassVar[str] = "leading-arm"
     setting: ClassVar[Setting] = Setting.CONCEALED
+    can_leave_arms_out: ClassVar[bool] = True
+
+    def weights_among(self, state: Any, prediction: Prediction, eligible: Floats) -> Floats:
+        places, q = np.flatnonzero(eligible), np.zeros(self.arms)
+        shares = np.zeros(places.size)
+        share_among_largest(prediction.info.merit[places], shares)
+        q[places] = shares
+        return q

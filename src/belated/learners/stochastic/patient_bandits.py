@@ -14,11 +14,12 @@ from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled
 from belated.learners.contract import Prediction, Verbs
 from belated.learners.stochastic.confidence_bounds import (
+    IndexLearner,
     blank_index,
     mean_reward,
     share_among_least_played,
 )
-from belated.learners.stochastic.stochastic import StochasticLearner, not_negative
+from belated.learners.stochastic.stochastic import not_negative
 from belated.numerics.exact_sums import add_exactly
 from belated.types import Covers, Need, Origin
 
@@ -74,7 +75,7 @@ def observe(state: PatientBanditsState, play: Floats, arm: int, loss: float, mis
 
 
 @dataclass(frozen=True)
-class PatientBandits(StochasticLearner):
+class PatientBandits(IndexLearner):
     """PatientBandits, for delays that exceed m rounds with probability at most m^-alpha.
 
     alpha is the option `tail_index`.

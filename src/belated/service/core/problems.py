@@ -28,6 +28,7 @@ OPTIONAL = ("holdout", "outcomes", "soft_range", "minimum_share")  # need not be
 OF_LEARNER = ("features", "hash_bits")  # options of learners that may be given as fields
 # An option that problems made before it existed do not name; they rest on max_missing.
 CHOSEN_LATER = "gamma_bound"
+AGES = "ages"  # the option of what the ages of plays are counted in; the service knows the time
 # Options that were dropped with the learner that had them, whose name another learner has now.
 GONE_OPTIONS = {"practical-bandit": ("rate", "width", "checks", "patience", "levels", "listens")}
 MOST_ARMS = 10_000
@@ -150,6 +151,8 @@ def checked_spec(given: Mapping[str, Any]) -> dict[str, Any]:
     kind = learner_kind(given.get("kind"), given.get("learner"))
     check_kind(kind)
     options = checked_options(kind, arms, with_fields(given))
+    if AGES in option_names(kind):
+        options.setdefault(AGES, "seconds")
     learner = kind(len(arms), **options)
     check_delivery(learner)
     if CHOSEN_LATER in option_names(kind):

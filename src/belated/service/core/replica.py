@@ -155,6 +155,7 @@ class Replica:
             rows = np.zeros((1, self.learner.row_width))
         else:
             check_share("probability", decision.probability if arm != NO_ARM else 1.0)
+            self.driver.tick(decision.at)
             rows = self._play(decision, arm)
         play = OpenPlay(
             self.round,
@@ -276,6 +277,7 @@ class Replica:
     def _learn(self, outcome: Outcome, play: OpenPlay) -> None:
         arm = self.problem.places[outcome.arm]
         row = play.row_of(arm)
+        self.driver.tick(outcome.at)
         if outcome.kind == "cancelled":
             self.driver.withdraw(row, arm)
         else:

@@ -141,7 +141,10 @@ def restored(problem: ServedProblem, arrays: dict[str, NDArray[Any]]) -> Replica
     replica.stats = ProblemStats(replica.arm_history)
     replica.round, replica.status = meta["round"], meta["status"]
     replica.late_reports, replica.retained = meta["late"], meta["retained"]
-    state = {name: arrays[f"state.{name}"].copy() for name in leaves(replica.state)}
+    saved = [name for name in leaves(replica.state) if f"state.{name}" in arrays]
+    state = replica.learner.with_later_parts(
+        {name: arrays[f"state.{name}"].copy() for name in saved}
+    )
     # The driver makes no room now: that would change the fingerprint.
     replica.driver.go_on_from(with_leaves(replica.state, state), replica.round)
     seen = {name[6:]: part for name, part in arrays.items() if name.startswith("stats.")}
