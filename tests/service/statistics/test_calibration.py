@@ -6,12 +6,12 @@ import pytest
 
 from belated.service.core.arms import ArmHistory
 from belated.service.core.stats import ProblemStats
-from belated.service.statistics.calibration import BINS, Calibration
+from belated.service.statistics.calibration import BINS, ForetoldRewards
 
 
 def test_means_by_what_was_foretold() -> None:
     """What is foretold beyond 0 and 1 is in the first and the last bin."""
-    calibration = Calibration()
+    calibration = ForetoldRewards()
     for foretold, reward in ((0.31, 0.0), (0.33, 1.0), (0.38, 1.0), (-0.2, 0.25), (1.7, 1.0)):
         calibration.add(foretold, reward)
     least, middle, most = calibration.shown()

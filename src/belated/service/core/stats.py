@@ -15,7 +15,7 @@ from belated.arrays import Floats
 from belated.service.core.arms import ArmHistory
 from belated.service.core.told_values import NOTHING_TOLD, ToldValue
 from belated.service.statistics import sums_over_time
-from belated.service.statistics.calibration import Calibration
+from belated.service.statistics.calibration import ForetoldRewards
 from belated.service.statistics.delays import DelayBin, DelayBins
 from belated.service.statistics.moments import Moments, widened
 from belated.service.statistics.sums_over_time import SumsOverTime
@@ -44,7 +44,7 @@ class ProblemStats:
         self.losses = Moments.of_nothing(arms)  # all that the learner counts: told and expired
         self.told, self.late = Moments.of_nothing(arms), Moments.of_nothing(arms)  # in time, or not
         self.rounds = Moments.of_nothing(arms)  # the delays of those told, in rounds
-        self.delays, self.calibration = DelayBins(), Calibration()
+        self.delays, self.calibration = DelayBins(), ForetoldRewards()
         self.told_as = np.zeros(2, dtype=np.int64)  # how often as a loss, and as a reward
         self.decided, self.expired, self.cancelled = np.zeros((3, arms), dtype=np.int64)
         # of what was told out of a soft range: how many, and the sums above and below the range

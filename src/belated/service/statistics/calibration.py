@@ -23,7 +23,7 @@ class CalibrationBin(NamedTuple):
     half_width: float | None
 
 
-class Calibration:
+class ForetoldRewards:
     """The sums of foretold and true rewards of the plays that are told or expired, by bin."""
 
     def __init__(self) -> None:
