@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import belated as belated_module
 from belated.cli import main, service_options
 from belated.client import Client
 from belated.compiled.sources import source_hash
@@ -128,6 +129,20 @@ def test_outcomes_and_ranges_of_a_problem(tmp_path: Path) -> None:
         (("--loss-range", 0, 1, "--soft-range", 0, 1), "give one of the two"),
     ):
         assert words in complaint(*create, "more", *options, *db)
+
+
+def test_a_saved_learner_is_a_control(tmp_path: Path) -> None:
+    """Its weights are kept; one that needs a context has none."""
+    db = ("--db", tmp_path / "belated.db")
+    old = belated_module.Bandit(["red", "green"], learner="exp3")
+    for _ in range(20):
+        ticket = old.ask()
+        old.tell(ticket, 0.0 if ticket.arm == "red" else 1.0)
+    (tmp_path / "old.json").write_text(old.to_json())
+    create = ("problems", "create", "-a", "red", "-a", "green", "--holdout", 0.1, "--control")
+    made = read(*create, tmp_path / "old.json", "shop", *db)
+    assert made["holdout"]["weights"] == old.weights()
+    assert "cannot be read" in complaint(*create, tmp_path / "none.json", "more", *db)
 
 
 def test_the_report_of_a_holdout(tmp_path: Path) -> None:

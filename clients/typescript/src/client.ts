@@ -217,11 +217,14 @@ export class Client {
 
   /**
    * What the learner has earned more than the control of the holdout, valid at every look.
-   * `within` is the seconds after which silence is final, if tickets do not expire: a week.
+   * `within` is the seconds after which silence is final, if tickets do not expire: a week. `by`
+   * is a field of the context, for the uplift of each segment.
    */
-  uplift(name: string, options: { within?: number } = {}): Promise<Json> {
-    const query = options.within === undefined ? "" : `?within=${options.within}`;
-    const path = `${pathOf(name)}/uplift${query}`;
+  uplift(name: string, options: { within?: number; by?: string } = {}): Promise<Json> {
+    const query = new URLSearchParams();
+    if (options.within !== undefined) query.set("within", String(options.within));
+    if (options.by !== undefined) query.set("by", options.by);
+    const path = `${pathOf(name)}/uplift${query.size ? `?${query}` : ""}`;
     return this.#send({ method: "GET", path, read: asItIs, leastMs: FOLDING });
   }
 

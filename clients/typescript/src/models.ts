@@ -48,10 +48,11 @@ export interface Terms {
   defaultLoss?: number | null;
 }
 
-/** The share of decisions that a control draws, and its arm; it draws uniformly without one. */
+/** The share of decisions that a control draws: one arm, or by weights, or else uniformly. */
 export interface Holdout {
   share: number;
   arm?: string | null;
+  weights?: Readonly<Record<string, number>> | null;
 }
 
 /** The outcomes that a ticket may have, and the rule that makes one reward of them. */

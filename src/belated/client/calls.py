@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, SupportsFloat, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from belated.checks import as_number
 from belated.client.errors import ServiceError, error_of
@@ -300,13 +300,18 @@ def log(name: str) -> Call[dict[str, Any]]:
     return Call("GET", f"{path_of(name)}/log", dict, seconds=FOLDING)
 
 
-def uplift(name: str, *, within: float | None = None) -> Call[dict[str, Any]]:
+def uplift(
+    name: str, *, within: float | None = None, by: str | None = None
+) -> Call[dict[str, Any]]:
     """What the learner has earned more than the control of the holdout, valid at every look.
 
-    `within` is the seconds after which silence is final, if tickets do not expire: a week.
+    `within` is the seconds after which silence is final, if tickets do not expire: a week. `by` is
+    a field of the context, for the uplift of each segment.
     """
-    query = "" if within is None else f"?within={as_number(within, 'within')!r}"
-    return Call("GET", f"{path_of(name)}/uplift{query}", dict, seconds=FOLDING)
+    seconds = None if within is None else as_number(within, "within")
+    query = urlencode(given({"within": seconds, "by": by}))
+    path = f"{path_of(name)}/uplift"
+    return Call("GET", f"{path}?{query}" if query else path, dict, seconds=FOLDING)
 
 
 def verify() -> Call[dict[str, Any]]:

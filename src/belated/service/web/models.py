@@ -55,10 +55,14 @@ class RequestBody(BaseModel):
 
 
 class HoldoutBody(RequestBody):
-    """The share of decisions that a control draws, and its arm; null: it draws uniformly."""
+    """The share of decisions that a control draws, and its arm, or its weights by arm.
+
+    Without either it draws uniformly.
+    """
 
     share: Annotated[Number, Field(gt=0, lt=1)]
     arm: ArmName | None = None
+    weights: dict[str, Number] | None = None
 
 
 class OutcomesBody(RequestBody):
