@@ -138,14 +138,14 @@ def _conversions(found: Findings) -> str:
             escaped(each.arm),
             number(each.decisions),
             percent(each.told_share),
-            _measured(percent(each.rate), percent(each.rate_error), each.rate_error),
-            _measured(number(each.mean_delay), number(each.delay_error), each.delay_error),
+            _measured(100.0 * each.rate, 100.0 * each.rate_error),
+            _measured(each.mean_delay, each.delay_error),
         ]
         if each.told
         else [escaped(each.arm), number(each.decisions), percent(0.0), EN_DASH, EN_DASH]
         for each in arms
     ]
-    heads = ("arm", "decisions", "converted so far", "conversion rate", f"mean delay, {clock}")
+    heads = ("arm", "decisions", "converted so far", "conversion rate, %", f"mean delay, {clock}")
     caption = "The model of delayed conversions, by arm, with standard errors"
     said = paragraph(CONVERSIONS)
     return element(
@@ -155,8 +155,12 @@ def _conversions(found: Findings) -> str:
     )
 
 
-def _measured(value: str, error: str, known: float) -> str:
-    return f"{value} ± {error}" if math.isfinite(known) else value
+def _measured(value: float, error: float) -> str:
+    """Show a value and its standard error with two digits of the error."""
+    if not math.isfinite(error) or error == 0.0:
+        return number(value)
+    digits = max(0, 1 - math.floor(math.log10(error)))
+    return f"{value:,.{digits}f} ± {error:,.{digits}f}"
 
 
 def _row(policy: PolicyValue, found: Estimate) -> list[str]:

@@ -8,8 +8,10 @@ import numpy as np
 from belated.comparison.model_checks import calibration
 from belated.comparison.observed_runs import Observed
 from belated.comparison.result import Comparison
-from belated.comparison.segments import MOST_FEATURES, segment_regrets
-from belated.report.formatting import arm_name, clean, listed, number, percent
+from belated.comparison.segments import segment_regrets
+from belated.report.formatting import MINUS, arm_name, clean, listed, number, percent
+
+MOST_NAMED = 3  # learners in one sentence
 
 
 class Caption(NamedTuple):
@@ -22,6 +24,11 @@ class Caption(NamedTuple):
 def _observed(comparison: Comparison) -> Observed:
     assert comparison.observed is not None, "only games with contexts have these captions"
     return comparison.observed
+
+
+def _short(value: float) -> str:
+    """Format a number with two digits."""
+    return number(float(f"{value:.2g}"))
 
 
 def _rounds(comparison: Comparison) -> str:
@@ -37,10 +44,10 @@ def regret_by_segment_caption(comparison: Comparison) -> Caption:
     against = "segment" if _observed(comparison).game.means is None else "context"
     width = comparison.units.width
     said = []
-    for k, label in enumerate(comparison.labels[:MOST_FEATURES]):
+    for k, label in enumerate(comparison.labels[:MOST_NAMED]):
         worst = max(found, key=lambda each: each.regrets[k])
-        value = number(width * worst.regrets[k])
-        said.append(f"{clean(label)} {value} at {clean(worst.feature)} {worst.label}")
+        place = f"{clean(worst.feature)} {worst.label.replace('-', MINUS)}"
+        said.append(f"{clean(label)} {_short(width * worst.regrets[k])} at {place}")
     best = {each.best for each in found}
     arms = f"In these segments {listed([arm_name(each) for each in sorted(best)])} would be best. "
     text = (
@@ -59,7 +66,7 @@ def calibration_caption(comparison: Comparison) -> Caption:
         found = calibration(observed.game, run)
         if found is not None:
             off = float(np.average(np.abs(found.foretold - found.came), weights=found.plays))
-            said.append(f"{clean(run.label)} {number(off)}")
+            said.append(f"{clean(run.label)} {_short(off)}")
     text = (
         "Plays in eight groups by the reward that was foretold: filled marks are the mean reward "
         "of all plays, hollow ones of those that were told. A model that takes what was told for "

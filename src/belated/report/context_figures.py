@@ -20,7 +20,7 @@ from belated.report.figure_parts import (
     new_figure,
     set_delay_scale,
 )
-from belated.report.formatting import arm_name
+from belated.report.formatting import MINUS, arm_name
 from belated.report.style import (
     FAINT,
     INK,
@@ -51,7 +51,8 @@ def regret_by_segment(comparison: Comparison) -> Drawing | None:
         row += 1.6 if before and each.feature != before else 1.0
         before = each.feature
         places.append(row)
-        names.append(cut_to_width(f"{each.feature} {each.label}", SEGMENT_WIDTH, SMALL_SIZE))
+        name = f"{each.feature} {each.label.replace('-', MINUS)}"
+        names.append(cut_to_width(name, SEGMENT_WIDTH, SMALL_SIZE))
     width = comparison.units.width
     entries = []
     for k, style in enumerate(drawn):

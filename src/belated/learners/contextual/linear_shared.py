@@ -10,7 +10,7 @@ all arms. A round takes time of the order of K d^2.
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -253,6 +253,17 @@ class LinearShared(LinearLearner):
     def without_actions(self) -> Floats:
         """The features of arms that were given none: they are all alike."""
         return np.full((self.arms, self.action_encoder.width), UNKNOWN)
+
+    def features_of(self, arms: Sequence[Any], actions: Mapping[Any, Any]) -> Floats:
+        """The coordinates of the features of these arms, in a row each; arms without are alike."""
+        rows = self.without_actions()
+        for place, arm in enumerate(arms):
+            if actions.get(arm) is not None:
+                try:
+                    rows[place] = self.action_encoder.encode(actions[arm])
+                except ValueError as error:
+                    raise ValueError(f"in the features of {arm!r}, {error}") from None
+        return rows
 
     def consider(
         self,
