@@ -13,6 +13,7 @@ from gymnasium.utils.env_checker import check_env
 import belated
 from belated.adapters.gymnasium import Agent, DelayedBandit, env_id
 from belated.environments.environment import GAME, branch, repetition_seed
+from belated.environments.environment_specs import environment_named
 from belated.environments.missing import NEVER
 from belated.environments.scenarios import scenarios
 from belated.play.game import Game
@@ -39,7 +40,7 @@ def test_gymnasium_checks_every_environment_without_complaint(name: str) -> None
 @pytest.mark.parametrize("name", ["late-best:rounds=60,delay=5", "visitors:rounds=60"])
 def test_it_is_the_game_that_compare_plays(name: str) -> None:
     """Every loss, when it arrives, and what waits; the option chooses the repetition."""
-    environment = belated.environments.environment_specs.environment_named(name)
+    environment = environment_named(name)
     env = DelayedBandit(environment, reveal=True)
     for repetition in (0, 2):
         (game,) = Game(environment, branch(repetition_seed(7, repetition), GAME), 1).stretches()

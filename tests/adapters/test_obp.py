@@ -1,5 +1,7 @@
 """The Open Bandit Pipeline: a policy in its simulations, and logs as its dictionaries."""
 
+import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,15 @@ def feedback(rounds: int = 300) -> dict[str, Any]:
     }
 
 
+def test_its_kind_is_obps_own_constant(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A simulation of OBP compares it; without OBP it is the name of earlier versions."""
+    policy = ObpPolicy(2)
+    assert policy.policy_type == "contextfree"
+    own = SimpleNamespace(PolicyType=SimpleNamespace(CONTEXT_FREE=object()))
+    monkeypatch.setitem(sys.modules, "obp.policy.policy_type", own)
+    assert policy.policy_type is own.PolicyType.CONTEXT_FREE
+
+
 def simulated(log: dict[str, Any], policy: ObpPolicy) -> list[int]:
     """What OBP's `run_bandit_simulation` does: select, and update if the log chose the same."""
     chosen = []
@@ -45,6 +56,14 @@ def test_a_policy_learns_in_a_simulation() -> None:
     policy.initialize()
     assert policy.n_trial == 0
     assert simulated(feedback(1500), policy) == chosen
+
+
+def test_the_simulation_here_is_obps() -> None:
+    """What `run_bandit_simulation` of OBP 0.4.1 selected on this log with this policy, recorded."""
+    policy = ObpPolicy(3, random_state=2)
+    chosen = simulated(feedback(600), policy)
+    assert chosen[:20] == [1, 1, 2, 0, 0, 2, 2, 1, 1, 1, 2, 2, 2, 2, 1, 2, 2, 1, 2, 2]
+    assert policy.n_trial == 218
 
 
 def test_a_log_goes_there_and_back() -> None:

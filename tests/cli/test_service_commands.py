@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import belated as belated_module
 from belated.cli import main, service_options
 from belated.client import Client
 from belated.compiled.sources import source_hash
@@ -63,6 +64,44 @@ def test_certified_is_an_option_of_a_problem(tmp_path: Path) -> None:
             client.create_problem("near", ["x", "y"], options={"certified": False})
             trust = {name: client.stats(name)["trust"] for name in ("rest", "far", "near", "sure")}
     assert [name for name, found in trust.items() if found is not None] == ["sure"]
+
+
+def test_contexts_from_the_command_line(tmp_path: Path) -> None:
+    """Features are declared, an export is replayed with them, and contexts are forgotten."""
+    db, log = tmp_path / "belated.db", tmp_path / "log.csv"
+    create = ("problems", "create", "-l", "linear", "-a", "x", "-a", "y", "-a", "z", "--db", db)
+    kinds = ("--feature", "age=number", "--feature", "device=phone,desktop")
+    made = read(*create, "shop", *kinds, "--minimum-share", "0.05")
+    assert made["options"]["features"] == {"age": "number", "device": ["phone", "desktop"]}
+    assert made["minimum_share"] == 0.05
+    assert read(*create, "named", "--feature", "age")["options"]["features"] == ["age"]
+    assert read(*create, "hashed", "--hash-bits", 3)["options"]["hash_bits"] == 3
+    for wrong, sentence in (
+        (("--feature", "age=number", "--feature", "sex"), "--feature sex has no kind"),
+        (("--feature", "age", "--feature", "age"), "--feature names 'age'; each must have"),
+        (("--feature", "age=numbr", "-l", "exp3"), "exp3 has no option 'features'"),
+    ):
+        assert sentence in complaint(*create, "bad", *wrong)
+    live = []
+    with serving(str(db)) as server, Client(server.address) as client:
+        plain = client.create_problem("plain", ["x", "y", "z"], learner="linear", features=["age"])
+        for age in range(20, 40):
+            ticket = client.ask(plain.name, context={"age": age}, all_probabilities=True)
+            live.append(list((ticket.probabilities or {}).values()))
+            client.tell(ticket, reward=float(ticket.arm == "y"))
+    done("export", "plain", log, "--db", db)
+    found = read("replay", log, "--learner", "linear", "--feature", "age", "--arms", "x,y,z")
+    np.testing.assert_allclose(found["q"], live, atol=1e-10)
+    assert "context has the name 'age'" in complaint(
+        "replay", log, "--learner", "linear", "--feature", "hour"
+    )
+    assert read("forget", "plain", "--older-than", "0s", "--contexts", "--db", db) == {
+        "name": "plain", "forgotten": 20,
+    }  # fmt: skip
+    done("export", "plain", log, "--db", db)
+    (batch,) = read_batches(log, ["context", "probabilities"])
+    assert set(batch.columns["context"]) <= {None, ""}
+    assert read("verify", "--db", db)["clean"]
 
 
 def test_problems_at_rest_and_while_it_runs(tmp_path: Path) -> None:
@@ -128,6 +167,20 @@ def test_outcomes_and_ranges_of_a_problem(tmp_path: Path) -> None:
         (("--loss-range", 0, 1, "--soft-range", 0, 1), "give one of the two"),
     ):
         assert words in complaint(*create, "more", *options, *db)
+
+
+def test_a_saved_learner_is_a_control(tmp_path: Path) -> None:
+    """Its weights are kept; one that needs a context has none."""
+    db = ("--db", tmp_path / "belated.db")
+    old = belated_module.Bandit(["red", "green"], learner="exp3")
+    for _ in range(20):
+        ticket = old.ask()
+        old.tell(ticket, 0.0 if ticket.arm == "red" else 1.0)
+    (tmp_path / "old.json").write_text(old.to_json())
+    create = ("problems", "create", "-a", "red", "-a", "green", "--holdout", 0.1, "--control")
+    made = read(*create, tmp_path / "old.json", "shop", *db)
+    assert made["holdout"]["weights"] == old.weights()
+    assert "cannot be read" in complaint(*create, tmp_path / "none.json", "more", *db)
 
 
 def test_the_report_of_a_holdout(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The client for JavaScript and TypeScript: compiled, and run by Node against a real service."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -8,8 +9,41 @@ from pathlib import Path
 
 import pytest
 
+from belated.client.clients import ClientMethod, ServiceMethods
+
 CLIENT = Path(__file__).parents[2] / "clients" / "typescript"
 NPM = shutil.which("npm")
+
+
+# Tests of the Python client that are about what only it has, or that have another name there.
+PYTHON_ONLY = {
+    "asyncio does the same", "the client is light", "an attempt has its time",
+    "the service may ask for a longer wait", "refusals are the errors of the library",
+    "nothing is decided twice while the server is killed",
+}  # fmt: skip
+TYPESCRIPT_NAMES = {
+    "refusals are errors of one kind each", "nothing is decided twice while the service is killed",
+    "a wait that the service asks for beyond the deadline ends it",
+}  # fmt: skip
+
+
+def test_both_clients_have_the_same_methods() -> None:
+    """In the manner of each language: create_problem is createProblem."""
+    text = (CLIENT / "src" / "client.ts").read_text()
+    theirs = set(re.findall(r"^  (?:async )?([a-z]\w*)\(", text, re.M)) - {"constructor"}
+    own = {name for name, each in vars(ServiceMethods).items() if isinstance(each, ClientMethod)}
+    camel = {re.sub(r"_(\w)", lambda match: match[1].upper(), name) for name in own}
+    assert theirs == camel
+
+
+def test_both_clients_pass_the_same_list_of_tests() -> None:
+    """Each test of the one has its counterpart in the other, by its name."""
+    python = (Path(__file__).parent / "test_client.py").read_text()
+    ours = {name.replace("_", " ") for name in re.findall(r"^def test_(\w+)", python, re.M)}
+    texts = "".join(each.read_text() for each in (CLIENT / "test").glob("*.test.ts"))
+    theirs = set(re.findall(r'^test\("(.+?)"', texts, re.M))
+    assert ours - PYTHON_ONLY <= theirs
+    assert theirs >= TYPESCRIPT_NAMES
 
 
 @pytest.mark.check

@@ -18,6 +18,8 @@ FOUND: dict[str, Any] = {
     ],
     "days": [{"day": "1970-01-01", "decisions": 100, "treatment": 0.25, "control": None,
               "value": 0.1, "low": -0.1, "high": 0.3}],
+    "by": "size", "segments": [{"segment": "<b>", "decisions": 100, "treatment": 0.25,
+                                "control": 0.2, "value": 0.1, "low": -0.1, "high": 0.3}],
     "by_arm": [{"arm": "<i>", "treatment": COHORT, "control": {**COHORT, "mean": None}}],
 }  # fmt: skip
 
@@ -38,8 +40,10 @@ def test_the_page_has_all_of_it_and_escapes_names() -> None:
     assert page.count("<svg") == 2
     assert "a&lt;b" in page
     assert "&lt;i&gt;" in page
+    assert "&lt;b&gt;" in page
+    assert "By size" in page
     assert "3 decisions waiting, and 1 decision cancelled" in page
     assert "http://" not in page.replace("http://www.w3.org", "")
     empty = dict.fromkeys(("value", "low", "high", "relative"))
-    nothing = {"uplift": empty, "over_time": [], "days": [], "by_arm": [], "decisions": 0}
+    nothing = {"uplift": empty, "over_time": [], "days": [], "by_arm": [], "segments": []}
     assert "No decision of a&lt;b counts yet" in uplift_html({**FOUND, **nothing})

@@ -60,12 +60,13 @@ export class Client {
 
   /** One decision. The same `key` gets the same decision again; without one, each call is new. */
   ask(problem: string, options: AskOptions & { context?: Context } = {}): Promise<Ticket> {
-    const { context, arms } = options;
+    const { context, arms, actions } = options;
+    const known = { context, arms, actions };
     return this.#send({
       method: "POST",
       path: `${pathOf(problem)}/ask${allOf(options)}`,
       read: readTicket,
-      body: context === undefined && arms === undefined ? undefined : { context, arms },
+      body: Object.values(known).every((each) => each === undefined) ? undefined : known,
       headers: keyed(options.key),
     });
   }
@@ -81,7 +82,7 @@ export class Client {
       method: "POST",
       path: `${pathOf(problem)}/ask:batch${allOf(options)}`,
       read: (body) => body.decisions.map(readTicket),
-      body: { ...meant, arms: options.arms },
+      body: { ...meant, arms: options.arms, actions: options.actions },
       headers: keyed(options.key),
     });
   }
@@ -203,11 +204,14 @@ export class Client {
 
   /**
    * What the learner has earned more than the control of the holdout, valid at every look.
-   * `within` is the seconds after which silence is final, if tickets do not expire: a week.
+   * `within` is the seconds after which silence is final, if tickets do not expire: a week. `by`
+   * is a field of the context, for the uplift of each segment.
    */
-  uplift(name: string, options: { within?: number } = {}): Promise<Json> {
-    const query = options.within === undefined ? "" : `?within=${options.within}`;
-    const path = `${pathOf(name)}/uplift${query}`;
+  uplift(name: string, options: { within?: number; by?: string } = {}): Promise<Json> {
+    const query = new URLSearchParams();
+    if (options.within !== undefined) query.set("within", String(options.within));
+    if (options.by !== undefined) query.set("by", options.by);
+    const path = `${pathOf(name)}/uplift${query.size ? `?${query}` : ""}`;
     return this.#send({ method: "GET", path, read: asItIs, leastMs: FOLDING });
   }
 

@@ -12,6 +12,8 @@ export interface AskOptions {
   key?: string;
   /** The arms that may be drawn; by default all. */
   arms?: readonly string[];
+  /** Features of arms by name, for `linear-shared`; only these arms may be drawn. */
+  actions?: Readonly<Record<string, Context | null>>;
   /** Whether tickets have the probabilities of all arms. */
   allProbabilities?: boolean;
 }
@@ -48,10 +50,11 @@ export interface Terms {
   defaultLoss?: number | null;
 }
 
-/** The share of decisions that a control draws, and its arm; it draws uniformly without one. */
+/** The share of decisions that a control draws: one arm, or by weights, or else uniformly. */
 export interface Holdout {
   share: number;
   arm?: string | null;
+  weights?: Readonly<Record<string, number>> | null;
 }
 
 /** The outcomes that a ticket may have, and the rule that makes one reward of them. */

@@ -4,6 +4,7 @@ This module does not import OBP, whose interfaces are methods and dictionaries. 
 needs no adapter: `belated.read_log` takes a `bandit_feedback`.
 """
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,7 +25,6 @@ class ObpPolicy:
 
     len_list = 1
     batch_size = 1
-    policy_type = "contextfree"
 
     def __init__(
         self,
@@ -39,6 +39,12 @@ class ObpPolicy:
         self._range = as_range(reward_range)
         self._made_of = (range(self.n_actions), learner, random_state, options)
         self.initialize()
+
+    @property
+    def policy_type(self) -> Any:
+        """How OBP calls this kind of policy: its own constant if it is imported, else a name."""
+        own = sys.modules.get("obp.policy.policy_type")
+        return "contextfree" if own is None else own.PolicyType.CONTEXT_FREE
 
     def initialize(self) -> None:
         """Begin again, with nothing learned."""

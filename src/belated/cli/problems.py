@@ -39,7 +39,7 @@ def problems() -> None:
     "--default-loss", type=float, help="The loss of a ticket that expires, or stays silent."
 )
 @click.option("--holdout", type=float, help="The share of decisions that a control draws.")
-@click.option("--control", help="The arm that the control plays.  [default: a uniform draw]")
+@click.option("--control", help="An arm, or FILE.json, a saved learner.  [default: a uniform draw]")
 @click.option("--outcome", "outcomes", multiple=True, help="One of several outcomes; NAME=WEIGHT.")
 @click.option(
     "--rule",
@@ -80,7 +80,7 @@ def create(
         if control is not None and holdout is None:
             raise ValueError(f"--control is {control!r}; it needs --holdout, the control's share")
         if holdout is not None:
-            given["holdout"] = {"share": holdout, "arm": control}
+            given["holdout"] = {"share": holdout, **control_given(control)}
         given |= outcomes_given(outcomes, rule, revise_within)
     if server is not None:
         with connected(server, key) as client:
@@ -91,6 +91,19 @@ def create(
 
             made = offline.create(store, name, {"arms": list(arms), **given}, time.time())
     show_problem(made, as_json)
+
+
+def control_given(control: str | None) -> dict[str, Any]:
+    """Return the arm of a control, or the weights of a learner that was saved with `to_json`."""
+    if control is None or not control.endswith(".json"):
+        return {"arm": control}
+    from belated.evaluation.policy_texts import policy_in
+
+    saved = policy_in(control)
+    try:
+        return {"weights": {str(arm): weight for arm, weight in saved.weights().items()}}
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{control} has no weights without a context: {error}") from None
 
 
 def outcomes_given(

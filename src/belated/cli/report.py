@@ -14,11 +14,13 @@ from belated.cli.service_options import AGE, connected, opened_store, service_op
 @click.command()
 @click.argument("problem")
 @click.option("--within", type=AGE, help="Silence of this age is final, if none expires.  [7d]")
+@click.option("--by", help="A field of the context: also show each segment.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write it as a page, too.")
 @service_options
 def report(
     problem: str,
     within: float | None,
+    by: str | None,
     html: Path | None,
     db: str,
     server: str | None,
@@ -36,13 +38,13 @@ def report(
             check_report(html)
     if server is not None:
         with connected(server, key) as client:
-            found = client.uplift(problem, within=within)
+            found = client.uplift(problem, within=within, by=by)
     else:
         with opened_store(db) as store:
             from belated.service.admin.offline import named
             from belated.service.admin.uplift import uplift_of
 
-            found = uplift_of(store, named(store, problem), time.time(), within)
+            found = uplift_of(store, named(store, problem), time.time(), within, by)
     if html is not None:
         with one_line_errors(html):
             from belated.evaluation.uplift_page import write_uplift
@@ -58,16 +60,17 @@ def show(found: dict[str, Any]) -> None:
         for name, each in (("learner", found["treatment"]), ("control", found["control"]))
     ]
     show_table(["cohort", "decisions", "told", "mean reward"], rows)
-    days = [
-        [each["day"], str(each["decisions"]), *(shown(each[name]) for name in DAY)]
-        for each in found["days"]
-    ]
-    if days:
-        show_table(["day", "decisions", "learner", "control", "uplift", "low", "high"], days)
+    for name, parts in (("day", found["days"]), ("segment", found["segments"])):
+        rows = [
+            [each[name], str(each["decisions"]), *(shown(each[number]) for number in NUMBERS)]
+            for each in parts
+        ]
+        if rows:
+            show_table([name, "decisions", "learner", "control", "uplift", "low", "high"], rows)
     click.echo(printable(sentence(found)))
 
 
-DAY = ("treatment", "control", "value", "low", "high")
+NUMBERS = ("treatment", "control", "value", "low", "high")
 
 
 def shown(value: float | None) -> str:

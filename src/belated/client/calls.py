@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, SupportsFloat, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from belated.checks import as_number
 from belated.client.errors import ServiceError, error_of
@@ -147,15 +147,18 @@ def ask(
     *,
     context: Mapping[str, Any] | None = None,
     arms: Sequence[str] | None = None,
+    actions: Mapping[str, Mapping[str, Any] | None] | None = None,
     all_probabilities: bool = False,
     key: str | None = None,
 ) -> Call[Ticket]:
     """One decision; the same `key` gets the same decision again. Without one, each call is new.
 
     `context` is what is known of this round, for a learner with contexts. `arms` are those that may
-    be drawn. With `all_probabilities` the ticket has the probabilities of all of them.
+    be drawn. `actions` has features of arms by name, for `linear-shared`. With `all_probabilities`
+    the ticket has the probabilities of all of them.
     """
-    body = given({"context": context, "arms": None if arms is None else list(arms)})
+    among = None if arms is None else list(arms)
+    body = given({"context": context, "arms": among, "actions": actions})
     path = f"{path_of(problem)}/ask{ALL if all_probabilities else ''}"
     return Call("POST", path, asked(context), body or None, keyed(key))
 
@@ -166,6 +169,7 @@ def ask_batch(
     *,
     contexts: Sequence[Mapping[str, Any] | None] | None = None,
     arms: Sequence[str] | None = None,
+    actions: Mapping[str, Mapping[str, Any] | None] | None = None,
     all_probabilities: bool = False,
     key: str | None = None,
 ) -> Call[list[Ticket]]:
@@ -181,7 +185,7 @@ def ask_batch(
                 body["decisions"], each or [None] * len(body["decisions"]), strict=True
             )
         ],
-        given({"count": count, "contexts": each, "arms": among}),
+        given({"count": count, "contexts": each, "arms": among, "actions": actions}),
         keyed(key),
     )
 
@@ -286,13 +290,18 @@ def log(name: str) -> Call[dict[str, Any]]:
     return Call("GET", f"{path_of(name)}/log", dict, seconds=FOLDING)
 
 
-def uplift(name: str, *, within: float | None = None) -> Call[dict[str, Any]]:
+def uplift(
+    name: str, *, within: float | None = None, by: str | None = None
+) -> Call[dict[str, Any]]:
     """What the learner has earned more than the control of the holdout, valid at every look.
 
-    `within` is the seconds after which silence is final, if tickets do not expire: a week.
+    `within` is the seconds after which silence is final, if tickets do not expire: a week. `by` is
+    a field of the context, for the uplift of each segment.
     """
-    query = "" if within is None else f"?within={as_number(within, 'within')!r}"
-    return Call("GET", f"{path_of(name)}/uplift{query}", dict, seconds=FOLDING)
+    seconds = None if within is None else as_number(within, "within")
+    query = urlencode(given({"within": seconds, "by": by}))
+    path = f"{path_of(name)}/uplift"
+    return Call("GET", f"{path}?{query}" if query else path, dict, seconds=FOLDING)
 
 
 def verify() -> Call[dict[str, Any]]:

@@ -25,7 +25,7 @@ class Problem:
     round: int
     pending: int
     weights: Mapping[str, float]
-    holdout: Mapping[str, Any] | None = None  # its share, and its arm (None: uniform)
+    holdout: Mapping[str, Any] | None = None  # its share, and its arm or weights (else uniform)
     outcomes: Mapping[str, Any] | None = None  # names, rule, weights and revise_within
     soft_range: tuple[float, float] | None = None
     minimum_share: float | None = None

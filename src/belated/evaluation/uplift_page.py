@@ -1,6 +1,6 @@
 """The HTML page of an uplift, as the service gives it: one page that needs no other file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -40,10 +40,17 @@ def uplift_html(found: View) -> str:
         + element("h1", prose(title))
         + paragraph(*facts(found), class_="lead"),
     )
+    days = _parts(found["days"], "day", "Mean rewards of each day in UTC")
+    segments = ""
+    if found.get("segments"):
+        said = _parts(found["segments"], "segment", "Mean rewards; each interval is by itself")
+        heading = element("h2", escaped(f"By {found['by']}"))
+        segments = element("section", heading + said, id="segments")
     sections = [
         element("section", element("h2", "Uplift") + _cohorts(found) + _figures(found), id="all"),
         element("section", element("h2", "By arm") + _arms(found), id="arms"),
-        element("section", element("h2", "By day") + _days(found), id="days"),
+        element("section", element("h2", "By day") + days, id="days"),
+        segments,
         element("section", element("h2", "Which decisions count") + definitions(rules(found)),
                 id="rules"),
     ]  # fmt: skip
@@ -87,7 +94,9 @@ def rules(found: View) -> list[tuple[str, str]]:
         if within is None
         else f"when it was told, or after {number(within)} seconds of silence"
     )
-    control = found["control_arm"] or "a uniform draw"
+    weights = found.get("control_weights") or {}
+    drawn = ", ".join(f"{arm} {percent(weight)}" for arm, weight in weights.items())
+    control = found["control_arm"] or drawn or "a uniform draw"
     said = {
         "Control": f"{control}, for {percent(found['share'])} of the decisions",
         "In their order": f"A decision counts {fixed}; all that come after it wait until then.",
@@ -137,14 +146,14 @@ def _arms(found: View) -> str:
     return table("by-arm", "What each cohort has played and earned", heads, rows)
 
 
-def _days(found: View) -> str:
+def _parts(found: Sequence[View], name: str, caption: str) -> str:
     rows = [
-        [each["day"], f"{each['decisions']:,}", _mean(each["treatment"]), _mean(each["control"]),
-         _mean(each["value"]), _span(each)]
-        for each in found["days"]
+        [escaped(each[name]), f"{each['decisions']:,}", _mean(each["treatment"]),
+         _mean(each["control"]), _mean(each["value"]), _span(each)]
+        for each in found
     ]  # fmt: skip
-    heads = ["day", "decisions", "learner", "control", "uplift", "interval of the day"]
-    return table("by-day", "Mean rewards of each day in UTC", heads, rows)
+    heads = [name, "decisions", "learner", "control", "uplift", f"interval of the {name}"]
+    return table(f"by-{name}", caption, heads, rows)
 
 
 def _figures(found: View) -> str:

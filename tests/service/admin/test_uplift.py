@@ -6,6 +6,7 @@ import pytest
 
 from belated.service.admin.offline import named
 from belated.service.admin.uplift import WEEK, uplift_of
+from belated.service.contexts import canonical
 from belated.service.core.errors import InvalidRequestError
 from belated.service.core.requests import Ask, Cancel, RunOnThread, Tell, TicketReport
 from belated.service.store import Decision, Store, open_store
@@ -143,3 +144,24 @@ def test_an_effect_is_found_from_the_journal(address: str) -> None:
         assert found["uplift"]["low"] > 0.0
         assert found["uplift"]["low"] < 0.4 < found["uplift"]["high"]
         assert found["uplift"]["relative"] == pytest.approx(4.0, rel=0.25)
+
+
+def test_segments_are_values_of_the_context() -> None:
+    """Each counts its own decisions; those without the field are one, and so are rare ones."""
+    with open_store("memory:") as store, thread_client(store, seed=4) as client:
+        client.create("shop", arms=["red", "green"], learner="linear", holdout=HOLDOUT)
+        contexts = [{"device": "phone"}, {"device": "desk"}, {"size": 1.0}]
+        contexts += [{"device": f"d{number}"} for number in range(30)]
+        texts = tuple(canonical(contexts[number % 33]) for number in range(99))
+        made = client.do(Ask("shop", 99, contexts=texts))
+        rewards = [1.0 if number % 33 == 0 else 0.0 for number in range(99)]
+        pairs = zip(made, rewards, strict=True)
+        client.do(Tell([TicketReport(each.ticket, reward=reward) for each, reward in pairs]))
+        found = uplift_of(store, named(store, "shop"), 2e9, None, "device")
+        segments = {each["segment"]: each for each in found["segments"]}
+        assert found["by"] == "device"
+        assert len(segments) == 21
+        assert sum(each["decisions"] for each in segments.values()) == 99
+        assert segments["phone"]["decisions"] == segments["(none)"]["decisions"] == 3
+        means = [segments["phone"][name] for name in ("treatment", "control")]
+        assert {mean for mean in means if mean is not None} == {1.0}

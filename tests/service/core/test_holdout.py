@@ -76,12 +76,37 @@ def test_the_learner_weighs_with_the_probability_of_both_draws() -> None:
         ({"share": 0.1, "arm": "pink"}, "the arm of holdout is 'pink'; it must be one of red"),
         ({"arm": "red"}, "it must have a share"),
         (0.1, "holdout is 0.1; it must have a share"),
+        ({"share": 0.1, "arm": "red", "weights": {"red": 1}}, "holdout has an arm and weights"),
+        ({"share": 0.1, "weights": {"pink": 1}}, "they must be weights of red, green, blue"),
+        ({"share": 0.1, "weights": {"red": 0.5}}, "they must be from 0 to 1, and their sum 1"),
+        ({"share": 0.1, "weights": {"red": 2, "blue": -1}}, "they must be from 0 to 1"),
     ],
 )
 def test_a_wrong_holdout_is_refused(holdout: Any, said: str) -> None:
     """One sentence says which value is wrong, and what it must be."""
     with pytest.raises(ValueError, match=said):
         checked_spec({"arms": ARMS, "holdout": holdout})
+
+
+def test_a_control_may_keep_the_weights_of_a_previous_learner() -> None:
+    """It draws by them, also among some arms; verification finds the mixture in every row."""
+    weights = {"red": 0.7, "green": 0.3}
+    with open_store("memory:") as store:
+        with thread_client(store) as client:
+            holdout = {"share": 0.5, "weights": weights}
+            client.create("ads", arms=ARMS, learner="practical-bandit", holdout=holdout)
+            made = [client.ask("ads") for _ in range(400)]
+            held = [each.arm for each in made if each.cohort == CONTROL]
+            assert set(held) == {"red", "green"}
+            error = math.sqrt(0.21 / len(held))
+            assert abs(held.count("red") / len(held) - 0.7) < 4.0 * error
+            some = [client.ask("ads", among=SOME) for _ in range(40)]
+            assert {each.arm for each in some if each.cohort == CONTROL} == {"green"}
+            with pytest.raises(StateConflictError, match="arm 'green' is to be removed"):
+                client.change_arms("ads", remove=["green"])
+            assert client.change_arms("ads", remove=["blue"]) == ("red", "green")
+        (result,) = verified_at_rest(store)
+        assert result.is_clean, result.complaints
 
 
 def test_experts_have_none_and_the_control_arm_stays() -> None:

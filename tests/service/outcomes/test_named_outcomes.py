@@ -14,7 +14,7 @@ from belated.service.core.errors import (
     StateConflictError,
     TicketExpiredError,
 )
-from belated.service.core.requests import Cancel, RunOnThread
+from belated.service.core.requests import Cancel, RunOnThread, anybody
 from belated.service.outcomes.rules import rule_of
 from belated.service.store import (
     Decision,
@@ -168,7 +168,7 @@ def test_what_may_be_told_and_what_stands() -> None:
         for _ in range(2):
             with pytest.raises(TicketExpiredError, match=r"'refund' with reward -13\.0 is"):
                 client.tell(ticket, reward=-13.0, outcome="refund")
-        view = ticket_view(store, ticket, lambda problem: True)
+        view = ticket_view(store, ticket, anybody, anybody)
         assert view is not None
         assert [(each["outcome"], each["reward"]) for each in view["late"]] == [("refund", -13.0)]
         shown = [(each["reward"], each["revision"], each["stands"]) for each in view["named"]]
@@ -263,7 +263,7 @@ def test_a_soft_range_clips_for_the_learner_and_counts_it(address: str) -> None:
                 return numbers
 
             assert client.do(RunOnThread(clipped)) == [4.0, 70.0 + 1e12 - 50.0 + 1.0, -5.0]
-            views = [ticket_view(store, each, lambda problem: True) for each in tickets]
+            views = [ticket_view(store, each, anybody, anybody) for each in tickets]
             shown = [view["outcomes"][0] for view in views if view is not None]
             assert [each["reward"] for each in shown] == rewards
             assert [each["loss"] for each in shown] == [38.0, 0.0, 50.0, 0.0, 0.0]

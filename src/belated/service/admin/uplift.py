@@ -13,8 +13,9 @@ every look although outcomes come late:
 - Of tickets in a checkpoint no rows are left. Decisions count from the checkpoint on.
 """
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,11 +29,14 @@ from belated.service.core.errors import InvalidRequestError, UnavailableError
 from belated.service.core.holdout import CONTROL, holdout_of
 from belated.service.core.problems import ServedProblem, served
 from belated.service.core.reports import CANCELLED, TOLD
+from belated.service.core.retained import day_of
 from belated.service.core.terms import spec_after
 from belated.service.store import Decision, Outcome, ProblemRecord, Store, Unreadable
 
 WEEK = 604_800.0
 MOST_POINTS = 200  # of the uplift over time
+MOST_SEGMENTS = 20
+NO_SEGMENT, OTHERS = "(none)", "(others)"
 
 
 class Fixed(NamedTuple):
@@ -41,6 +45,7 @@ class Fixed(NamedTuple):
     at: Floats
     is_control: NDArray[np.bool_]
     arms: Sequence[str]
+    segments: Sequence[str]
     units: Floats
     is_told: NDArray[np.bool_]
     is_clipped: NDArray[np.bool_]
@@ -49,9 +54,17 @@ class Fixed(NamedTuple):
 
 
 def uplift_of(
-    store: Store, problem: ProblemRecord, now: float, within: float | None, level: float = LEVEL
+    store: Store,
+    problem: ProblemRecord,
+    now: float,
+    within: float | None,
+    by: str | None = None,
+    level: float = LEVEL,
 ) -> dict[str, Any]:
-    """The uplift of a problem as an object for JSON; rewards are in the problem's units."""
+    """The uplift of a problem as an object for JSON; rewards are in the problem's units.
+
+    `by` is a field of the context, for the uplift in each segment.
+    """
     terms = served(problem._replace(spec=spec_after(problem.spec, store.notes(problem.name))))
     held = holdout_of(problem.spec)
     if held is None:
@@ -63,7 +76,7 @@ def uplift_of(
         raise InvalidRequestError(f"within is {within!r}; it must be a number of seconds above 0")
     if within is None and not terms.expires:
         within = WEEK
-    found = fixed(store, terms, now, within)
+    found = fixed(store, terms, now, within, by)
     bounds, z = terms.loss_range, scores(found.is_control, found.units, held.share)
     number, control = len(z), cohort(found, found.is_control, bounds)
     ends = np.unique(np.linspace(1, number, min(number, MOST_POINTS)).astype(int))
@@ -77,6 +90,7 @@ def uplift_of(
         "at": now,
         "share": held.share,
         "control_arm": held.arm,
+        "control_weights": held.weights,
         "level": level,
         "within": within,
         "silent_reward": bounds.low + bounds.width * silent_unit(terms),
@@ -93,12 +107,24 @@ def uplift_of(
             dict(zip(("at", "decisions", "value", "low", "high"), point, strict=True))
             for point in zip(*curve, strict=True)
         ],
-        "days": days(found, z, held.share, level, bounds),
+        "days": [
+            {"day": label, **part}
+            for label, part in parts(found, days_of(found), z, held.share, level, bounds)
+        ],
+        "by": by,
+        "segments": [
+            {"segment": label, **part}
+            for label, part in parts(found, segments_of(found), z, held.share, level, bounds)
+        ]
+        if by is not None
+        else [],
         "by_arm": by_arm(found, bounds),
     }
 
 
-def fixed(store: Store, problem: ServedProblem, now: float, within: float | None) -> Fixed:
+def fixed(
+    store: Store, problem: ServedProblem, now: float, within: float | None, by: str | None
+) -> Fixed:
     """The decisions that count; what is read twice agrees, unless checkpoints are written."""
     while True:
         reached = store.checkpoints.reached().position
@@ -121,13 +147,16 @@ def fixed(store: Store, problem: ServedProblem, now: float, within: float | None
             break
         raw = outcome.raw if told and outcome is not None else None
         is_out = raw is not None and problem.loss_range.clipped(raw) != raw
+        segment = "" if by is None else segment_of(decision.context, by)
         is_held = decision.cohort == CONTROL
-        rows.append((decision.at, is_held, decision.arm or "", unit, told, is_out))
-    at, is_control, arms, units, is_told, is_clipped = zip(*rows, strict=True) if rows else [()] * 6
+        rows.append((decision.at, is_held, decision.arm or "", segment, unit, told, is_out))
+    columns = zip(*rows, strict=True) if rows else [()] * 7
+    at, is_control, arms, segments, units, is_told, is_clipped = columns
     return Fixed(
         np.array(at, dtype=np.float64),
         np.array(is_control, dtype=np.bool_),
         arms,
+        segments,
         np.array(units, dtype=np.float64),
         np.array(is_told, dtype=np.bool_),
         np.array(is_clipped, dtype=np.bool_),
@@ -182,23 +211,43 @@ def cohort(found: Fixed, which: NDArray[np.bool_], bounds: LossRange) -> dict[st
     return {"decisions": number, "told": int(found.is_told[which].sum()), "mean": mean}
 
 
-def days(
-    found: Fixed, z: Floats, share: float, level: float, bounds: LossRange
-) -> list[dict[str, Any]]:
-    """Each day by itself, in UTC; each interval holds with the chance `level` by itself."""
-    labels = np.floor(found.at / 86_400.0)
-    made = []
+def parts(
+    found: Fixed,
+    labels: NDArray[np.str_],
+    z: Floats,
+    share: float,
+    level: float,
+    bounds: LossRange,
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each part of the decisions by itself; its interval holds with the chance `level` by itself.
+
+    A part may be any that is known before the coin is flipped: not that of an arm.
+    """
     for label in np.unique(labels):
-        of_day = labels == label
-        day = datetime.fromtimestamp(float(label) * 86_400.0, UTC).strftime("%Y-%m-%d")
-        treated, control = (
-            cohort(found, of_day & cohort_, bounds)["mean"]
-            for cohort_ in (~found.is_control, found.is_control)
-        )
-        ends = span(z[of_day], share, level, bounds)
-        shown = {"day": day, "decisions": int(of_day.sum()), "treatment": treated}
-        made.append({**shown, "control": control, **ends})
-    return made
+        inside = labels == label
+        treated = cohort(found, inside & ~found.is_control, bounds)["mean"]
+        control = cohort(found, inside & found.is_control, bounds)["mean"]
+        shown = {"decisions": int(inside.sum()), "treatment": treated, "control": control}
+        yield str(label), {**shown, **span(z[inside], share, level, bounds)}
+
+
+def days_of(found: Fixed) -> NDArray[np.str_]:
+    """The day of each decision in UTC."""
+    return np.array([day_of(at) for at in found.at.tolist()], dtype=np.str_)
+
+
+def segments_of(found: Fixed) -> NDArray[np.str_]:
+    """The segment of each decision; those that are rare are one."""
+    common = [label for label, _ in Counter(found.segments).most_common(MOST_SEGMENTS)]
+    labels = [each if each in common else OTHERS for each in found.segments]
+    return np.array(labels, dtype=np.str_)
+
+
+def segment_of(context: str | None, by: str) -> str:
+    """The value of a field of a context as text; the same text if it has none."""
+    fields = None if context is None else json.loads(context)
+    value = fields.get(by) if isinstance(fields, dict) else None
+    return NO_SEGMENT if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
 def by_arm(found: Fixed, bounds: LossRange) -> list[Mapping[str, Any]]:

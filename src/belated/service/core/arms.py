@@ -68,9 +68,10 @@ class ArmHistory(NamedTuple):
         }
         if not change["add"] and not change["remove"]:
             return None
-        if held is not None and held.arm in change["remove"]:
+        played = [arm for arm in change["remove"] if held is not None and arm in held.arms]
+        if played:
             raise StateConflictError(
-                f"arm {held.arm!r} is to be removed, but it is the control of the holdout of "
+                f"arm {played[0]!r} is to be removed, but it is the control of the holdout of "
                 f"{name!r}; it must stay"
             )
         after = self.after(change)

@@ -60,8 +60,9 @@ export function showUplift(panels, found) {
 }
 
 /** What can be said now, in a sentence. */
-function verdict({ uplift: { value, low, high, relative }, control_arm: arm }) {
-  const against = arm === null ? "the control, which draws uniformly" : `the control, ${arm}`;
+function verdict({ uplift: { value, low, high, relative }, control_arm: arm, control_weights: weights }) {
+  const how = weights === null ? "which draws uniformly" : "which draws by fixed weights";
+  const against = `the control, ${arm ?? how}`;
   if (value === null || low === null) return `Nothing can be said yet against ${against}.`;
   if (low <= 0 && high >= 0) return `It is not certain yet whether the learner earns more than ${against}.`;
   const part = relative === null ? "" : `, which is ${percent(Math.abs(relative))} of what the control earns`;

@@ -355,6 +355,15 @@ class UpliftDayBody(SpanBody):
     control: float | None
 
 
+class UpliftSegmentBody(SpanBody):
+    """The decisions of a segment by themselves, and the mean reward of each cohort."""
+
+    segment: str
+    decisions: int
+    treatment: float | None
+    control: float | None
+
+
 class ArmCohortsBody(BaseModel):
     """What each cohort has earned with an arm."""
 
@@ -371,8 +380,9 @@ class UpliftBody(BaseModel):
     """
 
     model_config = example(
-        problem="shop", at=1760000000.0, share=0.1, control_arm="red", level=0.95, within=604800.0,
-        silent_reward=0.0, until=1759990000.0, decisions=6000, waiting=120, cancelled=3, clipped=0,
+        problem="shop", at=1760000000.0, share=0.1, control_arm="red", control_weights=None,
+        level=0.95, within=604800.0, silent_reward=0.0, until=1759990000.0, decisions=6000,
+        waiting=120, cancelled=3, clipped=0,
         treatment={"decisions": 5390, "told": 3200, "mean": 0.31},
         control={"decisions": 610, "told": 330, "mean": 0.25},
         uplift={"value": 0.06, "low": 0.01, "high": 0.11, "relative": 0.24},
@@ -381,6 +391,9 @@ class UpliftBody(BaseModel):
         ],
         days=[{"day": "2025-10-09", "decisions": 6000, "treatment": 0.31, "control": 0.25,
                "value": 0.06, "low": 0.01, "high": 0.11}],
+        by="device",
+        segments=[{"segment": "phone", "decisions": 6000, "treatment": 0.31, "control": 0.25,
+                   "value": 0.06, "low": 0.01, "high": 0.11}],
         by_arm=[{"arm": "red", "treatment": {"decisions": 900, "told": 500, "mean": 0.25},
                  "control": {"decisions": 610, "told": 330, "mean": 0.25}}],
         **{"from": 1759900000.0},
@@ -389,7 +402,10 @@ class UpliftBody(BaseModel):
     problem: str
     at: float
     share: float = Field(description="The share of decisions that the control draws.")
-    control_arm: str | None = Field(description="The arm of the control; null if it is uniform.")
+    control_arm: str | None = Field(description="The arm of the control, if it plays one.")
+    control_weights: dict[str, float] | None = Field(
+        description="Its weights, if it has some; without either it is uniform."
+    )
     level: float
     within: float | None = Field(
         description="Seconds after which a decision that was not told counts as silent; null: "
@@ -407,6 +423,8 @@ class UpliftBody(BaseModel):
     uplift: TotalUpliftBody
     over_time: list[UpliftPointBody]
     days: list[UpliftDayBody]
+    by: str | None = Field(description="The field of the context that the segments are of.")
+    segments: list[UpliftSegmentBody]
     by_arm: list[ArmCohortsBody]
 
 

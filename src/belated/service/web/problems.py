@@ -192,15 +192,21 @@ async def uplift(
     within: float | None = Query(
         None, gt=0, le=1e10, description="Seconds after which silence is final, if none expires."
     ),
+    by: str | None = Query(
+        None, max_length=200, description="A field of the context: the uplift of each segment."
+    ),
 ) -> Any:
     """What the learner has earned more than the control of the holdout, valid at every look.
 
-    It is computed from the whole journal, so ask for it once a minute at most.
+    It is computed from the whole journal, so ask for it once a minute at most. Segments show what
+    is in contexts, which may be personal, so that they need a key with admin.
     """
     who.needs_sight(known_name(name))
+    if by is not None:
+        who.needs("admin", name)
     problem, now = await bridge.read(lambda store: named(store, name)), time.time()
     return JSONResponse(
-        await bridge.read_at_length(lambda store: uplift_of(store, problem, now, within))
+        await bridge.read_at_length(lambda store: uplift_of(store, problem, now, within, by))
     )
 
 
