@@ -37,6 +37,11 @@ def with_python() -> list[Path]:
     return [path for path in DOCUMENTS if BLOCK.search(path.read_text())]
 
 
+def place_of(path: Path) -> str:
+    """The path of a document in the repository."""
+    return path.relative_to(ROOT).as_posix()
+
+
 def marks_of(path: Path) -> list[pytest.MarkDecorator]:
     """The marks of a document, by its name or by that of its folder."""
     return [*SLOW.get(path.name, []), *SLOW.get(path.parent.name, [])]
@@ -44,7 +49,7 @@ def marks_of(path: Path) -> list[pytest.MarkDecorator]:
 
 @pytest.mark.parametrize(
     "path",
-    [pytest.param(each, id=each.name, marks=marks_of(each)) for each in with_python()],
+    [pytest.param(each, id=place_of(each), marks=marks_of(each)) for each in with_python()],
 )
 def test_python_blocks_run_in_order(path: Path, tmp_path: Path) -> None:
     """The blocks of a document, one after the other, print what it shows."""
@@ -98,7 +103,7 @@ def test_every_command_is_documented() -> None:
                 assert option.opts[0] in section, (name, option.opts[0])
 
 
-@pytest.mark.parametrize("path", [*DOCUMENTS, *NOTEBOOKS], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*DOCUMENTS, *NOTEBOOKS], ids=place_of)
 def test_links_lead_to_files(path: Path) -> None:
     """Relative links point at files of the repository; `make docs` checks their anchors, too."""
     for target in TARGET.findall(path.read_text()):

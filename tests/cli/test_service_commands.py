@@ -66,6 +66,44 @@ def test_certified_is_an_option_of_a_problem(tmp_path: Path) -> None:
     assert [name for name, found in trust.items() if found is not None] == ["sure"]
 
 
+def test_contexts_from_the_command_line(tmp_path: Path) -> None:
+    """Features are declared, an export is replayed with them, and contexts are forgotten."""
+    db, log = tmp_path / "belated.db", tmp_path / "log.csv"
+    create = ("problems", "create", "-l", "linear", "-a", "x", "-a", "y", "-a", "z", "--db", db)
+    kinds = ("--feature", "age=number", "--feature", "device=phone,desktop")
+    made = read(*create, "shop", *kinds, "--minimum-share", "0.05")
+    assert made["options"]["features"] == {"age": "number", "device": ["phone", "desktop"]}
+    assert made["minimum_share"] == 0.05
+    assert read(*create, "named", "--feature", "age")["options"]["features"] == ["age"]
+    assert read(*create, "hashed", "--hash-bits", 3)["options"]["hash_bits"] == 3
+    for wrong, sentence in (
+        (("--feature", "age=number", "--feature", "sex"), "--feature sex has no kind"),
+        (("--feature", "age", "--feature", "age"), "--feature names 'age'; each must have"),
+        (("--feature", "age=numbr", "-l", "exp3"), "exp3 has no option 'features'"),
+    ):
+        assert sentence in complaint(*create, "bad", *wrong)
+    live = []
+    with serving(str(db)) as server, Client(server.address) as client:
+        plain = client.create_problem("plain", ["x", "y", "z"], learner="linear", features=["age"])
+        for age in range(20, 40):
+            ticket = client.ask(plain.name, context={"age": age}, all_probabilities=True)
+            live.append(list((ticket.probabilities or {}).values()))
+            client.tell(ticket, reward=float(ticket.arm == "y"))
+    done("export", "plain", log, "--db", db)
+    found = read("replay", log, "--learner", "linear", "--feature", "age", "--arms", "x,y,z")
+    np.testing.assert_allclose(found["q"], live, atol=1e-10)
+    assert "context has the name 'age'" in complaint(
+        "replay", log, "--learner", "linear", "--feature", "hour"
+    )
+    assert read("forget", "plain", "--older-than", "0s", "--contexts", "--db", db) == {
+        "name": "plain", "forgotten": 20,
+    }  # fmt: skip
+    done("export", "plain", log, "--db", db)
+    (batch,) = read_batches(log, ["context", "probabilities"])
+    assert set(batch.columns["context"]) <= {None, ""}
+    assert read("verify", "--db", db)["clean"]
+
+
 def test_problems_at_rest_and_while_it_runs(tmp_path: Path) -> None:
     """The same commands with --db and with --server; a running service owns its file."""
     db = tmp_path / "belated.db"

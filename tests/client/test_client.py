@@ -93,6 +93,34 @@ def test_problems_are_typed(client: Client) -> None:
     assert client.tell(ticket, 0.5, arm="gfs").state is TicketState.PENDING
 
 
+def test_contexts_are_sent(client: Client) -> None:
+    """With one ask and with many; the ticket has its context, and all probabilities if wanted."""
+    features = {"age": "number", "device": ["phone", "desktop"]}
+    arms = ["red", "green", "blue"]
+    made = client.create_problem(
+        "shop", arms, learner="linear", features=features, minimum_share=0.1, default_loss=1
+    )
+    assert (made.options["features"], made.minimum_share) == (features, 0.1)
+    known = {"age": 31, "device": "phone"}
+    ticket = client.ask("shop", context=known, arms=arms[:2], all_probabilities=True)
+    assert ticket.context == known
+    assert set(ticket.probabilities or ()) == set(arms[:2])
+    assert min((ticket.probabilities or {}).values()) >= 0.1
+    assert client.ticket(ticket).ticket.context == known
+    many = client.ask_batch("shop", contexts=[known, None], all_probabilities=True)
+    assert [each.context for each in many] == [known, None]
+    assert client.tell(ticket, reward=1).counted
+    with pytest.raises(ValueError, match="'age' is 'old'; it must be a number"):
+        client.ask("shop", context={"age": "old"})
+    options = {"action_features": ["price"]}
+    client.create_problem("priced", arms, learner="linear-shared", options=options)
+    priced = {"red": {"price": 3}, "blue": None}
+    made_of = client.ask("priced", actions=priced, all_probabilities=True)
+    assert set(made_of.probabilities or ()) == set(priced)
+    assert client.forget("shop", ticket=ticket, contexts=True) == 1
+    assert client.ticket(ticket).ticket.context is None
+
+
 def test_batches_answer_one_by_one(client: Client) -> None:
     """Each report has its feedback, or the error that tell would raise."""
     first, second = client.ask_batch("ads", 2, key="two")

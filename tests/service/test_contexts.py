@@ -1,5 +1,6 @@
 """Contexts in the service: decided, folded, verified, replayed and forgotten, in every store."""
 
+import json
 import random
 from contextlib import suppress
 from pathlib import Path
@@ -128,6 +129,56 @@ def test_the_replay_of_an_export_gives_the_live_probabilities(tmp_path: Path) ->
         write_log(rows, path)
         found = replay_log(read_log(path, Setting.CONCEALED, ARMS), learner)
         np.testing.assert_allclose(found.weights, live, atol=1e-10)
+
+
+def prices(chance: random.Random) -> str:
+    """What is known of two or three arms of a round."""
+    among = chance.sample(ARMS, chance.choice([2, 3]))
+    return canonical(
+        {arm: {"price": chance.random()} if chance.random() < 0.9 else None for arm in among}
+    )
+
+
+def test_features_of_arms(address: str, tmp_path: Path) -> None:
+    """They are kept, folded, verified, replayed and shown as contexts are; wrong ones refused."""
+    chance = random.Random(9)
+    options = {"features": ["age"], "action_features": ["price"]}
+    with open_store(address) as store:
+        with thread_client(store) as thread:
+            thread.create("shop", arms=ARMS, learner="linear-shared", options=options)
+            made = []
+            for number in range(20):
+                actions = prices(chance)
+                among = frozenset(json.loads(actions))
+                contexts = (canonical({"age": number}),)
+                ask = {"contexts": contexts, "among": among, "actions": actions}
+                made.append(thread.ask("shop", **ask))
+                assert made[-1].actions == actions
+                assert set(made[-1].weights or ()) == among
+                if number % 2:
+                    thread.tell(made[-1].ticket, chance.random())
+            thread.catch_up()
+            states = thread.states()
+            strange = canonical({"red": {"cost": 1}})
+            with pytest.raises(InvalidRequestError, match="in the features of 'red', context has"):
+                thread.ask("shop", among=frozenset(["red"]), actions=strange)
+            thread.create("plain", arms=ARMS, learner="linear")
+            with pytest.raises(InvalidRequestError, match="linear takes no features of arms"):
+                thread.ask("plain", actions=strange)
+        drop_snapshots(store)
+        with thread_client(store) as thread:
+            thread.catch_up()
+            assert thread.states()["shop"] == states["shop"]
+        check_clean(store)
+        problem = store.problem("shop")
+        assert problem is not None
+        if not store.one_owner:  # there decisions are made from earlier states
+            return
+        write_log(rows_of(store, problem), tmp_path / "log.csv")
+    learner = learner_named("linear-shared")(3, **problem.spec["options"])
+    found = replay_log(read_log(tmp_path / "log.csv", Setting.CONCEALED, ARMS), learner)
+    live = [[(each.weights or {}).get(arm, 0.0) for arm in ARMS] for each in made]
+    np.testing.assert_allclose(found.weights, live, atol=1e-10)
 
 
 WRONG: dict[str, tuple[Any, str]] = {

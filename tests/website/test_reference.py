@@ -55,7 +55,7 @@ def test_entries_are_complete(entry: Entry) -> None:
 def test_signatures_are_those_of_the_sources() -> None:
     """One line if it fits; methods of the client return what their request answers."""
     assert signature(belated.Ticket.copy, "copy") == "copy() -> 'Ticket'"
-    assert signature(Client.ask, "ask") == "ask(problem: str, *, key: str | None = None) -> Ticket"
+    assert signature(Client.pause, "pause") == "pause(name: str) -> str"
     assert signature(belated.Bandit, "Bandit").splitlines()[:4] == [
         "Bandit(",
         "    arms: Sequence[Arm] | int,",

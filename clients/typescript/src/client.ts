@@ -61,12 +61,13 @@ export class Client {
 
   /** One decision. The same `key` gets the same decision again; without one, each call is new. */
   ask(problem: string, options: AskOptions & { context?: Context } = {}): Promise<Ticket> {
-    const { context, arms } = options;
+    const { context, arms, actions } = options;
+    const known = { context, arms, actions };
     return this.#send({
       method: "POST",
       path: `${pathOf(problem)}/ask${allOf(options)}`,
       read: readTicket,
-      body: context === undefined && arms === undefined ? undefined : { context, arms },
+      body: Object.values(known).every((each) => each === undefined) ? undefined : known,
       headers: keyed(options.key),
     });
   }
@@ -82,7 +83,7 @@ export class Client {
       method: "POST",
       path: `${pathOf(problem)}/ask:batch${allOf(options)}`,
       read: (body) => body.decisions.map(readTicket),
-      body: { ...meant, arms: options.arms },
+      body: { ...meant, arms: options.arms, actions: options.actions },
       headers: keyed(options.key),
     });
   }

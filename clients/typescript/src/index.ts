@@ -19,6 +19,8 @@ export {
   UnknownTicketError,
 } from "./errors.js";
 export type {
+  AskOptions,
+  Context,
   Feedback,
   Holdout,
   LateReport,

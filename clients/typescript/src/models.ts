@@ -12,6 +12,8 @@ export interface AskOptions {
   key?: string;
   /** The arms that may be drawn; by default all. */
   arms?: readonly string[];
+  /** Features of arms by name, for `linear-shared`; only these arms may be drawn. */
+  actions?: Readonly<Record<string, Context | null>>;
   /** Whether tickets have the probabilities of all arms. */
   allProbabilities?: boolean;
 }

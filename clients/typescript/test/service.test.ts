@@ -193,6 +193,20 @@ test("the client has every route", async () => {
   assert.deepEqual([...reached].sort(), [...routes].sort());
 });
 
+test("contexts are sent", async () => {
+  const features = { age: "number", device: ["phone", "desktop"] };
+  const arms = ["red", "green", "blue"];
+  await client.createProblem("banner", arms, { learner: "linear", features, minimumShare: 0.1 });
+  const context = { age: 31, device: "phone" };
+  const ticket = await client.ask("banner", { context, arms: ["red", "green"], allProbabilities: true });
+  assert.deepEqual(Object.keys(ticket.probabilities!).sort(), ["green", "red"]);
+  assert.deepEqual((await client.ticket(ticket)).ticket.context, context);
+  assert.equal((await client.askBatch("banner", [context, null])).length, 2);
+  await assert.rejects(client.ask("banner", { context: { age: "old" } }), /must be a number/);
+  assert.equal(await client.forget("banner", { ticket, contexts: true }), 1);
+  assert.equal((await client.ticket(ticket)).ticket.context, undefined);
+});
+
 test("many at once are told once each", async () => {
   const tickets = await Promise.all(Array.from({ length: 20 }, () => client.ask("ads")));
   assert.equal(new Set(tickets.map((each) => each.id)).size, 20);

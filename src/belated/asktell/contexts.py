@@ -139,14 +139,7 @@ class ContextualSession(Session):
                 f"{len(self.arms)} arms, as many as this bandit has, with the features of each"
             )
         names = as_arms(list(actions))
-        rows = np.tile(learner.action_encoder.nothing(), (len(self.arms), 1))
-        for place, arm in enumerate(names):
-            if actions[arm] is not None:
-                try:
-                    rows[place] = learner.action_encoder.encode(actions[arm])
-                except ValueError as error:
-                    raise ValueError(f"in the features of {arm!r}, {error}") from None
-        return rows, names
+        return learner.features_of(names, actions), names
 
     def _eligible(self, arms: Any, named: Sequence[Arm]) -> Floats:
         """Which arms may be drawn: 1 for each of these, 0 for all others."""

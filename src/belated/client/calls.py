@@ -148,15 +148,18 @@ def ask(
     *,
     context: Mapping[str, Any] | None = None,
     arms: Sequence[str] | None = None,
+    actions: Mapping[str, Mapping[str, Any] | None] | None = None,
     all_probabilities: bool = False,
     key: str | None = None,
 ) -> Call[Ticket]:
     """One decision; the same `key` gets the same decision again. Without one, each call is new.
 
     `context` is what is known of this round, for a learner with contexts. `arms` are those that may
-    be drawn. With `all_probabilities` the ticket has the probabilities of all of them.
+    be drawn. `actions` has features of arms by name, for `linear-shared`. With `all_probabilities`
+    the ticket has the probabilities of all of them.
     """
-    body = given({"context": context, "arms": None if arms is None else list(arms)})
+    among = None if arms is None else list(arms)
+    body = given({"context": context, "arms": among, "actions": actions})
     path = f"{path_of(problem)}/ask{ALL if all_probabilities else ''}"
     return Call("POST", path, asked(context), body or None, keyed(key))
 
@@ -167,6 +170,7 @@ def ask_batch(
     *,
     contexts: Sequence[Mapping[str, Any] | None] | None = None,
     arms: Sequence[str] | None = None,
+    actions: Mapping[str, Mapping[str, Any] | None] | None = None,
     all_probabilities: bool = False,
     key: str | None = None,
 ) -> Call[list[Ticket]]:
@@ -182,7 +186,7 @@ def ask_batch(
                 body["decisions"], each or [None] * len(body["decisions"]), strict=True
             )
         ],
-        given({"count": count, "contexts": each, "arms": among}),
+        given({"count": count, "contexts": each, "arms": among, "actions": actions}),
         keyed(key),
     )
 

@@ -95,9 +95,15 @@ class Driver:
         self.learner.advise(self.state, advice)
         self._stands, self._handed_out = False, None
 
-    def consider(self, context: Floats | None, eligible: Floats | None = None) -> None:
-        """Tell the context of the coming round, and which arms may be drawn (None: all of them)."""
-        self.learner.consider(self.state, context, eligible)
+    def consider(
+        self, context: Floats | None, eligible: Floats | None = None, *actions: Floats
+    ) -> None:
+        """Tell the context of the coming round, and which arms may be drawn (None: all of them).
+
+        A learner that takes features of arms may be told these, too.
+        """
+        learner: Any = self.learner
+        learner.consider(self.state, context, eligible, *actions)
         self._stands, self._handed_out = False, None
 
     def tick(self, seconds: float) -> None:
@@ -129,6 +135,13 @@ class Driver:
             self._stands = True
         q: Floats = self._prediction.q
         return q
+
+    def weights_among(self, eligible: Floats | None) -> Floats:
+        """The weights in proportion to which one of the eligible arms (None: all) is drawn."""
+        weights = self.weights()
+        if eligible is None:
+            return weights
+        return self.learner.weights_among(self.state, self._prediction, eligible)
 
     def branch(self) -> int | None:
         """In which way the coming round is played; None if the learner has only one."""

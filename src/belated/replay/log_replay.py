@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from belated.arrays import Floats
 from belated.learners.contextual.contextual_learner import ContextualLearner
+from belated.learners.contextual.linear_shared import LinearShared
 from belated.learners.contract import Learner, TrustStanding
 from belated.learners.driver import Driver
 from belated.replay.logs import ArmChange, Log, LogRow
@@ -59,22 +60,26 @@ class LogReplay:
         return q
 
     def consider(self, row: LogRow) -> None:
-        """Tell the context of a round, and the arms that could be drawn, to a learner with these.
+        """Tell the context of a round, its arms and their features, to a learner with these.
 
-        An error names the place of a context that the learner does not take.
+        An error names the round of what the learner does not take.
         """
         learner = self.driver.learner
         if not isinstance(learner, ContextualLearner):
             return
         coordinates, eligible = None, None
-        if row.context is not None:
-            try:
+        actions: tuple[Floats, ...] = ()
+        present = [self.names[arm] for arm in self.places]
+        try:
+            if row.context is not None:
                 coordinates = learner.encoder.encode(row.context)
-            except ValueError as error:
-                raise ValueError(f"round {row.round}: {error}") from None
+            if row.actions is not None and isinstance(learner, LinearShared):
+                actions = (learner.features_of(present, row.actions),)
+        except ValueError as error:
+            raise ValueError(f"round {row.round}: {error}") from None
         if row.among is not None:
-            eligible = np.array([float(self.names[arm] in row.among) for arm in self.places])
-        self.driver.consider(coordinates, eligible)
+            eligible = np.array([float(arm in row.among) for arm in present])
+        self.driver.consider(coordinates, eligible, *actions)
 
     def trust(self) -> TrustStanding | None:
         """Return where certified trust stands before the coming round; None without it."""

@@ -6,9 +6,10 @@ has one row per round, an experts' log one for each expert and round. A column o
 a play that is "cancelled" there is withdrawn at its arrival and needs no loss, and a row whose
 outcome is "added" or "removed" says that its arm was added or removed after its round. A column
 event orders what happened at the end of one round. A column context has what was known of each
-round, for learners that take a context, and the names in a column probabilities are the arms that
-could be drawn; both hold JSON objects. Losses are in [0, 1]; a log whose column loss is
-in other units has the same losses in [0, 1] in a column unit_loss.
+round, for learners that take a context, a column actions the features of its arms, and the names in
+a column probabilities are the arms that could be drawn; all hold JSON objects. Losses are in
+[0, 1]; a log whose column loss is in other units has the same losses in [0, 1] in a column
+unit_loss.
 """
 
 import math
@@ -35,7 +36,7 @@ from belated.types import Setting
 
 REQUIRED = ("round", "arm", "loss", "arrival")
 OPTIONAL = (
-    "probability", "missing", "outcome", "event", UNIT_LOSS, "context", "probabilities",
+    "probability", "missing", "outcome", "event", UNIT_LOSS, "context", "actions", "probabilities",
     "decided_at", "told_at",
 )  # fmt: skip
 NO_COUNT = -1  # the missing count of a row that has none
@@ -46,7 +47,8 @@ class LogRow:
     """One checked row of a log.
 
     `arm` is the index of the arm's name, and `place` is the number of the row or line in the file.
-    `context` is what was known of the round, and `among` names the arms that could be drawn.
+    `context` is what was known of the round, and `actions` of its arms; `among` names those that
+    could be drawn.
     `decided_at` and `told_at` are times in seconds, NaN where the log has none.
     """
 
@@ -60,6 +62,7 @@ class LogRow:
     event: int
     place: int
     context: Mapping[str, Any] | None = None
+    actions: Mapping[str, Any] | None = None
     among: frozenset[str] | None = None
     decided_at: float = math.nan
     told_at: float = math.nan
@@ -152,6 +155,7 @@ class _LogReader:
         events = _events(batch, changed)
         nothing: list[Any] = [None] * len(batch.places)
         contexts = batch.objects("context", dict) or nothing
+        actions = batch.objects("actions", dict) or nothing
         shares = batch.objects("probabilities", dict) or nothing
         times = [_times(batch, name) for name in ("decided_at", "told_at")]
         for k, label in enumerate(batch.labels()):
@@ -170,6 +174,7 @@ class _LogReader:
                     event=int(events[k]),
                     place=batch.places[k],
                     context=contexts[k],
+                    actions=actions[k],
                     among=None if shares[k] is None else frozenset(shares[k]),
                     decided_at=float(times[0][k]),
                     told_at=float(times[1][k]),

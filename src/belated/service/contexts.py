@@ -5,15 +5,18 @@ sends them changes nothing. The numbers that a learner takes are computed from t
 a decision is made and when it is folded, and so they are equal bit for bit.
 """
 
+import functools
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from belated.arrays import Floats
 from belated.asktell.contexts import PLAIN, Circumstances
+from belated.features.encoder import Encoder
 from belated.learners.contextual.contextual_learner import ContextualLearner
+from belated.learners.contextual.linear_shared import LinearShared
 from belated.learners.contract import Learner
 
 ENCODE = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -25,15 +28,42 @@ def canonical(context: Any) -> str:
 
 
 def circumstances(
-    learner: Learner, arms: Sequence[str], context: str | None, among: Collection[str] | None
+    learner: Learner,
+    arms: Sequence[str],
+    context: str | None,
+    among: Collection[str] | None,
+    actions: str | None = None,
 ) -> Circumstances:
-    """A context, and the arms that may be drawn, as a learner takes them; ValueError if wrong."""
+    """A context, the arms that may be drawn, and features of arms, as a learner takes them.
+
+    ValueError says what is wrong with them.
+    """
     eligible = eligible_arms(arms, among)
+    rows = None if actions is None else action_features(learner, arms, json.loads(actions))
     if context is None:
-        return PLAIN if eligible is None else Circumstances(eligible=eligible)
+        plain = eligible is None and rows is None
+        return PLAIN if plain else Circumstances(eligible=eligible, actions=rows)
     if not isinstance(learner, ContextualLearner):
         raise ValueError(f"context is given, but learner {learner.name} takes none")
-    return Circumstances(context, learner.encoder.encode(json.loads(context)), eligible)
+    return Circumstances(context, coordinates_of(learner.encoder, context), eligible, rows)
+
+
+@functools.lru_cache(maxsize=256)
+def coordinates_of(encoder: Encoder, context: str) -> Floats:
+    """The coordinates of a context; the latest ones are kept, since each is decided and folded."""
+    found = encoder.encode(json.loads(context))
+    found.flags.writeable = False
+    return found
+
+
+def action_features(learner: Learner, arms: Sequence[str], actions: Mapping[str, Any]) -> Floats:
+    """The coordinates of the features of arms, a row for each; arms without features are alike."""
+    if not isinstance(learner, LinearShared):
+        raise ValueError(
+            f"actions is given, but learner {learner.name} takes no features of arms; "
+            "linear-shared does"
+        )
+    return learner.features_of(arms, actions)
 
 
 def eligible_arms(arms: Sequence[str], among: Collection[str] | None) -> Floats | None:

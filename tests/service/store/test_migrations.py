@@ -213,6 +213,7 @@ def test_indexes_come_and_go(address: str) -> None:
         connection.exec_driver_sql("alter table journal drop column outcome")
         connection.exec_driver_sql("alter table journal drop column revision")
         connection.exec_driver_sql("alter table journal drop column context")
+        connection.exec_driver_sql("alter table journal drop column actions")
         connection.exec_driver_sql("drop table checkpoints")
         for name in ("generation", "deleted_at"):
             connection.exec_driver_sql(f"alter table problems drop column {name}")

@@ -139,6 +139,35 @@ def test_numbers_that_are_none_are_refused(http: httpx.Client) -> None:
     assert "learner thompson takes none" in answer.json()["detail"]
 
 
+def test_features_of_arms_over_http(http: httpx.Client) -> None:
+    """Only arms with features may be drawn; the ticket shows them, and Rank sends them."""
+    options = {"action_features": ["price"]}
+    spec = {"name": "priced", "arms": ["red", "green"], "learner": "linear-shared"}
+    assert http.post("/v1/problems", json={**spec, "options": options}).status_code == 201
+    path = "/v1/problems/priced/ask"
+    body = {"context": CONTEXT, "actions": {"green": {"price": 3}}}
+    made = http.post(f"{path}?all=true", json=body).json()
+    assert made["probabilities"] == {"green": 1.0}
+    assert http.get(f"/v1/tickets/{made['ticket']}").json()["actions"] == body["actions"]
+    batch = {"contexts": [{}, {}], "actions": {"red": {"price": 1}, "green": None}}
+    assert len(http.post(f"{path}:batch", json=batch).json()["decisions"]) == 2
+    for wrong, sentence in (
+        ({"actions": {"pink": {}}}, "arms names 'pink', which is no arm"),
+        ({"actions": {"red": {"cost": 1}}}, "in the features of 'red', context has the name"),
+        ({"actions": {}}, "arms is empty"),
+        ({"actions": {"red": {}}, "arms": ["green"]}, "'green', of which actions has no features"),
+    ):
+        answer = http.post(path, json=wrong)
+        assert answer.status_code == 422
+        assert sentence in answer.json()["detail"]
+    actions = [{"id": "red", "features": [{"price": 1}, {"price": 2}]}, {"id": "green"}]
+    ranked = http.post("/v1/problems/priced/rank", json={"actions": actions, "eventId": "e"})
+    assert "x-belated-ignored" not in ranked.headers
+    ticket = http.get(f"/v1/tickets/{ranked.headers['x-belated-ticket']}").json()
+    assert ticket["actions"] == {"red": {"price": 2}, "green": {}}
+    assert http.post("/v1/verify").json()["clean"]
+
+
 def test_the_log_has_contexts_and_probabilities(http: httpx.Client) -> None:
     """As JSON, as `belated export` writes them."""
     http.post(ASK, json={"context": CONTEXT})

@@ -28,7 +28,7 @@ VALUES = ("reward", "loss", UNIT_LOSS)
 KNOWN = (
     "round", "arm", "probability", *VALUES, "arrival", "delay", "decided_at", "at", "told_at",
     "outcome", "event", "late_loss", "late_reward", "late_at", "context", "probabilities", "arms",
-    "weight", "now", "missing", "ticket",
+    "actions", "weight", "now", "missing", "ticket",
 )  # fmt: skip
 UNTOLD = ("expired", "pending")
 

@@ -10,7 +10,7 @@ all arms. A round takes time of the order of K d^2.
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -30,6 +30,7 @@ from belated.learners.contextual.linear_model import (
     play_vector,
     tell,
 )
+from belated.learners.contextual.renewal import Renewal
 from belated.learners.contextual.ridge import Ridge, common_mean, foretold, spread_of
 from belated.learners.contextual.scaling import (
     FARTHEST,
@@ -57,6 +58,7 @@ class SharedModel(NamedTuple):
     scaling: Scaling
     action_scaling: Scaling
     ridge: Ridge
+    renewal: Renewal
     law: ReportDelays
     plays: FollowedPlays
     told: Floats
@@ -223,6 +225,10 @@ class LinearShared(LinearLearner):
     def takes_actions(self) -> bool:
         return True
 
+    @property
+    def ridges(self) -> int:
+        return 1
+
     @functools.cached_property
     def action_encoder(self) -> Encoder:
         """What turns the features of an arm, as users give them, into coordinates."""
@@ -247,6 +253,17 @@ class LinearShared(LinearLearner):
     def without_actions(self) -> Floats:
         """The features of arms that were given none: they are all alike."""
         return np.full((self.arms, self.action_encoder.width), UNKNOWN)
+
+    def features_of(self, arms: Sequence[Any], actions: Mapping[Any, Any]) -> Floats:
+        """The coordinates of the features of these arms, in a row each; arms without are alike."""
+        rows = self.without_actions()
+        for place, arm in enumerate(arms):
+            if actions.get(arm) is not None:
+                try:
+                    rows[place] = self.action_encoder.encode(actions[arm])
+                except ValueError as error:
+                    raise ValueError(f"in the features of {arm!r}, {error}") from None
+        return rows
 
     def consider(
         self,

@@ -10,8 +10,8 @@ the loss in [0, 1] from which the learner learned. The columns `late_...` have w
 the play had expired, from which nothing was learned. `branch` says in which way the learner played
 the round, if it has several, and `cohort` who drew the arm, if a share of decisions is held out.
 `outcomes` is a JSON list of the named outcomes of a ticket with all revisions, as they came.
-`context` is what was known of the round, and `probabilities` are those of all arms that could be
-drawn, where they were kept; both are JSON objects.
+`context` is what was known of the round, `actions` what was known of its arms, and `probabilities`
+are those of all arms that could be drawn, where they were kept; all are JSON objects.
 
 Tickets that were folded into a checkpoint have no rows. The rounds are numbered from 1 all the
 same, so that the log can be replayed.
@@ -68,6 +68,7 @@ class ExportRow(NamedTuple):
     outcomes: str | None = None
     context: str | None = None
     probabilities: str | None = None
+    actions: str | None = None
 
 
 def rows_of(store: Store, problem: ProblemRecord) -> list[ExportRow]:
@@ -97,6 +98,7 @@ def read_rows(store: Store, problem: ProblemRecord) -> list[ExportRow]:
                     cohort=body.cohort,
                     context=body.context,
                     probabilities=probabilities_of(body),
+                    actions=body.actions,
                 )
         elif isinstance(body, Outcome):
             if (body.ticket, body.arm) not in rows:  # its decision is in a checkpoint

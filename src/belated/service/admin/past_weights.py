@@ -3,8 +3,9 @@
 With several workers a decision is made from a state that may be older than its place in the
 journal. The decision names that state (`state_version`), so it can be judged exactly.
 
-Where weights depend on a context, all of a state would have to be kept. There the journal is read
-ahead instead, and the weights of a decision are computed while the fold is at its state.
+Where weights depend on a context, or on which arms may be drawn, all of a state would have to be
+kept. There the journal is read ahead instead, and the weights of a decision are computed while the
+fold is at its state.
 """
 
 from collections import deque
@@ -41,8 +42,6 @@ class PastWeights:
     def before(self, position: Position, replica: Replica) -> None:
         """Compute what the state before the event at a position says of decisions made from it."""
         waiting = self._expected.pop(replica.problem.name, [])
-        if not waiting or not replica.problem.takes_context:
-            return
         later = [decision for decision in waiting if made_from(decision)[0] >= position]
         if later:
             self._expected[replica.problem.name] = later

@@ -112,16 +112,19 @@ class Refold:
         self._check_kept()
         for event in self.replicas.events_behind():
             self._take(event)
-        events, position = self._store.tail(self._reached.position)
-        self._past.expect(events)
-        while events:
-            coming, position = self._store.tail(position)
-            self._past.expect(coming)
+        position, coming = self._reached.position, list[Event]()
+        while True:
+            events, position = self._store.tail(position)
+            is_end = not events
+            if not self._store.one_owner:  # a page is read ahead
+                self._past.expect(events)
+                events, coming = coming, events
             for event in events:
                 if event.position > end:
                     return
                 self._take(event)
-            events = coming
+            if is_end:
+                return
 
     def _take(self, event: Event) -> None:
         replica = self.replicas.by_name.get(event.problem)

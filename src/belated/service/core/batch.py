@@ -293,6 +293,7 @@ class CommitBatch:
             branch=replica.driver.branch(),
             cohort=cohort,
             context=given.context,
+            actions=ask.actions,
         )
         self._generations[problem.name] = problem.generation
         self._decision_places[decision.ticket] = len(self.decisions)
@@ -572,7 +573,9 @@ def given_with(ask: Ask, replica: Replica) -> list[Circumstances]:
         check_among(problem, ask.among)
     contexts = ask.contexts or [None] * ask.number
     try:
-        return [circumstances(learner, problem.arms, each, ask.among) for each in contexts]
+        return [
+            circumstances(learner, problem.arms, each, ask.among, ask.actions) for each in contexts
+        ]
     except ValueError as error:
         raise InvalidRequestError(str(error)) from None
 

@@ -74,6 +74,11 @@ class ServedProblem:
         return self.learner.takes_context
 
     @cached_property
+    def takes_actions(self) -> bool:
+        """Whether the learner takes features of the arms with each ask."""
+        return self.learner.takes_actions
+
+    @cached_property
     def tells_missing(self) -> bool:
         """Whether the missing count must be told with each loss."""
         return self.learner.setting is Setting.PARTIALLY_CONCEALED

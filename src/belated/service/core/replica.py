@@ -89,17 +89,22 @@ class Replica:
     def weights_in(self, given: Circumstances) -> Floats:
         """q of the coming round in these circumstances; the state stays as it is."""
         if not self.problem.takes_context:
-            return self.weights()
-        self.driver.consider(given.coordinates, given.eligible)
+            return self.driver.weights_among(given.eligible)
+        self._consider(given)
         try:
             return self.weights().copy()
         finally:
             self.driver.consider(None)
 
+    def _consider(self, given: Circumstances) -> None:
+        """Tell the learner the circumstances of the coming round."""
+        actions = () if given.actions is None else (given.actions,)
+        self.driver.consider(given.coordinates, given.eligible, *actions)
+
     def given_with(self, decision: Decision) -> Circumstances:
         """The circumstances of a decision, in terms of the present arms."""
-        problem = self.problem
-        return circumstances(self.learner, problem.arms, decision.context, decision.weights)
+        context, actions, among = decision.context, decision.actions, decision.weights
+        return circumstances(self.learner, self.problem.arms, context, among, actions)
 
     def fold(self, body: Body) -> None:
         """Take the next event of this problem into the state."""
@@ -155,7 +160,6 @@ class Replica:
             rows = np.zeros((1, self.learner.row_width))
         else:
             check_share("probability", decision.probability if arm != NO_ARM else 1.0)
-            self.driver.tick(decision.at)
             rows = self._play(decision, arm)
         play = OpenPlay(
             self.round,
@@ -176,8 +180,8 @@ class Replica:
         """Play the round of a decision; what was known of it does not stand for the next."""
         takes_context = self.problem.takes_context
         if takes_context:
-            given = self.given_with(decision)
-            self.driver.consider(given.coordinates, given.eligible)
+            self._consider(self.given_with(decision))
+        self.driver.tick(decision.at)
         rows = self.driver.play(arm, probability=decision.probability, branch=decision.branch)
         if takes_context:
             self.driver.consider(None)

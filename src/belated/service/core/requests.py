@@ -25,7 +25,8 @@ class Ask(NamedTuple):
     """Make `number` decisions; a repeated `key` with the same `digest` gets the same decisions.
 
     `among` names the arms that may be drawn, if not all of them may, and `contexts` has what is
-    known of each round, if anything is (see `contexts`). `keeps_all` says that the probabilities
+    known of each round, if anything is (see `contexts`), and `actions` the features of arms in all
+    of these rounds. `keeps_all` says that the probabilities
     of all arms are to be kept with the decision.
     """
 
@@ -36,6 +37,7 @@ class Ask(NamedTuple):
     among: frozenset[str] | None = None
     contexts: Sequence[str | None] = ()
     keeps_all: bool = False
+    actions: str | None = None
 
 
 class TicketReport(NamedTuple):

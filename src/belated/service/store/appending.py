@@ -68,7 +68,7 @@ def given(record: type[Decision] | type[Outcome], types: Mapping[str, str], text
 
 COLUMNS = """
 turn, seq, kind, problem, at, ticket, arm, round, probability, weights, state_version, key, digest,
-expires_at, expires_round, branch, cohort, context, checksum"""
+expires_at, expires_round, branch, cohort, context, actions, checksum"""
 
 
 def decisions_written(text: str) -> str:
@@ -85,7 +85,8 @@ with given as materialized (
 ), firsts as (
   insert into journal ({COLUMNS})
   select {TURN}, seq, 'decided', problem, at, ticket, arm, round, probability, weights,
-    state_version, key, digest, expires_at, expires_round, branch, cohort, context, checksum
+    state_version, key, digest, expires_at, expires_round, branch, cohort, context, actions,
+    checksum
   from given where is_first
   order by problem, key, seq
   on conflict (problem, key) where key is not null do nothing
@@ -93,7 +94,8 @@ with given as materialized (
 ), others as (
   insert into journal ({COLUMNS})
   select {TURN}, seq, 'decided', problem, at, ticket, arm, round, probability, weights,
-    state_version, key, digest, expires_at, expires_round, branch, cohort, context, checksum
+    state_version, key, digest, expires_at, expires_round, branch, cohort, context, actions,
+    checksum
   from given where not is_first
     and (problem, split_part(key, E'\n', 1) || E'\n0') in (select problem, key from firsts)
   order by problem, key, seq

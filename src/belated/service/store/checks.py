@@ -43,6 +43,7 @@ def check_decisions(decisions: Sequence[Decision]) -> None:
     for decision in decisions:
         written = (decision.ticket, decision.problem, decision.arm, decision.state_version)
         check_text("a decision", *written, decision.key, decision.digest, decision.context)
+        check_text("a decision", decision.actions)
         if decision.arm is None and not decision.weights:
             raise ValueError(f"decision {decision.ticket!r} has neither an arm nor weights")
         # 0 times a finite number is 0; 0 times infinity or NaN is NaN. One sum checks all numbers.

@@ -24,6 +24,8 @@ def checksum_of(record: Body) -> int:
             said = (*said, record.cohort)
         if record.context is not None:
             said = (*said, "context", record.context)
+        if record.actions is not None:
+            said = (*said, "actions", record.actions)
     elif isinstance(record, Outcome):
         said = (*record[:3], record.missing, *map(plain, (record.loss, record.at, record.raw)))
     elif isinstance(record, NamedOutcome):

@@ -91,6 +91,9 @@ STEPS: Sequence[Step] = (
     (  # what was known of the round of a decision
         "alter table journal add column context text",
     ),
+    (  # what was known of the arms of its round
+        "alter table journal add column actions text",
+    ),
 )
 
 

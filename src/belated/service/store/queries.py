@@ -83,7 +83,7 @@ def body_of(row: Sequence[Any]) -> Body:
     (
         _, _, kind, problem, at, ticket, arm, round_, probability, weights, version, key,
         digest, expires_at, expires_round, loss, missing, raw, payload, branch,
-        cohort, outcome, revision, context, _,
+        cohort, outcome, revision, context, actions, _,
     ) = row  # fmt: skip
     if kind == DECIDED:
         if ticket is None or round_ is None or version is None:
@@ -91,7 +91,7 @@ def body_of(row: Sequence[Any]) -> Body:
         shares = None if weights is None else object_in(weights)
         return Decision(
             ticket, problem, round_, arm, probability, shares, version, at, key, digest,
-            expires_at, expires_round, branch, cohort, context,
+            expires_at, expires_round, branch, cohort, context, actions,
         )  # fmt: skip
     if kind == NAMED:
         if None in (ticket, outcome, revision, raw):

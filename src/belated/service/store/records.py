@@ -28,7 +28,8 @@ class Decision(NamedTuple):
     ones. `branch` says in which way the learner played the round, if it has several,
     and `cohort` who drew the arm, if a share of decisions is held out.
 
-    `context` is what was known of the round, as JSON text. A bandit's decision has `weights` if
+    `context` is what was known of the round, and `actions` what was known of its arms, both as JSON
+    text. A bandit's decision has `weights` if
     not all arms could be drawn, or if its learner takes a context: the probabilities of all arms
     that could.
     """
@@ -48,6 +49,7 @@ class Decision(NamedTuple):
     branch: int | None = None
     cohort: str | None = None
     context: str | None = None
+    actions: str | None = None
 
 
 def request_key(key: str, place: int = 0) -> str:

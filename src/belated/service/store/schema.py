@@ -55,6 +55,7 @@ JOURNAL = Table(
     Column("outcome", Text),
     Column("revision", BigInteger),
     Column("context", Text),
+    Column("actions", Text),
     Column("checksum", BigInteger),
 )
 

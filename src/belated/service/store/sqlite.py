@@ -37,8 +37,8 @@ from belated.service.store.store import Store
 
 INSERT_DECISION = """
 insert into journal (seq, kind, problem, at, ticket, arm, round, probability, weights,
-  state_version, key, digest, expires_at, expires_round, branch, cohort, context, checksum)
-values (?, 'decided', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  state_version, key, digest, expires_at, expires_round, branch, cohort, context, actions, checksum)
+values (?, 'decided', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (problem, key) where key is not null do nothing"""
 
 OPEN_DECIDED = """
@@ -252,12 +252,12 @@ def decision_row(seq: int, decision: Decision) -> tuple[Any, ...]:
     """The values of a decision in the order of INSERT_DECISION."""
     (
         ticket, problem, round_, arm, probability, weights, version, at, key, digest, until,
-        until_round, branch, cohort, context,
+        until_round, branch, cohort, context, actions,
     ) = decision  # fmt: skip
     shares = None if weights is None else json.dumps(weights)
     return (
         seq, problem, at, ticket, arm, round_, probability, shares, version, key, digest, until,
-        until_round, branch, cohort, context, checksum_of(decision),
+        until_round, branch, cohort, context, actions, checksum_of(decision),
     )  # fmt: skip
 
 

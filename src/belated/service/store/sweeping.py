@@ -88,7 +88,9 @@ def blank(connection: Connection, contexts: bool, *rows: ColumnElement[bool]) ->
     many rows were changed.
     """
     gone: dict[str, Any] = (
-        {"key": None, "context": None, "digest": None} if contexts else {"key": None}
+        {"key": None, "context": None, "actions": None, "digest": None}
+        if contexts
+        else {"key": None}
     )
     has_any = or_(*(ROWS[name].is_not(None) for name in gone))
     found = events(connection, [*rows, IS_DECISION, has_any], [])

@@ -24,7 +24,8 @@ TYPES = {
     "weights": "string", "state_version": "string", "key": "string", "digest": "string",
     "expires_at": "double", "expires_round": "int64", "loss": "double", "missing": "int64",
     "raw": "double", "payload": "string", "branch": "int64", "cohort": "string",
-    "outcome": "string", "revision": "int64", "context": "string", "checksum": "int64",
+    "outcome": "string", "revision": "int64", "context": "string", "actions": "string",
+    "checksum": "int64",
 }  # fmt: skip
 
 

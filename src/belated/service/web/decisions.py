@@ -98,8 +98,10 @@ async def ask_many(request: Request) -> Any:
     name, key = known_name(request.path_params["name"]), key_in(request.scope["by_name"])
     body, shows_all = await read(request, AskBatchBody), wants_all(request)
     contexts = [text_of(each) for each in body.contexts or ()]
-    digest = digest_of(f"ask:batch {body.number}", *contexts, arms=body.arms)
-    ask = Ask(name, body.number, key, digest, among_of(body.arms), contexts, shows_all)
+    actions = text_of(body.actions)
+    digest = digest_of(f"ask:batch {body.number}", *contexts, arms=body.arms, actions=actions)
+    among = among_of(body)
+    ask = Ask(name, body.number, key, digest, among, contexts, shows_all, actions)
     made = await decided(request, ask)
     return FastJSONResponse({"decisions": [shown(each, shows_all) for each in made]})
 
@@ -220,19 +222,25 @@ def single_ask(
         return Ask(name, 1, key, digest_of("ask"), keeps_all=keeps_all)
     said = validated(body, AskBody)
     context = text_of(said.context)
-    digest = digest_of("ask", *([] if context is None else [context]), arms=said.arms)
-    contexts = () if context is None else (context,)
-    return Ask(name, 1, key, digest, among_of(said.arms), contexts, keeps_all)
+    contexts, actions = () if context is None else (context,), text_of(said.actions)
+    digest = digest_of("ask", *contexts, arms=said.arms, actions=actions)
+    return Ask(name, 1, key, digest, among_of(said), contexts, keeps_all, actions)
 
 
 def text_of(context: Any) -> str | None:
-    """A context as text, None if there is none."""
+    """A context, or the features of arms, as text; None if there are none."""
     return None if context is None else canonical(context)
 
 
-def among_of(arms: Sequence[str] | None) -> frozenset[str] | None:
-    """The arms that may be drawn, None if all may."""
-    return None if arms is None else frozenset(arms)
+def among_of(body: AskBody | AskBatchBody) -> frozenset[str] | None:
+    """The arms that may be drawn, None if all may: those that are named, and have features."""
+    if body.actions is None:
+        return None if body.arms is None else frozenset(body.arms)
+    named = frozenset(body.actions)
+    strange = sorted(arm for arm in body.arms or () if arm not in named)
+    if strange:
+        raise InvalidRequestError(f"arms names {strange[0]!r}, of which actions has no features")
+    return named if body.arms is None else frozenset(body.arms)
 
 
 def wants_all(request: Request) -> bool:
@@ -271,12 +279,17 @@ def shown(decision: Decision, shows_all: bool = False) -> dict[str, Any]:
     return found if decision.cohort is None else {**found, "cohort": decision.cohort}
 
 
-def digest_of(request: str, *contexts: str | None, arms: Sequence[str] | None = None) -> str:
+def digest_of(
+    request: str,
+    *contexts: str | None,
+    arms: Sequence[str] | None = None,
+    actions: str | None = None,
+) -> str:
     """A short hash that identifies what was requested under an idempotency key."""
-    if not contexts and arms is None:
+    if not contexts and arms is None and actions is None:
         return digest_of_plain(request)
     among = None if arms is None else sorted(arms)
-    return short_hash(json.dumps([request, contexts, among]))
+    return short_hash(json.dumps([request, contexts, among, actions]))
 
 
 def short_hash(text: str) -> str:

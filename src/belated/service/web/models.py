@@ -14,7 +14,9 @@ Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 ArmName = Annotated[str, AfterValidator(ARM_NAME.checked), WithJsonSchema(ARM_NAME.schema)]
 Label = Annotated[str, AfterValidator(LABEL.checked), WithJsonSchema(LABEL.schema)]
 Count = Annotated[int, Field(strict=True, ge=0, lt=2**53)]
-Context = dict[str, Any] | list[Any]
+Context = dict[str, Any]
+Actions = dict[str, Context | None]
+OF_ACTIONS = "The features of arms by name, for linear-shared; only these arms may be drawn."
 TicketState = Literal["pending", "told", "expired", "cancelled"]
 Cohort = Literal["treatment", "control"]
 Status = Literal["active", "paused", "archived"]
@@ -293,6 +295,7 @@ class AskBody(RequestBody):
         None, description="Values by name, or in the order of the features; for learners with it."
     )
     arms: list[ArmName] | None = Field(None, max_length=MOST_ARMS)
+    actions: Actions | None = Field(None, description=OF_ACTIONS)
 
 
 class AskBatchBody(RequestBody):
@@ -307,6 +310,7 @@ class AskBatchBody(RequestBody):
     count: Annotated[int, Field(strict=True, ge=1, le=MOST_AT_ONCE)] | None = None
     contexts: list[Context | None] | None = Field(None, min_length=1, max_length=MOST_AT_ONCE)
     arms: list[ArmName] | None = Field(None, max_length=MOST_ARMS)
+    actions: Actions | None = Field(None, description=OF_ACTIONS)
 
     @property
     def number(self) -> int:
@@ -493,6 +497,7 @@ class TicketBody(BaseModel):
     context: Context | None = Field(
         None, description="What was known of the round; only for keys with the scope admin."
     )
+    actions: Actions | None = Field(None, description="What was known of its arms; likewise.")
     at: float
     state: TicketState
     outcomes: list[OutcomeBody]

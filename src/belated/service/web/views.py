@@ -64,7 +64,8 @@ def ticket_view(
     if problem.fault:
         raise unreadable(DamagedTicket(problem.name, problem.fault))
     decision, state = record.decision, state_of(record)
-    context = decision.context if is_admin(problem.name) else None
+    sees = is_admin(problem.name)
+    context, actions = (decision.context, decision.actions) if sees else (None, None)
     bounds = as_range(problem.spec["loss_range"])
     rule = problem.spec.get("outcomes")
     may_be_late = state == EXPIRED or (rule is not None and state == TOLD)
@@ -79,6 +80,7 @@ def ticket_view(
         "cohort": decision.cohort,
         "probabilities": None if decision.arm is None else decision.weights,
         "context": None if context is None else json.loads(context),
+        "actions": None if actions is None else json.loads(actions),
         "at": decision.at,
         "state": state,
         "outcomes": [

@@ -1,8 +1,8 @@
 """Rank and Reward: the routes of Azure Personalizer, for users who have to leave it.
 
 A Rank is an ask and a Reward a tell. The event id is the idempotency key of the decision, so that
-the store finds its ticket again. The features of a context are used if the problem's learner takes
-contexts; what is ignored is said in a header of the answer.
+the store finds its ticket again. The features of the context and of the actions are used if the
+problem's learner takes them; what is ignored is said in a header of the answer.
 """
 
 import json
@@ -44,10 +44,10 @@ Event = Annotated[EventId, Path(alias="eventId")]
 
 
 class Action(BaseModel):
-    """An arm; its features are ignored, because each arm has a model of its own."""
+    """An arm; its features are ignored if each arm has a model of its own."""
 
     id: ArmName
-    features: Any = None
+    features: list[dict[str, Any]] | dict[str, Any] | None = None
 
 
 class RankRequest(BaseModel):
@@ -230,18 +230,17 @@ def ignored_of(problem: ServedProblem, body: RankRequest) -> list[str]:
     found = []
     if body.contextFeatures and not problem.takes_context:
         found.append("contextFeatures")
-    if any(action.features for action in body.actions):
+    if any(action.features for action in body.actions) and not problem.takes_actions:
         found.append("features")
     return found
 
 
-def context_of(body: RankRequest) -> dict[str, Any]:
-    """The features of a context, merged from left to right."""
-    given = body.contextFeatures or []
-    merged: dict[str, Any] = {}
-    for each in [given] if isinstance(given, dict) else given:
-        merged |= each
-    return merged
+def merged(features: list[dict[str, Any]] | dict[str, Any] | None) -> dict[str, Any]:
+    """Features that were sent in parts, merged from left to right."""
+    found: dict[str, Any] = {}
+    for each in [features] if isinstance(features, dict) else features or ():
+        found |= each
+    return found
 
 
 def drawable(problem: ServedProblem, body: RankRequest) -> frozenset[str] | None:
@@ -280,11 +279,18 @@ def check_rankable(problem: ServedProblem, actions: Sequence[str], body: RankReq
 def ask_of(problem: ServedProblem, event: str, body: RankRequest) -> Ask:
     """The ask of an event; the same actions, sent and excluded, and context: the same decision."""
     asked: Any = sorted(action.id for action in body.actions)
-    contexts: list[str | None] = [canonical(context_of(body))] if problem.takes_context else []
+    contexts: list[str | None] = []
+    actions = None
+    if problem.takes_context:
+        contexts.append(canonical(merged(body.contextFeatures)))
+    if problem.takes_actions:
+        actions = canonical({action.id: merged(action.features) for action in body.actions})
     if body.excludedActions or contexts:
-        asked = [asked, sorted(body.excludedActions or ()), *contexts]
+        known = contexts if actions is None else [*contexts, actions]
+        asked = [asked, sorted(body.excludedActions or ()), *known]
     key, among = key_of_event(event), drawable(problem, body)
-    return Ask(problem.name, 1, key, short_hash(json.dumps(asked)), among, contexts, True)
+    digest = short_hash(json.dumps(asked))
+    return Ask(problem.name, 1, key, digest, among, contexts, True, actions)
 
 
 def key_of_event(event: str) -> str:
