@@ -1,7 +1,7 @@
-"""Renewal: a second model of the plays of late, which replaces the model once it foretells better.
+"""Renewal: a second model of the plays recently, which replaces the model once it foretells better.
 
 A world may change, and what was learned before is then wrong. A second ridge learns only from the
-plays since some round, and from time to time starts anew. Of each observation that both learn from
+plays since some round, and from time to time starts again. Of each observation that both learn from
 it is noted how much better the second one has foretold it, as a logarithm of likelihoods. The sum
 of this, which never falls below zero, is Page's test (1954). If it exceeds 2 ln t, the plays of
 late are all that the model rests on from then on: what was played before is forgotten.
@@ -26,13 +26,16 @@ from belated.learners.contextual.ridge import (
 )
 
 MODEL, RECENT = range(2)  # in `since`
-LEAST_ROUNDS, SHARE = 256, 8  # it starts anew after so many rounds, or this part of the model's age
+LEAST_ROUNDS, SHARE = (
+    256,
+    8,
+)  # it starts again after so many rounds, or this part of the model's age
 
 
 class Renewal(NamedTuple):
-    """What was learned from the plays of late, and by how much it foretells better.
+    """What was learned from the plays recently, and by how much it foretells better.
 
-    `since` has the first rounds that the model rests on, and that the plays of late begin with.
+    `since` has the first rounds that the model rests on, and that the plays recently begin with.
     `gained` is the sum of this round.
     """
 
@@ -43,7 +46,7 @@ class Renewal(NamedTuple):
 
 
 def no_renewal(arms: int, width: int, round_: int) -> Renewal:
-    """Make the record for a model that rests on all rounds, in which the plays of late begin."""
+    """Make the record for a model that rests on all rounds, in which the plays recently begin."""
     since = np.array([1, round_], dtype=np.int64)
     return Renewal(nothing_learned(arms, width), since, lead=np.zeros(1), gained=np.zeros(1))
 
@@ -54,7 +57,7 @@ def learn_both(
 ) -> None:
     """Learn so much weight, and so much of weight times reward, of the play of a round.
 
-    Nothing is learned of plays that are forgotten. With f and g foretold by the model and of late,
+    Nothing is learned of plays that are forgotten. With f and g foretold by the model and recently,
     the second one gains (w f^2 - w g^2 - 2 w y (f - g))/(2 sigma^2).
     """
     recent, since = renewal.ridge, renewal.since
@@ -75,9 +78,9 @@ def learn_both(
 
 @compiled_apart
 def renew(ridge: Ridge, renewal: Renewal, round_: int) -> bool:
-    """Replace the model by that of late if it leads by more than 2 ln t; says whether it did.
+    """Replace the model by that recently if it leads by more than 2 ln t; says whether it did.
 
-    Else the plays of late begin anew, once there are enough of them.
+    Else the plays recently begin again, once there are enough of them.
     """
     since, lead = renewal.since, renewal.lead
     lead[0] = max(0.0, lead[0] + renewal.gained[0])
