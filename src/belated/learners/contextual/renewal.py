@@ -1,4 +1,4 @@
-"""Renewal: a second model of the plays recently, which replaces the model once it foretells better.
+"""Renewal: a second model of the recent plays, which replaces the model once it foretells better.
 
 A world may change, and what was learned before is then wrong. A second ridge learns only from the
 plays since some round, and from time to time starts again. Of each observation that both learn from
@@ -33,9 +33,9 @@ LEAST_ROUNDS, SHARE = (
 
 
 class Renewal(NamedTuple):
-    """What was learned from the plays recently, and by how much it foretells better.
+    """What was learned from the recent plays, and by how much it foretells better.
 
-    `since` has the first rounds that the model rests on, and that the plays recently begin with.
+    `since` has the first rounds that the model rests on, and that the recent plays begin with.
     `gained` is the sum of this round.
     """
 
@@ -46,7 +46,7 @@ class Renewal(NamedTuple):
 
 
 def no_renewal(arms: int, width: int, round_: int) -> Renewal:
-    """Make the record for a model that rests on all rounds, in which the plays recently begin."""
+    """Make the record for a model that rests on all rounds, in which the recent plays begin."""
     since = np.array([1, round_], dtype=np.int64)
     return Renewal(nothing_learned(arms, width), since, lead=np.zeros(1), gained=np.zeros(1))
 
@@ -57,7 +57,7 @@ def learn_both(
 ) -> None:
     """Learn so much weight, and so much of weight times reward, of the play of a round.
 
-    Nothing is learned of plays that are forgotten. With f and g foretold by the model and recently,
+    Nothing is learned of plays that are forgotten. With f and g foretold by the two models,
     the second one gains (w f^2 - w g^2 - 2 w y (f - g))/(2 sigma^2).
     """
     recent, since = renewal.ridge, renewal.since
@@ -78,9 +78,9 @@ def learn_both(
 
 @compiled_apart
 def renew(ridge: Ridge, renewal: Renewal, round_: int) -> bool:
-    """Replace the model by that recently if it leads by more than 2 ln t; says whether it did.
+    """Replace the model by that of the recent plays if that leads by more than 2 ln t; return if so.
 
-    Else the plays recently begin again, once there are enough of them.
+    Else the recent plays begin again, once there are enough of them.
     """
     since, lead = renewal.since, renewal.lead
     lead[0] = max(0.0, lead[0] + renewal.gained[0])
