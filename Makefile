@@ -1,8 +1,8 @@
 # Everything runs from a fresh clone with Python 3.11+ and make; the environment is kept in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-# Three workers for two cores: many tests wait for a process or a disk.
-JOBS ?= $(shell $(PYTHON) -c "import os; print(3 * (os.cpu_count() or 1) // 2)")
+# Two workers for each core: many tests wait for a process or a disk.
+JOBS ?= $(shell $(PYTHON) -c "import os; print(2 * (os.cpu_count() or 1))")
 PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 COMPILED = BELATED_COMPILED=1 $(PYTEST)
 # Compiles on all cores, so that no test waits for a learner that another one is compiling.

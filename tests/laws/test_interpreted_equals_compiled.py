@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from belated.learners.registry import registered
+from tests.conftest import FAMILIES
 
 # How a process is told to run kernels as plain Python, or compiled.
 INTERPRETED, COMPILED = {"BELATED_COMPILE": "never"}, {"BELATED_COMPILE": "wait"}
@@ -37,10 +38,10 @@ VARIANTS = [
 ]
 
 
-def started(spec: str, environment: dict[str, str]) -> subprocess.Popen[str]:
+def started(spec: str, environment: dict[str, str], *short: str) -> subprocess.Popen[str]:
     """Start a process that plays a learner."""
     return subprocess.Popen(
-        [sys.executable, "-m", "belated.testing.digests", spec],
+        [sys.executable, "-m", "belated.testing.digests", *short, spec],
         stdout=subprocess.PIPE,
         text=True,
         cwd=Path(__file__).parents[2],
@@ -61,8 +62,13 @@ def digests(process: subprocess.Popen[str]) -> dict[str, str]:
 @pytest.mark.compiled
 @pytest.mark.parametrize("spec", [*registered(), *VARIANTS])
 def test_a_learner_computes_the_same_bits_interpreted_and_compiled(spec: str) -> None:
-    """Weights, plays and states of 2,000 rounds with late, lost and withdrawn losses."""
-    with started(spec, INTERPRETED) as plain, started(spec, COMPILED) as compiled:
+    """Weights, plays and states of many rounds with late, lost and withdrawn losses.
+
+    2,000 rounds for the core and with BELATED_THOROUGH=1, and 500 for the rest.
+    """
+    is_long = spec in FAMILIES or "BELATED_THOROUGH" in os.environ
+    form = [] if is_long else ["--short"]
+    with started(spec, INTERPRETED, *form) as plain, started(spec, COMPILED, *form) as compiled:
         interpreted, expected = digests(plain), digests(compiled)
     assert interpreted.keys() == expected.keys()
     assert [at for at in expected if interpreted[at] != expected[at]][:1] == []

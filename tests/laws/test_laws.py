@@ -26,6 +26,7 @@ from belated.testing.game_laws import GAME_LAWS
 from belated.testing.trials import CLOSE, LearnerLaw, RandomGame, Trial, Watcher, games, has
 from belated.testing.trials import played as played_through
 from belated.types import VARIANTS
+from tests.conftest import COMPILED
 from tests.games import assert_certified, assert_policies_certified
 from tests.laws.pathwise import Pathwise
 from tests.twins.practical_certificate import practical_certificate
@@ -42,7 +43,8 @@ every_kind = pytest.mark.parametrize("kind", list(KINDS.values()), ids=list(KIND
 THE_PAPERS = {name: kind for name, kind in KINDS.items() if issubclass(kind, PaperLearner)}
 papers_kind = pytest.mark.parametrize("kind", list(THE_PAPERS.values()), ids=list(THE_PAPERS))
 in_both_variants = pytest.mark.parametrize("variant", VARIANTS)
-few = settings(max_examples=int(os.environ.get("BELATED_EXAMPLES", "6")), deadline=None)
+EXAMPLES = "6" if COMPILED else "3"  # interpreted, where make test plays every learner
+few = settings(max_examples=int(os.environ.get("BELATED_EXAMPLES", EXAMPLES)), deadline=None)
 
 
 def made(kind: Kind, arms: int, variant: str = "paper", **options: Any) -> Learner:

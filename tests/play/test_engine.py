@@ -107,6 +107,8 @@ def test_delays_beyond_a_turn_change_nothing(name: str) -> None:
     assert_equal(engine.play(learner, game, DRAWS), play.play(learner, game, DRAWS))  # type: ignore[arg-type]
 
 
+@pytest.mark.long
+@pytest.mark.core("name")
 @every_learner
 def test_what_never_arrives_in_time_changes_no_weight(name: str) -> None:
     """Unknown future: losses that come after the last round may be anything."""

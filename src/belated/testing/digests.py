@@ -3,7 +3,7 @@
 `python -m belated.testing.digests exp3 concealed:variant=repaired` prints a line of JSON for each
 spec: its digests by number of arms and round. A digest covers the weights, the plays and the whole
 state of all rounds before, so that the first digest in which two runs differ tells where they
-parted.
+parted. With `--short` it plays a quarter of the rounds.
 """
 
 import hashlib
@@ -25,6 +25,7 @@ from belated.specs import named_options
 from belated.types import Setting
 
 ROUNDS = {1: 50, 2: 200, 3: 300, 5: 1050, 10: 200, 17: 200}  # by number of arms: 2,000 in all
+SHORT = {1: 50, 2: 50, 3: 100, 5: 200, 10: 50, 17: 50}  # 500 in all
 STRETCH = 50  # rounds for each digest
 LONGEST_DELAY = 40
 LOST, WITHDRAWN = 0.1, 0.1  # shares of the losses that are never told, and that are withdrawn
@@ -130,10 +131,12 @@ class DigestedGame:
                 self.driver.tell(each.row, each.arm, each.loss, missing)
 
 
-def digests_of(kind: Any, options: Mapping[str, Any] = NOTHING) -> dict[str, str]:
+def digests_of(
+    kind: Any, options: Mapping[str, Any] = NOTHING, rounds_of: Mapping[int, int] = ROUNDS
+) -> dict[str, str]:
     """The digests of a learner's games, by number of arms and round."""
     found = {}
-    for arms, rounds in ROUNDS.items():
+    for arms, rounds in rounds_of.items():
         game = DigestedGame(learner_from(kind, arms, options), rounds)
         for k, digest in enumerate(game.digests(), 1):
             found[f"{arms} arms, round {k * STRETCH}"] = digest
@@ -141,6 +144,8 @@ def digests_of(kind: Any, options: Mapping[str, Any] = NOTHING) -> dict[str, str
 
 
 if __name__ == "__main__":
-    for each in sys.argv[1:]:
+    short = "--short" in sys.argv
+    for each in sys.argv[1 + short :]:
         name, options = named_options(each)
-        print(json.dumps({each: digests_of(learner_named(name), options)}), flush=True)
+        found = digests_of(learner_named(name), options, SHORT if short else ROUNDS)
+        print(json.dumps({each: found}), flush=True)

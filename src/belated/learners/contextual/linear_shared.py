@@ -30,6 +30,7 @@ from belated.learners.contextual.linear_model import (
     play_vector,
     tell,
 )
+from belated.learners.contextual.renewal import Renewal
 from belated.learners.contextual.ridge import Ridge, common_mean, foretold, spread_of
 from belated.learners.contextual.scaling import (
     FARTHEST,
@@ -57,6 +58,7 @@ class SharedModel(NamedTuple):
     scaling: Scaling
     action_scaling: Scaling
     ridge: Ridge
+    renewal: Renewal
     law: ReportDelays
     plays: FollowedPlays
     told: Floats
@@ -222,6 +224,10 @@ class LinearShared(LinearLearner):
     @property
     def takes_actions(self) -> bool:
         return True
+
+    @property
+    def ridges(self) -> int:
+        return 1
 
     @functools.cached_property
     def action_encoder(self) -> Encoder:
