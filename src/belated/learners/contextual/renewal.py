@@ -78,7 +78,7 @@ def learn_both(
 
 @compiled_apart
 def renew(ridge: Ridge, renewal: Renewal, round_: int) -> bool:
-    """Replace the model by that of the recent plays if that leads by more than 2 ln t; return if so.
+    """Replace the model by that of the recent plays if it leads by more than 2 ln t; return so.
 
     Else the recent plays begin again, once there are enough of them.
     """
