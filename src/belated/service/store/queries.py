@@ -423,10 +423,10 @@ def happened(
 
 def place_at(connection: Connection, order: ColumnElement[Any], at: float) -> int:
     """The place in the journal's order where the rows of a time begin, by bisection."""
-    low, last = connection.execute(select(func.min(order), func.max(order))).one()
-    if last is None:
+    low, last = (connection.scalar(select(end(order))) for end in (func.min, func.max))
+    if low is None or last is None:
         return 0
-    high = int(last) + 1
+    high = int(last) + 1  # each end by itself: both at once would be looked for in all rows
     while low < high:
         middle = (low + high) // 2
         after = select(order, COLUMNS.at).where(order >= middle).order_by(order).limit(1)
