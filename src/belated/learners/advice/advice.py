@@ -79,7 +79,9 @@ def predict(state: AdviceState, prediction: Prediction) -> None:
             info.strategies[n, i] = state.advice[n, i]
         info.multiples[n] = 1.0 + missing[n]
     if prediction.detailed[0] == 1:
-        prediction.p[:, :] = inner.p
+        for n in range(inner.p.shape[0]):
+            for j in range(inner.p.shape[1]):
+                prediction.p[n, j] = inner.p[n, j]
 
 
 @compiled
