@@ -19,7 +19,7 @@ from examples.late_feedback import ADS, DELAYS, ROUNDS, SALES, SEED
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 RUNS = 40
 FIRST = 200  # visitors: before, the shares are mostly noise
-LABELS = ("Experts observe the outcome of every ad", "Bandits observe that of the ad shown")
+LABELS = ("Experts observe the outcome of every ad", "Bandits observe only that of the ad shown")
 PANELS = (  # learner, name in the figure, colour (distinct for the colour-blind), dashes
     (
         ("practical-experts", "belated.Experts", "#0072B2", "-"),
@@ -88,9 +88,10 @@ def draw_panel(
         axes.fill_between(rounds[late], low, high, color=colour, alpha=0.2, linewidth=0.0)
         axes.plot(rounds[late], rows.mean(axis=0), color=colour, linestyle=dashes, label=name)
     chance = 100.0 * SALES.mean() / SALES.max()
-    for height, text in ((100.0, f"always the {ADS[int(SALES.argmax())]}"), (chance, "chance")):
+    best = f"always the {ADS[int(SALES.argmax())]}"
+    for height, place, text in ((100.0, 101.5, best), (chance, chance - 5.0, "chance")):
         axes.axhline(height, color=GREY, linewidth=0.8)
-        axes.text(FIRST * 1.1, height + 1.5, text, color=GREY, fontsize=8)
+        axes.text(rounds[-1], place, text, color=GREY, fontsize=8, ha="right")
     axes.set(xscale="log", xlim=(FIRST, rounds[-1]), ylim=(0, 112))
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.spines[["top", "right"]].set_visible(False)

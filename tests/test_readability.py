@@ -17,6 +17,10 @@ FENCE = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
 FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$|\\\[.*?\\\]", re.DOTALL)
 NO_PROSE = re.compile(r"\s*(?:\||#+ |<img )")
 NEW_ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
+SQL = re.compile(r"\s*(?:insert|with|select|create|update|delete|drop|alter)\s")
+EXAMPLE = re.compile(r"^ *>>>.*?(?:\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
+ARGUMENT = re.compile(r"\n +(?=\w+: )|\n(?:Args|Raises|Returns|Example):")
+SMALL_BEGINNING = re.compile(r"(?<!e\.g)(?<!i\.e)(?<!cf)(?<=[a-z0-9)\]`\"'][.!?;]) +(?=[a-z`])")
 SENTENCE_END = re.compile(
     r"(?<!et al\.)(?<!e\.g\.)(?<!i\.e\.)(?<=[.!?∎])[*_)\"”]*\s+(?=[\"“(*_`\[A-Z0-9])"
 )
@@ -123,8 +127,74 @@ def docstrings() -> Iterator[tuple[str, str]]:
 
 def test_docstrings_make_sense_alone() -> None:
     """No docstring begins with a reference to another one: a tooltip shows it alone."""
-    found = [where for where, text in docstrings() if text.startswith("The same")]
+    found = [where for where, text in docstrings() if text.startswith(("The same", "Likewise"))]
     assert not found, found
+
+
+def shown_texts() -> Iterator[tuple[str, str]]:
+    """Yield where each text of the package is that users read: messages, help texts, captions.
+
+    Parts of one sentence that stand beside each other count as one text; what is filled in counts
+    as one word.
+    """
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        inside = {
+            part
+            for node in ast.walk(tree)
+            if isinstance(node, ast.JoinedStr)
+            for part in ast.walk(node)
+            if part is not node
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Expr):  # a docstring
+                inside.add(node.value)
+        for node in ast.walk(tree):
+            if node in inside or not isinstance(node, ast.JoinedStr | ast.Constant):
+                continue
+            text = shown_text(node)
+            if " " in text.strip() and not SQL.match(text):
+                yield f"{path.relative_to(ROOT)}:{node.lineno}", text
+
+
+def shown_text(node: ast.JoinedStr | ast.Constant) -> str:
+    """Return a string, or a formatted one with one word for each value in it."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    return "".join(
+        part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else "x"
+        for part in node.values
+    )
+
+
+def spoken(text: str) -> list[str]:
+    """Return the sentences of a docstring or a message: without examples, arguments one by one.
+
+    A sentence of a docstring may begin with the name of a variable, in small letters.
+    """
+    prose = ARGUMENT.sub("\n- ", EXAMPLE.sub("\n", text))
+    return [part for each in sentences(prose) for part in SMALL_BEGINNING.split(each)]
+
+
+def test_docstrings_and_messages_have_short_sentences() -> None:
+    """No sentence of a docstring, a message, a help text or a caption has more than 35 words."""
+    long = {
+        f"{where}: {words(each)} words: {each}"
+        for where, text in [*docstrings(), *shown_texts()]
+        for each in spoken(text)
+        if words(each) > LONGEST
+    }
+    assert not long, "\n".join(sorted(long))
+
+
+def test_docstrings_and_messages_use_the_words_of_the_field() -> None:
+    """No docstring, message, help text or caption has a word of the house dialect."""
+    found = {
+        f"{where}: {SAID.findall(text)}"
+        for where, text in [*docstrings(), *shown_texts()]
+        if SAID.search(" ".join(text.split()))
+    }
+    assert not found, "\n".join(sorted(found))
 
 
 def test_the_checks_find_what_they_look_for() -> None:

@@ -54,7 +54,8 @@ LAYERS = {
         "run",
     ],
     "belated.service.statistics": [
-        "moments", "weights_over_time", "sums_over_time", "delays", "arm_values", "weight_moves",
+        "moments", "weights_over_time", "sums_over_time", "delays", "calibration", "arm_values",
+        "weight_moves",
     ],
     "belated.service.web": [
         "auth", "backlog", "forgery", "metrics", "models", "monitoring_models", "views",

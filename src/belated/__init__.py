@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from belated.evaluation.logs.log_sources import read_log
     from belated.report.page import write_report
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Bandit",

@@ -72,7 +72,7 @@ class Batch(NamedTuple):
         """Return the losses, numbers in [0, 1]; where they are optional, empty means NaN.
 
         They are in the column `unit_loss` if there is one, because then the column `loss` is in the
-        units of whoever told it.
+        units of the one who told it.
         """
         name = UNIT_LOSS if UNIT_LOSS in self.columns else "loss"
         losses = self.numbers(name)

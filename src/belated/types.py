@@ -66,8 +66,8 @@ class Ticket(NamedTuple):
 
     A bandit's ticket has the arm to play and the probability with which it was drawn. A ticket of
     experts has the weights of all experts instead. Where arms are chosen by context, the ticket has
-    the context, and wherever only some arms could be drawn or each had a least share, as with
-    contexts, it has the probabilities of all arms that could be drawn.
+    the context. Where only some arms could be drawn or each had a least share, as with contexts, it
+    also has the probabilities of all arms that could be drawn.
     """
 
     id: str
@@ -127,4 +127,4 @@ class StateFormatError(BelatedError, ValueError):
 
 
 class BelatedWarning(UserWarning):
-    """A promise does not hold, or silence needs a meaning: the learner goes on as it can."""
+    """A promise does not hold, or silence needs a meaning: the learner continues as it can."""

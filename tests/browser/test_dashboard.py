@@ -185,6 +185,37 @@ def test_it_says_why_the_weights_moved(browser: Any, service: Service) -> None:
     page.close()
 
 
+def test_beliefs_of_a_learner_with_contexts_are_shown(browser: Any, service: Service) -> None:
+    """Each feature with its effect and interval; other problems have no such figure."""
+    options = {"features": {"age": "number", "device": ["phone", "desk"]}}
+    spec = {"name": "seen", "arms": ["red", "blue"], "learner": "linear", "options": options}
+    service.call("POST", "/v1/problems", spec)
+    for k in range(30):
+        context = {"age": 20 + k % 3, "device": ["phone", "desk"][k % 2]}
+        made = service.call("POST", "/v1/problems/seen/ask", {"context": context})
+        loss = {"loss": float(k % 2 == (made["arm"] == "red"))}
+        service.call("POST", f"/v1/tickets/{made['ticket']}/tell", loss)
+    seen = service.call("GET", "/v1/problems/seen/beliefs")["arms"]
+    visit = Visit(browser, f"{service.address}/#/seen", 390, "dark")
+    page, figure = visit.page, visit.page.locator(".figure-beliefs")
+    rows = figure.locator("tbody tr")
+    playwright.expect(rows).to_have_count(6)
+    assert rows.first.locator("th").text_content() == seen[0]["effects"][0]["feature"]
+    shown = float(rows.first.locator("td").nth(1).text_content())
+    assert shown == pytest.approx(-seen[0]["effects"][0]["effect"], abs=0.005)  # of the loss
+    assert figure.locator("circle.dot").count() == 6
+    bins = service.call("GET", "/v1/problems/seen/beliefs")["calibration"]
+    assert sum(each["plays"] for each in bins) == 30
+    assert page.locator(".calibration-table tbody tr").count() == len(bins)
+    playwright.expect(page.locator(".weights-note")).to_contain_text("without a context")
+    assert page.evaluate(OVERFLOW) <= 0
+    assert visit.troubles == []
+    page.goto(f"{service.address}/#/ads")
+    playwright.expect(page.locator("h2 .name")).to_have_text("ads")
+    playwright.expect(figure).to_be_hidden()
+    page.close()
+
+
 def test_the_uplift_of_a_holdout_is_shown(browser: Any, service: Service) -> None:
     """With its interval and what it rests on; money out of a soft range is in the sum."""
     spec = {"holdout": {"share": 0.5, "arm": "blue"}, "soft_range": [0, 1]}

@@ -53,8 +53,8 @@ def test_those_that_can_are_known() -> None:
     """A further learner that says so has to be thought about: docs/service.md."""
     assert ABLE == [
         "concealed", "d-klucb", "d-ucb", "delayed-ucb1", "exp3", "leading-arm", "leading-expert",
-        "linear", "linear-thompson", "linear-ucb", "otflints", "otflinucb", "practical-bandit",
-        "practical-experts", "squarecb", "thompson", "uniform",
+        "linear", "linear-shared", "linear-thompson", "linear-ucb", "otflints", "otflinucb",
+        "practical-bandit", "practical-experts", "squarecb", "thompson", "uniform",
     ]  # fmt: skip
     with pytest.raises(ValueError, match="learner tsallis-inf cannot change its arms"):
         learner_of("tsallis-inf", 2).with_arms(None, [0], 1)

@@ -119,4 +119,18 @@ CONTEXT_FAULTS = [
         "if arm >= 0:\n            see(",
         "learners/contextual/test_linear_shared.py",
     ),
+    Fault(
+        "renewal: the lead falls below zero",
+        "learners/contextual/renewal.py",
+        "lead[0] = max(0.0, lead[0] + renewal.gained[0])",
+        "lead[0] = lead[0] + renewal.gained[0]",
+        "learners/contextual/test_renewal.py",
+    ),
+    Fault(
+        "renewal: the silence of forgotten plays goes on counting",
+        "learners/contextual/renewal.py",
+        "    if played < since[MODEL]:\n        return\n",
+        "",
+        "learners/contextual/test_renewal.py",
+    ),
 ]

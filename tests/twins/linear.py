@@ -81,24 +81,31 @@ class LinearTwin:
     bins: int = 14  # how often a play is looked at
     plays: list[LinearPlay] = field(default_factory=list)
     law: Law | None = None
+    since: int = 1  # the first round that the model rests on
+    recent: int = 1  # the first round of late
+    fewest: int = 256  # rounds of late
+    lead: float = 0.0
+    gained: float = 0.0
 
     # The model (2.1)
 
-    def mean(self) -> float:
-        """m = (1/2 + sum w y) / (1 + sum w) over all arms."""
-        seen = [play.observation for play in self.plays]
+    def mean(self, since: int | None = None) -> float:
+        """m = (1/2 + sum w y) / (1 + sum w) over all arms, of plays since a round."""
+        first = self.since if since is None else since
+        seen = [play.observation for play in self.plays[first - 1 :]]
         return (0.5 + math.fsum(w * y for w, y in seen)) / (1.0 + math.fsum(w for w, _ in seen))
 
-    def sums(self, arm: int) -> tuple[Floats, Floats, Floats]:
-        """lambda I + sum w x x', b = sum w y x and c = sum w x of an arm."""
-        own = [play for play in self.plays if play.arm == arm]
+    def sums(self, arm: int, since: int | None = None) -> tuple[Floats, Floats, Floats]:
+        """lambda I + sum w x x', b = sum w y x and c = sum w x of an arm, since a round."""
+        first = self.since if since is None else since
+        own = [play for play in self.plays[first - 1 :] if play.arm == arm]
         x = np.array([play.x for play in own]).reshape(-1, self.width)
         w, y = np.array([play.observation for play in own]).reshape(-1, 2).T
         return self.ridge * np.eye(self.width) + x.T @ (w[:, None] * x), (w * y) @ x, w @ x
 
-    def value(self, arm: int, x: Floats) -> float:
+    def value(self, arm: int, x: Floats, since: int | None = None) -> float:
         """f_a(x) = m + x' P_a (b_a - m c_a)."""
-        (matrix, b, c), m = self.sums(arm), self.mean()
+        (matrix, b, c), m = self.sums(arm, since), self.mean(since)
         return m + float(x @ np.linalg.solve(matrix, b - m * c))
 
     def deviation(self, arm: int, x: Floats) -> float:
@@ -130,6 +137,7 @@ class LinearTwin:
     def play(self, x: Floats, arm: int) -> int:
         """Play the arm, and then look at the plays that have become twice as old; the round."""
         t = len(self.plays) + 1
+        self.renew(t)
         self.plays.append(LinearPlay(t, arm, np.array(x, dtype=np.float64)))
         if t <= 256 or t % 16 == 0:
             self.law = self.counted_law(t - 1)
@@ -142,12 +150,35 @@ class LinearTwin:
     def tell(self, round_: int, loss: float) -> None:
         play = self.plays[round_ - 1]
         assert play.pending
+        self.compare(play, 1.0, 1.0 - loss)
         play.reward, play.delay = 1.0 - loss, len(self.plays) - round_
 
     def withdraw(self, round_: int) -> None:
         play = self.plays[round_ - 1]
         assert play.pending
+        self.compare(play, 0.0, 0.0)
         play.withdrawn, play.weight = len(self.plays), 0.0
+
+    # Worlds that change
+
+    def compare(self, play: LinearPlay, weight: float, value: float) -> None:
+        """Note how much better the plays of late foretell what a play will count as from now on."""
+        if play.round < self.recent:
+            return
+        f, g = (self.value(play.arm, play.x, since) for since in (self.since, self.recent))
+        m = min(0.98, max(0.02, self.mean()))
+        w, y = play.observation
+        of_model, of_late = (weight * (value - e) ** 2 - w * (y - e) ** 2 for e in (f, g))
+        self.gained += (of_model - of_late) / (2.0 * m * (1.0 - m))
+
+    def renew(self, t: int) -> None:
+        """Before round t: forget what was played before the plays of late if they lead enough."""
+        self.lead = max(0.0, self.lead + self.gained)
+        self.gained = 0.0
+        if self.lead > 2.0 * math.log(t):
+            self.since, self.recent, self.lead = self.recent, t, 0.0
+        elif t - self.recent >= max(self.fewest, (t - self.since) // 8):
+            self.recent, self.lead = t, 0.0
 
     # Silence (3)
 
@@ -156,6 +187,7 @@ class LinearTwin:
         w, y = self.silence(play, j)
         change = abs(w - play.weight) if y == play.value else w + play.weight
         if change > LEAST_CHANGE:
+            self.compare(play, w, y)
             play.weight, play.value = w, y
 
     def silence(self, play: LinearPlay, j: int) -> tuple[float, float]:

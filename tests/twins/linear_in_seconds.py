@@ -45,6 +45,7 @@ class LinearInSecondsTwin(LinearTwin):
 
     def play(self, x: Floats, arm: int) -> int:
         t = len(self.plays) + 1
+        self.renew(t)
         self.timed.append(TimedPlay(t, arm, x.copy(), at=self.time))
         self.plays.append(self.timed[-1])
         if t <= 256 or t % 16 == 0:
@@ -63,6 +64,7 @@ class LinearInSecondsTwin(LinearTwin):
     def tell(self, round_: int, loss: float) -> None:
         play = self.timed[round_ - 1]
         assert play.pending
+        self.compare(play, 1.0, 1.0 - loss)
         play.reward, play.told_at = 1.0 - loss, self.time
 
     def withdraw(self, round_: int) -> None:

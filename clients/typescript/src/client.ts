@@ -19,6 +19,7 @@ import {
   type Terms,
   type Ticket,
   type TicketDetails,
+  type TimeRange,
 } from "./models.js";
 import { type Call, completed, type Patience, send, type Sender } from "./sending.js";
 
@@ -192,9 +193,22 @@ export class Client {
     });
   }
 
-  /** A problem with all its statistics: losses and delays by arm, weights over time, events. */
-  stats(name: string): Promise<Json> {
-    return this.#send({ method: "GET", path: `${pathOf(name)}/stats`, read: asItIs });
+  /**
+   * A problem with all its statistics: losses and delays by arm, weights over time, events.
+   * Its `range` and `weights_over_time` are of the decisions of a range of time.
+   */
+  stats(name: string, range: TimeRange = "all"): Promise<Json> {
+    return this.#send({ method: "GET", path: `${pathOf(name)}/stats?range=${range}`, read: asItIs });
+  }
+
+  /** Why the weights moved: the largest changes of a range of time, and what happened meanwhile. */
+  moves(name: string, range: TimeRange = "all"): Promise<Json> {
+    return this.#send({ method: "GET", path: `${pathOf(name)}/moves?range=${range}`, read: asItIs });
+  }
+
+  /** What a learner with contexts believes of each feature; its `arms` are null for others. */
+  beliefs(name: string): Promise<Json> {
+    return this.#send({ method: "GET", path: `${pathOf(name)}/beliefs`, read: asItIs });
   }
 
   /** The journal of a problem: the arms it was created with, `columns` and `rows`. */

@@ -36,5 +36,6 @@ export type {
   TicketDetails,
   TicketOutcome,
   TicketState,
+  TimeRange,
 } from "./models.js";
 export type { Patience } from "./sending.js";

@@ -163,6 +163,9 @@ export interface TicketDetails {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Json = any;
 
+/** A range of time up to now, by the time of decisions. */
+export type TimeRange = "hour" | "day" | "week" | "all";
+
 export function readTicket(view: Json): Ticket {
   const ticket = { id: view.ticket, round: view.round };
   if (view.arm == null) return { ...ticket, weights: view.weights };

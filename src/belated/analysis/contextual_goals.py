@@ -1,8 +1,8 @@
 """Goals for learners that see contexts: what a policy that sees them would have lost in a game.
 
 The best arm is a weak goal where contexts matter. Two stronger ones are known when the game is
-over: the linear policy that a ridge regression on the losses of all arms gives in hindsight, and,
-if the environment knows its means, the arm of smallest mean loss in each round.
+over. One is the linear policy that a ridge regression on the losses of all arms gives in hindsight.
+The other, if the environment knows its means, is the arm of smallest mean loss in each round.
 """
 
 import numpy as np

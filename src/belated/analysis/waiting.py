@@ -20,8 +20,8 @@ from belated.types import DELIVERIES, Delivery
 class Waits(NamedTuple):
     """How many losses are missing in a game, and for how long, with one way of delivery.
 
-    most_missing is the largest missing count, total_delay the sum over rounds of each round's
-    largest, max_delay the longest delay that ends within the game, and longest_wait the longest
+    most_missing is the largest missing count, and total_delay the sum over rounds of each round's
+    largest. max_delay is the longest delay that ends within the game, and longest_wait the longest
     time that a learner waits for a loss, which ends with the game if the loss does not arrive.
     """
 

@@ -243,7 +243,7 @@ class PartiallyConcealedBandit(BanditSession):
     Args:
         arms: their names, or how many there are.
         horizon: the number of rounds to be played; "doubling" if unknown: the learner then starts
-            anew at rounds 2, 4, 8, ..., and what is told of an earlier epoch is not learned.
+            again at rounds 2, 4, 8, ..., and what is reported of an earlier epoch is not learned.
         max_missing: a bound on the losses of one arm that are missing at a time; None starts at 1
             and doubles when exceeded, which works but has no guarantee.
         prior: the weight of each arm before the first round; uniform if None.
@@ -444,7 +444,7 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
         `actions`, for "linear-shared", the arms of this round are those that it names, new ones
         among them, and each has features. A
         learner that must know the delay of a play as soon as the arm is drawn is told the delays
-        of all arms beforehand, by name or in their order; None is for a loss that never comes. If
+        of all arms beforehand, by name or in their order. None is for a loss that never comes. If
         there are policies, `advice` has the probability of each arm by each of them: by names,
         {policy: {arm: probability}}, or as a table with a row for each policy. `at` is the time in
         seconds, from any fixed moment, for a learner with `ages="seconds"`.

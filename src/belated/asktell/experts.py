@@ -190,7 +190,7 @@ class ExpertSession(Session):
         return OpenRound(weights, plays, saved.told.losses)
 
     def _unlearned(self, told: ToldLosses) -> list[int]:
-        """The experts whose losses the learner was not told: all, if rounds are held back."""
+        """The experts whose losses the learner was not told: all, if rounds are delayed."""
         if self._held is not None:
             return list(range(len(self.arms)))
         untold: list[int] = np.flatnonzero(np.isnan(told.losses)).tolist()
@@ -203,7 +203,7 @@ class DelayedExperts(ExpertSession):
     Args:
         experts: their names, or how many there are.
         horizon: the number of rounds to be played; "doubling" if unknown: the learner then starts
-            anew at rounds 2, 4, 8, ..., and what is told of an earlier epoch is not learned.
+            again at rounds 2, 4, 8, ..., and what is reported of an earlier epoch is not learned.
         prior: the weight of each expert before the first round; uniform if None.
         variant: "paper", or "repaired" for the grid that makes the theorem true.
         loss_range: the (low, high) that losses and rewards lie in.

@@ -1,6 +1,6 @@
 """Learners and forked processes: a child does not go on with a learner of its parent.
 
-Both would hand out the same tickets and the same arms, and each would learn from what it is told
+Both would issue the same tickets and the same arms, and each would learn from what it is told
 itself only. So every learner that exists when a process forks refuses to be asked and told in the
 child. This costs an ask nothing: the child replaces the methods of the objects it has inherited.
 """
@@ -31,7 +31,7 @@ def refuse_in_children(learner: Inheritable) -> None:
 
 def _refuse(*_: object, **__: object) -> NoReturn:
     raise BelatedError(
-        "this learner was made before the process was forked, and the children would hand out the "
+        "this learner was made before the process was forked, and the children would issue the "
         "same tickets and arms; make a learner in each process, let one go on with a copy "
         "(belated.from_json(learner.to_json())), or share one through the service (belated serve)"
     )

@@ -1,8 +1,9 @@
-"""Rounds that are held back until the learner can be told their losses.
+"""Rounds that are delayed until the learner can be told their losses.
 
 A learner says in which way it can be told losses (`delivery`, `window`), while users tell them as
-they come. Losses that have to wait for the rest of their round, for earlier rounds or for the end
-of a window are kept here, and leave in the order in which a simulated game would deliver them.
+they come. Some losses have to wait for the rest of their round, for earlier rounds or for the end
+of a window. They are kept here, and leave in the order in which a simulated game would deliver
+them.
 """
 
 from collections.abc import Iterator, Mapping

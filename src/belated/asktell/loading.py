@@ -203,7 +203,7 @@ def _stream_in(words: list[str]) -> Any:
 
 
 def _told_in(saved: list[list[Any]], about: Iterable[int]) -> ToldLosses:
-    """What was told, by the place that each arm has in its ticket."""
+    """What was reported, by the place that each arm has in its ticket."""
     places = {arm: place for place, arm in enumerate(about)}
     losses, missing = np.full(len(places), UNTOLD), -1
     for arm, loss, count in saved:
@@ -347,7 +347,7 @@ def _nested(
     """The arrays of a flat state and their shapes, by the names that they have in a nested state.
 
     A learner knows in which order the numbers of version 3 fill its arrays now. They are strung
-    together and divided anew; only an array that grows must be a part of its own.
+    together and divided again; only an array that grows must be a part of its own.
     """
     fresh = learner.start()
     roomy = leaves(learner.reserved(fresh, 2 * ROUNDS_AT_ONCE))

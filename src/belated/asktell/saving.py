@@ -109,7 +109,7 @@ def _round_out(session: SessionState, saved: SavedRound) -> Json:
 
 
 def _about_out(session: SessionState, arm: int, told: ToldLosses) -> tuple[list[int], list[Any]]:
-    """The arms that a ticket is about, and what was told: arm, loss and missing count of each.
+    """The arms that a ticket is about, and what was reported: arm, loss and missing count of each.
 
     A bandit's ticket is about `arm`, one of experts about all of them.
     """

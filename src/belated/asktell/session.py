@@ -1,7 +1,7 @@
 """A session: one learner that is asked for decisions and told their outcomes.
 
 It keeps the tickets, lets them expire, restarts the learner where the horizon doubles, and watches
-the promises that were made for the learner. A round is one `ask`. What is told between two asks
+the promises that were made for the learner. A round is one `ask`. What is reported between two asks
 arrives at the end of the round before, so that it counts from the next ask on. Every call either
 does all it should or, if it raises an error, changes nothing. Threads may share a session: a lock
 lets one call at a time through. A forked process may not (see `forks`).
@@ -225,7 +225,7 @@ class Session(ABC):
 
     @abstractmethod
     def _told(self, entry: Any) -> ToldLosses:
-        """What was told of an open ticket so far."""
+        """What was reported of an open ticket so far."""
 
     @abstractmethod
     def _learn(self, runner: Runner, entry: Any, new: LossReports) -> None:
@@ -233,7 +233,7 @@ class Session(ABC):
 
     @abstractmethod
     def _learn_round(self, runner: Runner, finished: FinishedRound) -> None:
-        """Learn all that was told of a finished round, which was held back."""
+        """Learn all that was told of a finished round, which was delayed."""
 
     @abstractmethod
     def _check_reports(self, new: LossReports) -> None:
@@ -253,7 +253,7 @@ class Session(ABC):
 
     @abstractmethod
     def _keep(self, entry: Any, told: ToldLosses) -> None:
-        """Keep what was told of a ticket that stays open."""
+        """Keep what was reported of a ticket that stays open."""
 
     @abstractmethod
     def _close(
@@ -312,7 +312,7 @@ class Session(ABC):
         return 1 if self.is_bandit else len(self.arms)
 
     def _hold_for(self, learner: Learner) -> None:
-        """Set which rounds are held back, and when untold plays expire, for this learner."""
+        """Set which rounds are delayed, and when untold plays expire, for this learner."""
         self._held = HeldRounds.for_learner(learner)
         feedback = self._feedback
         self._expire_after, self._default_loss = feedback.expire_after, feedback.default_loss
@@ -341,12 +341,12 @@ class Session(ABC):
         held, book = self._held, self._book
         if held is None:
             if saved:
-                raise ValueError(f"{len(saved)} rounds are held back, but this learner holds none")
+                raise ValueError(f"{len(saved)} rounds are delayed, but this learner holds none")
             return
         for each in saved:
             round_ = as_count(each.ticket.round, "round", self._first_round, book.opened)
             if round_ in book.open or round_ in held.rounds:
-                raise ValueError(f"round {round_} is held back and is not finished")
+                raise ValueError(f"round {round_} is delayed and is not finished")
             held.rounds[round_] = FinishedRound(self._restored(each), each.told)
         held.first = self._first_round
         held.advance(book)
@@ -508,7 +508,7 @@ class Session(ABC):
         return round_
 
     def _receive(self, round_: int, reports: LossReports) -> Feedback:
-        """Learn what is new in the reports, which must not contradict what was told before."""
+        """Learn what is new in the reports, which must not contradict what was reported before."""
         name, entry = self._book.id_of(round_), self._book.open.get(round_)
         closed = None if entry is not None else self._book.closed_ticket(round_)
         told = self._told(entry) if closed is None else closed.told

@@ -1,8 +1,8 @@
 """The ticket book of a session: which tickets are open, and what became of the others.
 
 Open tickets are kept as long as they are open. Of the closed ones the book remembers the last few,
-so that a repeated report can be told from one that contradicts: as many tickets as the user wants,
-but never more than 100,000 losses, since a ticket of many experts holds many.
+so that a repeated report can be told from one that contradicts. It remembers as many tickets as the
+user wants, but never more than 100,000 losses, since a ticket of many experts holds many.
 """
 
 from collections import deque
@@ -31,13 +31,13 @@ class LossReports(NamedTuple):
     missing: int = NO_MISSING
 
     def in_words(self, place: int, loss_range: LossRange) -> str:
-        """What was told in one place, for a message: a loss in the user's units."""
+        """What was reported in one place, for a message: a loss in the user's units."""
         loss = loss_range.loss_of(float(self.losses[self.places == place][0]))
         return in_words(f"loss {loss!r}", self.missing)
 
 
 class ToldLosses(NamedTuple):
-    """What was told of a ticket so far: a loss for each of its places, NaN where none was told."""
+    """What was reported of a ticket so far: a loss for each of its places, NaN for none."""
 
     losses: Floats
     missing: int = NO_MISSING
@@ -58,7 +58,7 @@ class ToldLosses(NamedTuple):
         return int(reports.places[differ.argmax()]) if differ.any() else None
 
     def with_more(self, new: LossReports) -> "ToldLosses":
-        """What was told before together with what is told now."""
+        """What was reported before together with what is reported now."""
         if len(new.places) == len(self.losses):
             losses = np.empty_like(self.losses)
         else:
@@ -73,7 +73,7 @@ class ToldLosses(NamedTuple):
 
 
 class ClosedTicket(NamedTuple):
-    """What became of a ticket, and what was told for it.
+    """What became of a ticket, and what was reported for it.
 
     A bandit's ticket has an arm and one loss. Experts have the arm -1 and a loss for each expert.
     """
@@ -85,7 +85,7 @@ class ClosedTicket(NamedTuple):
 
     @property
     def told(self) -> ToldLosses:
-        """What was told for it, by place."""
+        """What was reported for it, by place."""
         return ToldLosses(np.atleast_1d(np.asarray(self.losses)), self.missing)
 
     def with_told(self, told: ToldLosses) -> "ClosedTicket":

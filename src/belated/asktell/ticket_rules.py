@@ -8,7 +8,7 @@ A ticket is pending until its last loss is told, until it expires, or until it i
   loss. A later report teaches nothing.
 - A cancelled play is withdrawn: the learner learns nothing from it, and no report counts.
 - The missing count of a loss is told in the partially concealed setting, and nowhere else. For a
-  play that expires nobody tells it; the learner's own unanswered plays then take its place.
+  play that expires no one tells it; the learner's own unanswered plays then take its place.
 
 All functions are pure and need no compiler. How a refusal reaches a user (an exception, an HTTP
 status) is the caller's business.
@@ -113,7 +113,7 @@ def expiring_with(round_: int, expire_after: int) -> int:
     return round_ - expire_after
 
 
-# -- missing counts that nobody tells
+# -- missing counts that no one tells
 
 
 class CountsOwnPlays(Protocol):
@@ -129,6 +129,6 @@ def learned_missing(
     """The missing count with which a loss is learned; `play` is the row frozen for its arm.
 
     In the partially concealed setting the learner's own unanswered plays stand in for a count that
-    nobody told. Elsewhere there is no such count, and it is -1.
+    no one told. Elsewhere there is no such count, and it is -1.
     """
     return learner.own_missing(play) if told is None else told

@@ -154,7 +154,7 @@ def compare(
         games = [environment_named(text, loss_range, columns) for text in environments]
         check_outputs(report, figures, table)
         if as_json and lower_bounds:
-            raise ValueError("--lower-bounds is said in words; leave out --json")
+            raise ValueError("--lower-bounds prints sentences; leave out --json")
     comparisons = compare_all(games, chosen, repetitions, seed, workers, keep_partial=True)
     if not comparisons:
         sys.exit(130)

@@ -190,11 +190,9 @@ def add_status_command(verb: str, kind: str, text: str) -> None:
         click.echo(json.dumps(shown) if as_json else f"{name} is {status}.")
 
 
-add_status_command(
-    "pause", "paused", "Hand out no decisions of NAME for now; outcomes still count."
-)
-add_status_command("resume", "resumed", "Hand out decisions of NAME again.")
-add_status_command("archive", "archived", "Hand out no decisions of NAME ever again.")
+add_status_command("pause", "paused", "Issue no decisions of NAME for now; outcomes still count.")
+add_status_command("resume", "resumed", "Issue decisions of NAME again.")
+add_status_command("archive", "archived", "Issue no decisions of NAME ever again.")
 
 
 @problems.command()

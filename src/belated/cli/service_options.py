@@ -97,7 +97,7 @@ def opened_store(db: str) -> Iterator["Store"]:
 def connected(server: str, key: str | None) -> Iterator["Client"]:
     """Yield a client of the service at --server; its errors become messages of one line.
 
-    It gives up after SECONDS, and at once if nobody listens at that address.
+    It gives up after SECONDS, and at once if no one listens at that address.
     """
     try:
         from belated.client import Client, Patience, ServiceUnavailable

@@ -56,8 +56,8 @@ def stress(
 
     Largest compared to its bound, with --against to the regret of another learner, or with
     --objective regret to the rounds. LEARNER is a name from `belated learners`, with options if you
-    like (concealed:variant=repaired). For learners that draw arms, a find is valued anew with draws
-    that the search has not seen. Ctrl-C ends the search and keeps what it has found.
+    like (concealed:variant=repaired). For learners that draw arms, a find is valued again with
+    draws that the search has not seen. Ctrl-C ends the search and keeps what it has found.
     """
     from belated.checks import as_count
     from belated.stress.stress import stress

@@ -70,7 +70,7 @@ def sweep(
     """Run every SCENARIO with every learner, every value of every option, and every seed.
 
     Each run is stored when it is done. A sweep that was interrupted or killed, or that lost a
-    machine, goes on where it stood when the same command is given again; with more seeds or
+    machine, continues where it stood when the same command is given again; with more seeds or
     learners it runs only what is new. Ends with exit code 1 if a run failed.
     """
     with one_line_errors():

@@ -15,6 +15,7 @@ from belated.types import Feedback, Ticket
 
 T = TypeVar("T")
 Keep = Literal["keep"]
+Range = Literal["hour", "day", "week", "all"]
 ALL = "?all=true"  # asks for the probabilities of all arms
 FOLDING = 3600.0  # seconds that reading or folding a whole journal may take
 
@@ -235,23 +236,23 @@ def cancel(ticket: Ticket | str) -> Call[Feedback]:
 
 
 def ticket(ticket: Ticket | str) -> Call[TicketDetails]:
-    """A ticket: its decision, its state, its outcomes, and what was told too late."""
+    """A ticket: its decision, its state, its outcomes, and what was reported too late."""
     name = id_of(ticket)
     return Call("GET", path_to(name), TicketDetails.read, ticket=name)
 
 
 def pause(name: str) -> Call[str]:
-    """Hand out no decisions of a problem for now; returns its status."""
+    """Issue no decisions of a problem for now; returns its status."""
     return Call("POST", f"{path_of(name)}/pause", read_status)
 
 
 def resume(name: str) -> Call[str]:
-    """Hand out decisions of a problem again; returns its status."""
+    """Issue decisions of a problem again; returns its status."""
     return Call("POST", f"{path_of(name)}/resume", read_status)
 
 
 def archive(name: str) -> Call[str]:
-    """Hand out no decisions of a problem ever again; returns its status."""
+    """Issue no decisions of a problem ever again; returns its status."""
     return Call("POST", f"{path_of(name)}/archive", read_status)
 
 
@@ -280,9 +281,22 @@ def forget(
     return Call("POST", path, lambda found: int(found["forgotten"]), body, seconds=FOLDING)
 
 
-def stats(name: str) -> Call[dict[str, Any]]:
-    """A problem with all its statistics: losses and delays by arm, weights over time, events."""
-    return Call("GET", f"{path_of(name)}/stats", dict)
+def stats(name: str, *, range: Range = "all") -> Call[dict[str, Any]]:
+    """A problem with all its statistics: losses and delays by arm, weights over time, events.
+
+    Its `range` and `weights_over_time` are of the decisions of a range of time.
+    """
+    return Call("GET", f"{path_of(name)}/stats?range={range}", dict)
+
+
+def moves(name: str, *, range: Range = "all") -> Call[dict[str, Any]]:
+    """Why the weights moved: their largest changes in a range of time, and what happened then."""
+    return Call("GET", f"{path_of(name)}/moves?range={range}", dict)
+
+
+def beliefs(name: str) -> Call[dict[str, Any]]:
+    """What a learner with contexts believes of each feature; its `arms` are None for others."""
+    return Call("GET", f"{path_of(name)}/beliefs", dict)
 
 
 def log(name: str) -> Call[dict[str, Any]]:

@@ -71,6 +71,8 @@ class ServiceMethods:
     delete_problem = ClientMethod(calls.delete_problem)
     forget = ClientMethod(calls.forget)
     stats = ClientMethod(calls.stats)
+    moves = ClientMethod(calls.moves)
+    beliefs = ClientMethod(calls.beliefs)
     log = ClientMethod(calls.log)
     uplift = ClientMethod(calls.uplift)
     verify = ClientMethod(calls.verify)

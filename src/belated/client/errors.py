@@ -35,7 +35,7 @@ class UnknownProblemError(ServiceError, LookupError):
 
 
 class ProblemConflictError(ServiceError):
-    """The problem exists already, hands out no decisions now, or cannot be changed so."""
+    """The problem exists already, issues no decisions now, or cannot be changed so."""
 
 
 UNAVAILABLE = (429, 502, 503, 504)  # the request is fine and may be sent again

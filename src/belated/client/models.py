@@ -41,7 +41,7 @@ class Problem:
 
 
 class LateReport(NamedTuple):
-    """What was told of an arm after its ticket had expired.
+    """What was reported of an arm after its ticket had expired.
 
     `loss` is in the problem's units, `reward` is there if a reward was told, and `unit_loss` is the
     same loss in [0, 1].
@@ -80,7 +80,7 @@ class NamedReport(NamedTuple):
 
 @dataclass(frozen=True)
 class TicketDetails:
-    """A ticket: its decision, its state, its outcomes, and what was told too late.
+    """A ticket: its decision, its state, its outcomes, and what was reported too late.
 
     `named` has the named outcomes as they came, with all revisions.
     """

@@ -31,7 +31,7 @@ LOOKS = 100  # at the model of a learner
 class ObservedGame:
     """The first rounds of a game with contexts; tables have a row for each round.
 
-    `means` are the mean losses of the arms in each context; where nobody knows them they are None.
+    `means` are the mean losses of the arms in each context; where no one knows them they are None.
     """
 
     features: tuple[str, ...]

@@ -55,7 +55,7 @@ def segments_of(values: Floats, feature: str) -> list[Segment]:
 
 
 def known_losses(game: ObservedGame) -> Floats:
-    """Return the mean losses of the arms in each round or, if nobody knows them, the losses."""
+    """Return the mean losses of the arms in each round or, if no one knows them, the losses."""
     return game.losses if game.means is None else game.means
 
 

@@ -1,9 +1,9 @@
 """Compiling in the background: other processes compile, and steps are exchanged when they are done.
 
-A thread of this process starts one process for each entry that nobody has compiled yet, as many at
-a time as there are cores, and then loads the code and exchanges it for the interpreted step of
-every runner that waits for it. An entry with code of a script is compiled by the thread itself,
-because its code must not be kept where other processes read it.
+A thread of this process starts one process for each entry that no one has compiled yet, as many at
+a time as there are cores. It then loads the code and exchanges it for the interpreted step of every
+runner that waits for it. An entry with code of a script is compiled by the thread itself, because
+its code must not be kept where other processes read it.
 """
 
 import logging

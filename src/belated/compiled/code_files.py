@@ -99,7 +99,7 @@ def write(path: Path, contents: bytes) -> None:
 def remove_old(path: Path) -> None:
     """Remove code that was not used for a month, and all but the newest few of the same name.
 
-    Whoever edits a learner leaves a file for each version of it.
+    Anyone who edits a learner leaves a file for each version of it.
     """
     name, now = path.name.rpartition("-")[0], time.time()
     same = sorted(path.parent.glob(f"{name}-*.code"), key=_last_used, reverse=True)

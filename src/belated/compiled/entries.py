@@ -151,7 +151,7 @@ _said: set[str] = set()
 
 
 def leave_unsaid(text: str) -> None:
-    """Do not print a message that is said in another way."""
+    """Do not print a message that is printed in another way."""
     _said.add(text)
 
 

@@ -13,7 +13,7 @@ from belated.compiled.entries import compile_here
 def main() -> None:
     """Compile the entries on the standard input that no other process has compiled."""
     if hasattr(os, "nice"):
-        os.nice(5)  # whoever waits for a decision comes first
+        os.nice(5)  # anyone who waits for a decision comes first
     for entry in pickle.load(sys.stdin.buffer):
         compile_here(entry)
 

@@ -37,7 +37,7 @@ class EventFreeTimeLost:
     """Loss 1 - days/730: the fraction of two years that was not free of an event.
 
     For the treatment that a patient had, the outcome is the real one. For every other treatment it
-    is the outcome of a random patient of the same stratum who had it, drawn anew for each seed.
+    is the outcome of a random patient of the same stratum who had it, drawn again for each seed.
     """
 
     patients: Patients

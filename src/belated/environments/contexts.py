@@ -77,7 +77,7 @@ def contexts_scenario(
     means = tuple(tuple(0.3 if i == c else worse for i in places) for c in places)
     even = ((1.0 / arms,) * arms,) * arms
     advice = AdviceByContext(
-        ("reads the context", "is one arm off", "always the first arm", "all arms alike"),
+        ("reads the context", "is one arm off", "always the first arm", "all arms equally"),
         (_one_hot(arms, 0), _one_hot(arms, 1), (_one_hot(arms, 0)[0],) * arms, even),
     )
     delays = PerArm([delay * i // (arms - 1) for i in places])

@@ -155,7 +155,7 @@ class Block(NamedTuple):
 
     `advice` has the shape (count, policies, arms); it is None if there are no policies. `contexts`
     has the shape (count, features), and `means` are the mean losses of all arms in these contexts;
-    both are None if there are no contexts, and `means` also if nobody knows them.
+    both are None if there are no contexts, and `means` also if no one knows them.
     """
 
     span: Span

@@ -60,7 +60,7 @@ class MeanPath:
 
 
 class SharedLevel(Protocol):
-    """What is added to the means of all arms alike, drawn as one number for each round."""
+    """What is added to the means of all arms equally, drawn as one number for each round."""
 
     def sampler(self, random: Random) -> Callable[[Span], Floats]: ...
 
@@ -83,7 +83,7 @@ class Waves:
 
 @dataclass(frozen=True)
 class Weather:
-    """A level that stays for a random time, `lasting` rounds on average, and is then drawn anew.
+    """A level that stays for a random time, `lasting` rounds on average, and is then drawn again.
 
     It is uniformly distributed between -swing and swing.
     """

@@ -8,7 +8,7 @@ that is needed, weights need no bound. The other side is the same bet on w (1 - 
 1 - value, because weights have the mean 1; with w = 1 the two are the pair of the paper.
 
 Late outcomes keep it valid: lambda_t rests only on what was known when row t was played, so it is
-fixed from then on, and what is not told counts as z = 0 on both sides, with which the capital is at
+fixed from then on. What is not told counts as z = 0 on both sides, with which the capital is at
 most what it will be. So the interval holds whatever silence means, and for a learner as logger.
 """
 

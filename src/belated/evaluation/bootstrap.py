@@ -1,4 +1,4 @@
-"""The bootstrap: rows drawn again, the laws of delays fitted again, and the estimates anew.
+"""The bootstrap: rows drawn again, the laws of delays fitted again, and the estimates made again.
 
 Drawing rows with replacement is counting each of them 0, 1, 2, ... times, so nothing is copied:
 laws and estimates take the counts. Of the intervals it is the one that covers the error of the

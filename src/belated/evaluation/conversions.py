@@ -196,7 +196,7 @@ def conversions_in(arm: str, record: ConversionRecord) -> Conversions:
     told, nothing = record.converted, math.nan
     if told == 0.0:
         return Conversions(arm, record.decisions, told, nothing, nothing, nothing, nothing)
-    if record.late == 0.0 or told == record.decisions:  # nobody can be late
+    if record.late == 0.0 or told == record.decisions:  # no one can be late
         rate = told / record.decisions
         error, mean = math.sqrt(rate * (1.0 - rate) / record.decisions), record.late / told
         return Conversions(arm, record.decisions, told, rate, error, mean, mean / math.sqrt(told))

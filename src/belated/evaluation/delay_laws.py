@@ -86,7 +86,7 @@ class RightTruncated:
 
     F(u) = prod over v > u of (1 - n_v / N_v), where n_v rows were told after exactly v, and N_v
     after at most v while they were at least v old. It is the law of what comes within the oldest
-    age. A time v at which n_v = N_v, though shorter delays were told, is passed over: none of those
+    age. A time v at which n_v = N_v, though shorter delays were told, is passed over. None of those
     rows was old enough to be compared, and a single one would make F zero at all earlier times.
     """
 

@@ -55,14 +55,14 @@ def evaluate(
     """Estimate what each policy would have earned, from the decisions of a log.
 
     `log` is a `Journal` or whatever `read_log` reads, with its `terms` (`arms`, `loss_range`,
-    `now`, `key`). A policy is the name of an arm, "uniform", "best-arm", a function of the
-    context that returns an arm or probabilities by arm, a classifier with `predict_proba`, a
-    bandit of this library as it is, a table of probabilities, or "learner:NAME", a learner that
-    learns along the log. `silence` says why outcomes are missing: "missing" (late or lost,
-    whatever they are), "default" (what never comes is `default_loss`) or "speeds" (all comes,
+    `now`, `key`). A policy is the name of an arm, "uniform", "best-arm", or a function of the
+    context that returns an arm or probabilities by arm. It may also be a classifier with
+    `predict_proba`, a bandit of this library as it is, a table of probabilities, or "learner:NAME",
+    a learner that learns along the log. `silence` says why outcomes are missing: "missing" (late or
+    lost, whatever they are), "default" (what never comes is `default_loss`) or "speeds" (all comes,
     some outcomes later). Without it, and with outcomes missing, there are only bounds. `interval`
-    is "bootstrap" (the default if outcomes are missing), "normal" (the default if not),
-    "bernstein" or "betting".
+    is "bootstrap" (the default if outcomes are missing), "normal" (the default if not), "bernstein"
+    or "betting".
 
     Example:
         >>> log = {"arm": ["a", "b"] * 50, "probability": [0.5] * 100, "reward": [1, 0, 0, 1] * 25}

@@ -1,8 +1,8 @@
 """A model of rewards for each arm, which has not seen the rows that it speaks about.
 
-For each arm it is a ridge regression that is shrunk towards the mean m of all arms: f(x) = m + x'
-(lambda I + sum w x x')^-1 sum w (y - m) x, with m = (1/2 + sum w y) / (1 + sum w) and lambda = 1.
-Rows are in two halves by turns, and each half is spoken about by the model of the other: a model
+For each arm it is a ridge regression that is shrunk towards the mean m of all arms. It is f(x) = m
++ x' (lambda I + sum w x x')^-1 sum w (y - m) x, with m = (1/2 + sum w y) / (1 + sum w) and lambda =
+1. Rows are in two halves by turns, and each half is spoken about by the model of the other. A model
 that has seen a row's own outcome would hide a part of its error from a doubly robust estimate.
 """
 

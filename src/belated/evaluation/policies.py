@@ -1,9 +1,9 @@
 """Policies as tables: the probability of each arm in each row of a journal.
 
-A policy is the name of an arm, "uniform", "logged", "best-arm", a table of probabilities, a
-function of the context that returns an arm or probabilities by arm, a classifier with
-`predict_proba` as those of scikit-learn, or a bandit of this library, whose present weights are
-taken.
+A policy is the name of an arm, "uniform", "logged", "best-arm", a table of probabilities, or a
+function of the context that returns an arm or probabilities by arm. It may also be a classifier
+with `predict_proba` as those of scikit-learn, or a bandit of this library, whose present weights
+are taken.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,11 +1,10 @@
 """The uplift of a treated cohort over its control, with an interval that holds at every look.
 
-Decision i flips a coin that is the control with probability s, whatever has happened before. With
-its reward y in [0, 1], any baseline b that rests on earlier decisions, and
-z = (y - b) (treated / (1 - s) - control / s),
-the mean of z given all earlier decisions and their rewards is what treating decision i adds. This
-may change from one decision to the next, as it does while a learner learns. The uplift is the mean
-of these over the decisions that count.
+Decision i flips a coin that is the control with probability s, whatever has happened before. Let y
+be its reward in [0, 1], and b any baseline that rests on earlier decisions. With z = (y - b)
+(treated / (1 - s) - control / s), the mean of z given all earlier decisions and their rewards is
+what treating decision i adds. This may change from one decision to the next, as it does while a
+learner learns. The uplift is the mean of these over the decisions that count.
 
 The interval is the empirical Bernstein confidence sequence of Howard, Ramdas, McAuliffe and Sekhon
 (2021, Theorem 4), which is for exactly such a mean. For 0 <= l < 1/c and |z| <= c = 1/min(s, 1 - s)
@@ -13,7 +12,7 @@ the process exp(l sum (z_i - E z_i) - psi(l) sum z_i^2) is a supermartingale, wh
 psi(l) = (-ln(1 - c l) - c l) / c^2. Mixed over several l it exceeds 2 / delta with a chance of
 delta / 2 at most, at any time (Ville). The other side is the same.
 
-Late outcomes keep this valid if decisions count in their order, each once its reward is fixed: then
+Late outcomes keep this valid if decisions count in their order, each once its reward is fixed. Then
 a look sees the first n decisions for some n, and the sequence holds for all n at once.
 """
 

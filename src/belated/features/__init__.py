@@ -2,7 +2,7 @@
 
 A context is what is known of a round before it is played, such as {"age": 31, "device": "phone"}.
 Encoding depends on nothing but the declared features and the context, so that it is the same in
-every process and every release: what is learned on the way, such as how large a feature usually is,
+every process and every release. What is learned on the way, such as how large a feature usually is,
 belongs to the learner's state.
 
 - `flattening`: lists and nested records as pairs of a name and a value, within limits.

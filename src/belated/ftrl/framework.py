@@ -50,8 +50,8 @@ class DelayedFTRL:
     with each play because its correction uses them. An optional part is not in the paper: `counts`
     says whether the loss of a play that has just arrived is used at all.
 
-    If `arms` is given, the coordinates are policies (Theorems 5 and 6 of docs/beyond-the-paper.md):
-    before each round `advise` sets a distribution over so many arms for each policy, and the arms
+    If `arms` is given, the coordinates are policies (Theorems 5 and 6 of docs/beyond-the-paper.md).
+    Before each round `advise` sets a distribution over so many arms for each policy, and the arms
     are weighed by the mixture. A loss of an arm then charges all policies, each by its advice.
     """
 
@@ -72,7 +72,7 @@ class DelayedFTRL:
         return self.arms is not None
 
     def start(self) -> State:
-        """The state before the first round; policies advise all arms alike until told otherwise."""
+        """The state before the first round; policies advise all arms equally by default."""
         coordinates = self.prior_psi.shape[0]
         losses = np.zeros_like(self.prior_psi)
         if self.arms is None:

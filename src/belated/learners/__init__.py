@@ -13,7 +13,7 @@ The parts that all learners share:
 - `driver`: playing a learner round by round, from Python.
 - `needs`: what a learner must be told before the first round, as options to make it with.
 - `registry`: all learners by name, and copies of them by the names of their wrappers.
-- `new_arms`: how an arm enters a game that is under way.
+- `new_arms`: how an arm enters a game that is outstanding.
 - `slots`: the free places of a record that grows with what is outstanding.
 - `whole_rounds`: collecting the losses of a round until all of them are there.
 
@@ -29,5 +29,5 @@ The families:
 - `tsallis`: bandits with the Tsallis entropy as regularizer.
 - `stochastic`: bandits for losses that are drawn from one law for each arm.
 - `wrappers`: learners made of several copies of another learner.
-- `uniform`: the learner that plays every arm alike, to compare with.
+- `uniform`: the learner that plays every arm equally, to compare with.
 """

@@ -13,10 +13,10 @@ given that and nothing else.
 What `commit` may assume of the prediction that it is given: `predict` made it from this very state,
 and no other verb was called in between. So `commit` may copy from it whatever `predict` worked out,
 such as the solver's multipliers. There is one exception. If somebody else drew the arm, as when a
-logged game is replayed or another process of the service decided, then q[arm] holds the
-probability with which the arm was really drawn, because a loss must be divided by that probability
-(see `Driver.play`). All other numbers of the prediction are still those that `predict` filled in,
-and a learner that has several ways to play a round was asked for the one that was drawn from
+logged game is replayed or another process of the service decided, then q[arm] holds the probability
+with which the arm was really drawn. A loss must be divided by that probability (see `Driver.play`).
+All other numbers of the prediction are still those that `predict` filled in, and a learner that has
+several ways to play a round was asked for the one that was drawn from
 (`belated.learners.branches`).
 """
 
@@ -343,7 +343,7 @@ class Learner(ABC):
     def tick(self, state: Any, seconds: float) -> None:
         """Tell the time at which the next round is played, or the next loss arrives.
 
-        It stands until it is told again. As long as nobody tells it, a round takes a second.
+        It stands until it is told again. As long as no one tells it, a round takes a second.
         """
         raise ValueError(f"learner {self.name} is not told the time")
 
@@ -396,7 +396,7 @@ class Learner(ABC):
         return None
 
     def declare_silence(self, state: Any, default_loss: float | None) -> None:
-        """From now on a play that never reports has lost this; None if nobody knows.
+        """From now on a play that never reports has lost this; None if no one knows.
 
         A learner with an option `default_loss` overrides this; others do not ask what silence
         means.
@@ -449,7 +449,7 @@ class Learner(ABC):
     def own_missing(self, play: Sequence[float] | Floats) -> int:
         """How many earlier plays of the same arm were unanswered when this row was frozen.
 
-        A learner in the partially concealed setting is told missing counts. Where nobody tells one,
+        A learner in the partially concealed setting is told missing counts. Where no one tells one,
         this count of the learner's own stands in for it. It is -1 in all other settings.
         """
         return -1

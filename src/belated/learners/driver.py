@@ -58,7 +58,7 @@ class Driver:
 
     A prediction stands until the learner plays or learns something, so that it can be read as often
     as needed. A state may need room for the rounds to come: it is made for `room` rounds at a time.
-    A game that is under way goes on from its state and the number of rounds that were played.
+    A game in progress continues from its state and the number of rounds that were played.
     """
 
     def __init__(self, learner: Learner, state: Any = None, rounds: int = 0, room: int = 1) -> None:
@@ -112,7 +112,7 @@ class Driver:
             self.learner.tick(self.state, seconds)
 
     def declare_silence(self, default_loss: float | None) -> None:
-        """Tell what a play that never reports has lost, from now on; None if nobody knows."""
+        """Tell what a play that never reports has lost, from now on; None if no one knows."""
         self.learner.declare_silence(self.state, default_loss)
         self._stands, self._handed_out = False, None
 

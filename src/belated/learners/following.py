@@ -1,8 +1,8 @@
 """Following plays by their ages: what the laws of silence of several learners share.
 
 A play is looked at when its age doubles, so that a round looks at a handful of plays and needs no
-calendar: those whose ages are 2, 4, 8, ... at the start of the next round. Bin j has the ages from
-2^j to 2^(j+1) - 1; a loss with delay d comes at the age d + 1.
+calendar. These are the plays whose ages are 2, 4, 8, ... at the start of the next round. Bin j has
+the ages from 2^j to 2^(j+1) - 1; a loss with delay d comes at the age d + 1.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from belated.compiled.kernels import compiled
 BINS = 14
 LAST = BINS - 1
 SHARED = 10.0  # how many plays of all arms the delays of one arm are mixed with
-ONE_SIDED = 10.0  # so many reports that are all alike ask what silence means
+ONE_SIDED = 10.0  # so many reports that are all equal ask what silence means
 LEAST_CHANCE = 0.01  # the least chance that a play is of the silent kind, or of the other
 SILENT, ENDED = -1, -2  # instead of the bin in which a followed play was told
 NO_MEANING = -1.0  # instead of the loss that silence means

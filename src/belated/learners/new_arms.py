@@ -3,9 +3,9 @@
 Such a learner plays q = argmin <q, L> + R(q), where L is the sum of its loss estimates so far. A
 new arm has no estimates. It starts with <q, L>, the estimated loss of the learner's present
 weights. Then the minimum of <q, L> + R(q), on which every FTRL regret bound rests, falls by no more
-than what one arm adds to R, and from its entry on the regret against the new arm is bounded like
-the regret against the others. When an arm leaves, the minimum rises, which costs nothing against
-the arms that stay. docs/service.md shows both cases in numbers.
+than what one arm adds to R. From its entry on the regret against the new arm is bounded like the
+regret against the others. When an arm leaves, the minimum rises, which costs nothing against the
+arms that stay. docs/service.md shows both cases in numbers.
 """
 
 import math

@@ -1,8 +1,8 @@
 """The nodes and weights of Gauss-Legendre quadrature on [0, 1], for one to eight nodes.
 
-They are written out, and not computed when the package is imported: numpy's functions may differ in
-the last digit between machines, and native code of a wheel has the numbers of the machine that
-built it.
+They are written out, and not computed when the package is imported. For numpy's functions may
+differ in the last digit between machines, and native code of a wheel has the numbers of the machine
+that built it.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """The probability that each of several independent numbers is the largest, by integration.
 
 P(z_i is the largest) is the integral of f_i prod_{j != i} F_j. It is computed from the top down,
-over nodes that are evenly spaced in some variable: the densities of all arms at the last six nodes
-give what lies between two of them, and so the survival 1 - F of each arm. Whoever integrates
+over nodes that are evenly spaced in some variable. The densities of all arms at the last six nodes
+give what lies between two of them, and so the survival 1 - F of each arm. Anyone who integrates
 chooses the nodes, and stores the densities there.
 """
 

@@ -1,7 +1,7 @@
 """A game: the losses and delays of an environment for one seed, with all missing counts.
 
 It is read in stretches of rounds, which end at the checkpoints where sums are recorded. It is drawn
-anew each time it is read, unless it is small enough to be kept in memory.
+again each time it is read, unless it is small enough to be kept in memory.
 """
 
 import functools

@@ -3,10 +3,11 @@
 A log has the columns round, arm, probability, loss and arrival (the round at whose end the loss
 was known; empty for never), and for the partially concealed learner also missing. A bandit's log
 has one row per round, an experts' log one for each expert and round. A column outcome is optional:
-a play that is "cancelled" there is withdrawn at its arrival and needs no loss, and a row whose
+a play that is "cancelled" there is withdrawn at its arrival and needs no loss. A row whose
 outcome is "added" or "removed" says that its arm was added or removed after its round. A column
 event orders what happened at the end of one round. A column context has what was known of each
-round, for learners that take a context, a column actions the features of its arms, and the names in
+round, for learners that take a context. A column
+actions has the features of its arms, and the names in
 a column probabilities are the arms that could be drawn; all hold JSON objects. Losses are in
 [0, 1]; a log whose column loss is in other units has the same losses in [0, 1] in a column
 unit_loss.

@@ -18,9 +18,9 @@ class ArmSummary:
     """Losses, delays and missing losses of each arm, averaged over the games of a comparison.
 
     Losses are in the units of the environment. Arrays have an entry for each arm. `shown` are the
-    indices of the arms that a report shows, in the order of their losses: all arms if they are few,
-    else the best one, the one with the largest weight in the balanced comparator, and those with
-    the largest weights of the learners.
+    indices of the arms that a report shows, in the order of their losses. They are all arms if
+    these are few. Else they are the best one, the one with the largest weight in the balanced
+    comparator, and those with the largest weights of the learners.
     """
 
     labels: tuple[str, ...]

@@ -69,8 +69,8 @@ def calibration_caption(comparison: Comparison) -> Caption:
             said.append(f"{clean(run.label)} {_short(off)}")
     text = (
         "Plays in eight groups by the reward that was foretold: filled marks are the mean reward "
-        "of all plays, hollow ones of those that were told. A model that takes what was told for "
-        f"all has its hollow marks on the line. Mean distance of the filled marks from the line "
+        "of all plays, hollow ones of those that were told. A model that takes these for all plays "
+        f"has its hollow marks on the line. Mean distance of the filled marks from the line "
         f"in {_rounds(comparison)}: {listed(said)}."
     )
     return Caption(text, f"Foretold against true rewards. Mean distance: {listed(said)}.")
@@ -79,8 +79,8 @@ def calibration_caption(comparison: Comparison) -> Caption:
 def learned_delays_caption(comparison: Comparison) -> Caption:
     """Explain the two kinds of lines."""
     text = (
-        "The chance that the report of a play takes longer than an age, if it comes: solid as the "
-        "first such learner has learned it at the end, from plays of any age, dotted as it is in "
+        "The chance that the report of a play takes longer than an age, if it comes. Solid: as the "
+        "first such learner has learned it at the end, from plays of any age. Dotted: as it is in "
         f"{_rounds(comparison)}. Arms that were seldom played borrow from the others."
     )
     return Caption(text, "Survival curves of delays by arm, as learned and as they are.")

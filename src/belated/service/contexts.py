@@ -57,7 +57,7 @@ def coordinates_of(encoder: Encoder, context: str) -> Floats:
 
 
 def action_features(learner: Learner, arms: Sequence[str], actions: Mapping[str, Any]) -> Floats:
-    """The coordinates of the features of arms, a row for each; arms without features are alike."""
+    """The coordinates of the features of arms, a row for each; arms without features are equal."""
     if not isinstance(learner, LinearShared):
         raise ValueError(
             f"actions is given, but learner {learner.name} takes no features of arms; "

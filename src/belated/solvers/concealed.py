@@ -1,11 +1,11 @@
 """Fast solver for the concealed argmin: one exponential per arm, from the last round's solution.
 
-In the notation of `concealed_safe`, each arm keeps y = ln w, with w + ln w = z and
-z = gamma (L - c)/2 + ln a. At a guess of y with residual r = w + y - z, a shift of the multiplier
-that lowers every z by x requires y + d with d + k d^2/2 + k d^3/6 + ... = e, where s = 1/(1 + w),
-k = w s = 1 - s and e = -(r + x) s; the weight (a/w)^2 then changes by the factor exp(-2 d). Both
-are power series in e, so one exponential per arm is enough for all trials of x, and where all |e|
-are small the result is exact to rounding. An arm with a large e is first solved by itself. If the
+In the notation of `concealed_safe`, each arm keeps y = ln w, with w + ln w = z and z = gamma (L -
+c)/2 + ln a. At a guess of y with residual r = w + y - z, consider a shift of the multiplier that
+lowers every z by x. It requires y + d with d + k d^2/2 + k d^3/6 + ... = e, where s = 1/(1 + w), k
+= w s = 1 - s and e = -(r + x) s; the weight (a/w)^2 then changes by the factor exp(-2 d). Both are
+power series in e, so one exponential per arm is enough for all trials of x, and where all |e| are
+small the result is exact to rounding. An arm with a large e is first solved by itself. If the
 iteration does not converge, the safe solver is used.
 """
 

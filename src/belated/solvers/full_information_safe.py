@@ -2,7 +2,7 @@
 
 Stationarity gives p(i,j) = p1(i,j) exp(eta_j (c - L(i,j))), with the number c for which p sums to
 one. A shift of c by d multiplies column j by exp(eta_j d). So, given the column sums at any c, the
-shift is the root of a sum of J exponentials: one pass over the K x J coordinates finds it, unless
+shift is the root of a sum of J exponentials. One pass over the K x J coordinates finds it, unless
 it is so far away that coordinates have underflowed.
 """
 

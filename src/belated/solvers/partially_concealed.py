@@ -1,9 +1,9 @@
 """Fast solver for the partially concealed argmin: corrects all arms and c from the last solution.
 
 In the notation of `partially_concealed_safe`, each arm keeps x = 1/(eta q). Its rates enter through
-A(y) = ln sum_g p1(i,g) exp(g (y - L(i,g))) at y = c + x: through its value and its derivatives,
-which are the mean m, the variance v and the third cumulant k of the rates under p(i, .). With
-h = A + ln x + ln eta, a shift of c by b changes ln x by the d that solves
+A(y) = ln sum_g p1(i,g) exp(g (y - L(i,g))) at y = c + x, that is, through its value and its
+derivatives. These are the mean m, the variance v and the third cumulant k of the rates under p(i,
+.). With h = A + ln x + ln eta, a shift of c by b changes ln x by the d that solves
 
     h + (m t + v t^2/2 + k t^3/6) + d = 0,    t = b + x (e^d - 1),
 

@@ -8,8 +8,8 @@ Columns of equal rate, which the cap in eq:fullinfoeta and eq:banditgamma produc
 what they gathered under earlier rates. They are merged into one row, with the smallest of their
 losses as its `level` and ln pi(i) + ln sum_j w_j exp(-rate (losses(j,i) - level)) as its `offset`.
 
-Below the cap each rate is half of the one before, so that a weight of the faster row is the square
-of that of the slower one, times a constant `ratio` and exp(-8 slower^2 fresh(1,i)).
+Below the cap each rate is half of the one before. So a weight of the faster row is the square of
+that of the slower one, times a constant `ratio` and exp(-8 slower^2 fresh(1,i)).
 """
 
 import math

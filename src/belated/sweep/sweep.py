@@ -157,9 +157,9 @@ class _SweepRunner:
     """Submits runs, stores their results, and submits runs again that were lost with a worker.
 
     An error of the run itself comes back as its result; any other error means that the run was
-    lost. Runs lost while they were under way together count as one breakdown. After some breakdowns
-    with nothing stored in between, runs are submitted one by one, since one of them may kill the
-    workers of all others; after too many breakdowns the sweep ends.
+    lost. Runs lost while they were in progress together count as one breakdown. After some
+    breakdowns with nothing stored in between, runs are submitted one by one, since one of them may
+    kill the workers of all others; after too many breakdowns the sweep ends.
     """
 
     def __init__(self, store: SweepStore, workers: Workers, progress: Progress, total: int) -> None:
@@ -179,7 +179,7 @@ class _SweepRunner:
     def run(self, keys: list[str]) -> None:
         """Make these runs.
 
-        An interrupt abandons the runs under way; its message says how to continue the sweep.
+        An interrupt abandons the runs in progress; its message says how to continue the sweep.
         """
         self.waiting.extend(keys)
         self.stored = self.total - len(keys)
@@ -199,7 +199,7 @@ class _SweepRunner:
             self.workers.close(list(self.under_way))
 
     def _hand_in(self) -> None:
-        """Submit as many runs as may be under way, but none to workers that have broken down."""
+        """Submit as many runs as may be in progress, but none to workers that have broken down."""
         if self.broken and not self.under_way:
             self.workers.renew()
             self.broken = False

@@ -1,4 +1,4 @@
-"""Checking a learner of one's own: every law is tried, and what fails is said in sentences."""
+"""Checking a learner of one's own: every law is tried, and what fails is in sentences."""
 
 import os
 import warnings

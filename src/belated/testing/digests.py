@@ -30,7 +30,7 @@ STRETCH = 50  # rounds for each digest
 LONGEST_DELAY = 40
 LOST, WITHDRAWN = 0.1, 0.1  # shares of the losses that are never told, and that are withdrawn
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-DETAILED_EVERY = 7  # rounds; in all others the learner may leave out what nobody asks for
+DETAILED_EVERY = 7  # rounds; in all others the learner may leave out what no one asks for
 GIVEN = {
     "horizon": 2000,
     "total_delay": 20 * 2000,

@@ -55,7 +55,7 @@ class RandomGame:
         return dataclasses.replace(self, **changes)
 
     def __str__(self) -> str:
-        """The game in one line, for a person who wants to play it again."""
+        """The game in one line, for a person that wants to play it again."""
         options = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
         delays = [[None if d == NEVER else d for d in row] for row in self.delays.tolist()]
         plays = f", plays {self.arms.tolist()}" if self.is_bandit else ""

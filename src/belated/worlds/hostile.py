@@ -11,7 +11,7 @@ from belated.worlds.laws import DelayLaw, draw_delays, draw_gap
 CHANGING = (2000, 50_000)  # rounds
 
 
-@family("bait", "The best arm turns bad when the first news of it comes.")
+@family("bait", "The best arm turns bad when the first feedback of it comes.")
 def bait(random: Random) -> Sketch:
     """A late arm with loss 0 until its first loss arrives, and bad from then on; others steady."""
     size = draw_size(random, (2, 20), CHANGING)

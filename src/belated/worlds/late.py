@@ -106,7 +106,7 @@ def lost_by_arm(random: Random) -> Sketch:
 
 @family(
     "lost-by-outcome",
-    "Good news is lost more often than bad news, or less often; nobody says so.",
+    "Good news is lost more often than bad news, or less often; no one says so.",
     judge_only=True,
 )
 def lost_by_outcome(random: Random) -> Sketch:

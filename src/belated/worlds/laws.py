@@ -48,7 +48,7 @@ class DelayLaw(NamedTuple):
 def draw_means(random: Random, size: Size, gap: float, most: float = 0.95) -> list[float]:
     """Draw the mean of each arm: one is the best by at least `gap`, at a random place.
 
-    In half of the worlds all others are alike; else they are spread evenly above the gap.
+    In half of the worlds all others are equal; else they are spread evenly above the gap.
     """
     best = uniform(random, 0.05, most - gap - 0.05)
     above = most - best - gap

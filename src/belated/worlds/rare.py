@@ -21,7 +21,7 @@ from belated.worlds.family import Sketch, family, sketch
 from belated.worlds.laws import DelayLaw, delays_of_scale, draw_delays
 
 NEVER_TOLD = Constant(None)
-UNDECLARED = "failures never report, which nobody says"
+UNDECLARED = "failures never report, which no one says"
 DECLARED = "failures never report, and silence is declared to mean a loss of 1"
 
 
@@ -54,7 +54,7 @@ def conversions_declared(random: Random) -> Sketch:
     return _conversions(random, DECLARED, default_loss=1.0)
 
 
-@family("conversions-silent", "Rare conversions; silence means failure, but nobody says so.")
+@family("conversions-silent", "Rare conversions; silence means failure, but no one says so.")
 def conversions_silent(random: Random) -> Sketch:
     """Failures never report, and learners are not told that they do not."""
     return _conversions(random, UNDECLARED, default_loss=None)
@@ -70,7 +70,7 @@ def complaints(random: Random) -> Sketch:
     size, rates = _rates(random)
     law, declared = draw_delays(random, size), random.random() < 0.5
     silence = "losses of 0 never report, " + (
-        "and silence is declared to mean a loss of 0" if declared else "which nobody says"
+        "and silence is declared to mean a loss of 0" if declared else "which no one says"
     )
     return Sketch(
         losses=Bernoulli(rates),

@@ -1,7 +1,7 @@
 """The result of learners on many worlds: shares of uniform play's regret, means and tails.
 
 A learner's share in a world is its mean regret over the games of the world in percent of uniform
-play's mean regret over the same games: 0 is as good as always the best arm, 100 as bad as chance.
+play's mean regret over the same games. 0 is as good as always the best arm, 100 as bad as chance.
 Shares are clipped to [-100, 150], so that no single world decides a mean. Uniform play's regret is
 never negative; where it is nearly 0, as when all arms are equally good in total, a share says
 little, and the clip limits the harm.

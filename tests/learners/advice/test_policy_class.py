@@ -72,7 +72,7 @@ def test_every_q_of_iloveto_is_that_of_its_twin(advise: Any, policies: int, arms
     """Also after epochs in which the descent has to take steps."""
     learner = Iloveto(arms=arms, policies=policies, delta=0.5)
     twin = IlovetoTwin(policies, arms, 0.5)
-    follow(Driver(learner), twin, advise, 700 if arms > 1 else 40, seed=arms)
+    follow(Driver(learner), twin, advise, 420 if arms > 1 else 40, seed=arms)
     assert twin.descents >= 1 or arms == 1 or policies == 1
 
 
@@ -80,7 +80,7 @@ def test_every_q_of_iloveto_is_that_of_its_twin(advise: Any, policies: int, arms
 def test_every_q_of_policy_elimination_is_that_of_its_twin(advise: Any) -> None:
     learner = PolicyElimination(arms=2, policies=3, delta=0.5)
     twin = EliminationTwin(3, 2, 0.5)
-    follow(Driver(learner), twin, advise, 700, seed=3)
+    follow(Driver(learner), twin, advise, 300, seed=3)
     assert twin.descents >= 1
 
 

@@ -192,6 +192,20 @@ def test_a_learner_of_an_earlier_release_goes_on_exactly(rounds: int) -> None:
     assert belated.from_json(json.dumps(content)).to_json() == bandit.to_json()
 
 
+def test_a_learner_without_plays_of_late_begins_them_now() -> None:
+    bandit = shop(ages="rounds", default_loss=1)
+    for t in range(40):
+        bandit.tell(bandit.ask(context={"age": t}), float(t % 2))
+    content = json.loads(bandit.to_json())
+    for part in [name for name in content["state"] if "renewal" in name]:
+        del content["state"][part], content["shapes"][part]
+    del content["checksum"]
+    content["checksum"] = checksum(content)
+    resumed = belated.from_json(json.dumps(content))
+    assert resumed._runner.workspace.state.model.renewal.since.tolist() == [1, 41]
+    assert resumed.weights(context={"age": 3}) == bandit.weights(context={"age": 3})
+
+
 def test_later_parts_are_what_they_would_have_been() -> None:
     """Also after more rounds than there are places."""
     learner = Linear(arms=2, features=0)

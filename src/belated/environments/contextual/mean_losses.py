@@ -59,7 +59,7 @@ class CoinsByContext:
 class LinearMeans:
     """Means 1/2 - spread <theta_a, x>, clipped; theta_a has norm about 1 and is drawn by game.
 
-    After each `every` rounds (0: never) all theta_a are drawn anew.
+    After each `every` rounds (0: never) all theta_a are drawn again.
     """
 
     arms: int

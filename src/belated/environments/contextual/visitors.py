@@ -134,7 +134,7 @@ def idle_contexts(
     "late: a learner must forget, and begin again.",
 )
 def redrawn(rounds: int = 10_000, arms: int = 5, features: int = 8, delay: float = 300.0) -> Parts:
-    """Means are linear in the features, with parameters that are drawn anew at half time."""
+    """Means are linear in the features, with parameters that are drawn again at half time."""
     means = LinearMeans(arms, SPREAD, every=max(1, (rounds + 1) // 2))
     return visitors(means, Geometric(rising(delay, arms)), rounds, features)
 

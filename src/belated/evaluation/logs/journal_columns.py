@@ -8,7 +8,7 @@ Every kind of log becomes a `Batch` of named columns first, and each value is ch
   `told_at` beside `decided_at` (or `at`), as numbers or as dates of ISO 8601;
 - `outcome`: rows that are `cancelled` are left out, those that are `expired` or `pending` were not
   told, and `added` and `removed` say which arms there were; `late_loss`, `late_reward` and
-  `late_at`: what was told after a play had expired, which is used;
+  `late_at`: what was reported after a play had expired, which is used;
 - `context` and `probabilities` (of all arms, by name), as objects or as JSON; `arms`, a JSON list
   of the arms that could be chosen; `weight` of a row; `now`, the end of the log.
 """
@@ -75,7 +75,7 @@ def rounds_of(batch: Batch) -> Floats:
 
 
 def rewards_of(batch: Batch, units: LossRange) -> Floats:
-    """Return what was told of each row, as a reward in [0, 1]; NaN where nothing was."""
+    """Return what was reported of each row, as a reward in [0, 1]; NaN where nothing was."""
     names = [name for name in VALUES if name in batch.columns]
     if not names:
         has = ", ".join(batch.columns)

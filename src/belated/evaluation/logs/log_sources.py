@@ -25,11 +25,12 @@ def read_log(
 ) -> Journal:
     """Read a log of decisions, to be given to `evaluate`.
 
-    `source` is a file (.csv or .parquet as `belated export` writes them or of the Open Bandit
-    Dataset, .dsjson of Vowpal Wabbit or Personalizer, .vw of Vowpal Wabbit, .npz of OBP), the
-    address of a problem of a running service (http://host/v1/problems/NAME, with its `key`), a
-    DataFrame, a list of dicts, or OBP's bandit_feedback. `arms` names arms that the log may not
-    have; losses and rewards lie in `loss_range`, [0, 1] by default; `now` is the end of the log.
+    `source` is a file: .csv or .parquet as `belated export` writes them or of the Open Bandit
+    Dataset, .dsjson of Vowpal Wabbit or Personalizer, .vw of Vowpal Wabbit, or .npz of OBP. It may
+    also be the address of a problem of a running service (http://host/v1/problems/NAME, with its
+    `key`), a DataFrame, a list of dicts, or OBP's bandit_feedback. `arms` names arms that the log
+    may not have. Losses and rewards lie in `loss_range`, [0, 1] by default, and `now` is the end of
+    the log.
 
     Example:
         >>> rows = [

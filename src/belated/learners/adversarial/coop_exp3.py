@@ -1,7 +1,7 @@
 """Exp3-Coop with a single agent (Cesa-Bianchi, Gentile, Mansour and Minora 2016), for one delay d.
 
 These are exponential weights that use the loss of round t in round t + d, at a rate so low that the
-weights hardly change in between. A loss that arrives earlier is held back until then, as if every
+weights hardly change in between. A loss that arrives earlier is delayed until then, as if every
 delay were d.
 """
 

@@ -1,7 +1,7 @@
 """Delayed exponential weights (DEW) of Thune, Cesa-Bianchi and Seldin, 2019.
 
 This is Exp3 with a constant learning rate, tuned to the total delay and kept so low that the
-weights hardly change while a single loss is under way.
+weights hardly change while a single loss is outstanding.
 """
 
 import math
@@ -50,9 +50,9 @@ def tuned_rate(arms: int, rounds: float, total_delay: float) -> float:
 def fixed_rate_bound(rate: float, arms: int, rounds: int, total_delay: float) -> float:
     """Return the regret bound ln K/eta + eta (KT + D) of exponential weights at a constant rate.
 
-    Weights that also used the losses under way would be at least q_t(i) (1 - eta times the
-    estimates of i under way). Each of these estimates has mean at most 1, and the estimate of the
-    round itself has mean 1/q_t(i).
+    Weights that also used the outstanding losses would be at least q_t(i) (1 - eta times the
+    estimates of outstanding plays of i). Each of these estimates has mean at most 1, and the
+    estimate of the round itself has mean 1/q_t(i).
     """
     if arms == 1:
         return 0.0

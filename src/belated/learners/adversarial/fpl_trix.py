@@ -1,10 +1,10 @@
 """FPL-TrIX: follow the perturbed leader with truncated perturbations and implicit exploration.
 
 The algorithm is from Neu 2015, here for one arm in each round; it uses each loss as it arrives.
-Perturbations that cannot exceed B keep an arm of large loss from being played at all, and with
-implicit exploration the regret depends on the loss of the best arm rather than on the number of
-rounds. The paper draws perturbations; here the weights are computed as integrals, to twelve
-digits, and the cost of a round grows with the square of the number of arms.
+Perturbations that cannot exceed B keep an arm of large loss from being played at all. With implicit
+exploration the regret depends on the loss of the best arm rather than on the number of rounds. The
+paper draws perturbations; here the weights are computed as integrals, to twelve digits, and the
+cost of a round grows with the square of the number of arms.
 """
 
 import math
@@ -66,7 +66,7 @@ def withdraw(state: FplTrixState, play: Floats, arm: int) -> None:
 
 @compiled
 def observe(state: FplTrixState, play: Floats, arm: int, loss: float, missing: int) -> None:
-    """Add the estimate l / (q_s + gamma_s), from the round of the play, and sort the arm anew."""
+    """Add the estimate l / (q_s + gamma_s), from the round of the play, and sort the arm again."""
     losses, order = state.losses, state.order
     losses[arm] += loss / play[0]
     k = 0

@@ -1,6 +1,6 @@
 """Delay-adaptive Exp3 of Gyorgy and Joulani, 2021, which needs to know nothing beforehand.
 
-Its learning rate falls with the number of rounds played and with the number of plays under way in
+Its learning rate falls with the number of rounds played and with the number of outstanding plays in
 each of them, which the learner can count.
 """
 
@@ -21,7 +21,7 @@ from belated.types import Covers, Origin, Setting
 class DelayAdaptiveState(NamedTuple):
     """State of delay-adaptive Exp3: losses is the sum of the arrived loss estimates, by arm.
 
-    `waiting` is the number of plays under way, and `total` its sum over the rounds played. The
+    `waiting` is the number of outstanding plays, and `total` its sum over the rounds played. The
     implicit exploration gamma_t is `exploration` times eta_t.
     """
 
@@ -47,7 +47,7 @@ def predict(state: DelayAdaptiveState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: DelayAdaptiveState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze q_t(i_t) + gamma_t, the divisor of the loss, and count the play as under way."""
+    """Freeze q_t(i_t) + gamma_t, the divisor of the loss, and count the play as outstanding."""
     gamma = state.exploration[0] * prediction.eta[0]
     plays[0, 0] = divisor(prediction.q[arm] + gamma)
     state.total[0] += state.waiting[0]
@@ -57,7 +57,7 @@ def commit(state: DelayAdaptiveState, prediction: Prediction, arm: int, plays: F
 
 @compiled
 def withdraw(state: DelayAdaptiveState, play: Floats, arm: int) -> None:
-    """Count one play fewer under way."""
+    """Count one play fewer outstanding."""
     state.waiting[0] -= 1
 
 
@@ -82,7 +82,7 @@ def start_adaptive(arms: int, exploration: float) -> DelayAdaptiveState:
 def adaptive_bound(facts: Facts) -> float:
     """Return 2 sqrt(2 (KT + D) ln K), the regret bound of delay-adaptive Exp3.
 
-    It is at least ln K/eta_T + sum_t eta_t (K + the plays under way).
+    It is at least ln K/eta_T + sum_t eta_t (K + the outstanding plays).
     """
     size = facts.arms * facts.rounds + facts.total_delay
     return 2.0 * math.sqrt(2.0 * size * math.log(facts.arms))

@@ -8,7 +8,7 @@ docs/beyond-the-paper.md.
 - `exp4`: "exp4", the rival, which knows nothing of delays.
 - `iloveto`: "iloveto", a rival that balances how well each policy of a class is known.
 - `policy_elimination`: "policy-elimination", which drops policies that are certainly worse.
-- `policy_class`: what these two share: epochs, a floor under every arm, and what is told.
+- `policy_class`: what these two share: epochs, a floor under every arm, and what is reported.
 - `low_variance`: weights over policies for which no policy's estimated reward varies much.
 - `advice_history`: the advice of all plays, and the rewards that have come.
 - `policies`: what all share: the policies, their prior, and the mixture of their advice.

@@ -1,7 +1,7 @@
 """Policies with full information (Theorem 5 of docs/beyond-the-paper.md).
 
 It is the repaired full-information learner with policies in the place of experts. A policy's loss
-comes in parts, one for each arm that it advised, and what is missing of a policy is not a number of
+comes in parts, one for each arm that it advised. What is missing of a policy is not a number of
 rounds but the mass of its advice whose losses have not come: a real number.
 """
 
@@ -79,7 +79,9 @@ def predict(state: AdviceState, prediction: Prediction) -> None:
             info.strategies[n, i] = state.advice[n, i]
         info.multiples[n] = 1.0 + missing[n]
     if prediction.detailed[0] == 1:
-        prediction.p[:, :] = inner.p
+        for n in range(inner.p.shape[0]):
+            for j in range(inner.p.shape[1]):
+                prediction.p[n, j] = inner.p[n, j]
 
 
 @compiled

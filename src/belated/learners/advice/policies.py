@@ -1,7 +1,7 @@
 """What learners over policies share: the policies, their prior, and the mixture of their advice.
 
-The advice of the coming round is a part of the learner's state: whoever drives the learner puts it
-there (`Learner.advise`) before `predict` is called. It stands until there is other advice. So a
+The advice of the coming round is a part of the learner's state: anyone who drives the learner puts
+it there (`Learner.advise`) before `predict` is called. It stands until there is other advice. So a
 state is all that a round depends on, as with every learner, and saving, copying and comparing
 states need know nothing of advice.
 """
@@ -44,7 +44,7 @@ class Advised(Learner):
     """A learner of policies, given by their names or how many there are.
 
     If none are given, there is one for each arm, which always advises that arm. Policies that are
-    given advise all arms alike until there is other advice.
+    given advise all arms equally until there is other advice.
     """
 
     policies: Sequence[Arm] | int | None = None

@@ -2,7 +2,7 @@
 
 They play weights over the policies with a floor under every arm. Weights and floor stand for an
 epoch, which ends when twice as many rewards have been told as when it began. History is what was
-told by then: a play that is silent says nothing.
+reported by then: a play that is silent says nothing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -109,7 +109,7 @@ def commit(state: ClassState, prediction: Prediction, arm: int, plays: Floats) -
 
 @compiled
 def withdraw(state: ClassState, play: Floats, arm: int) -> None:
-    """Do nothing: only what was told counts."""
+    """Do nothing: only what was reported counts."""
 
 
 @compiled
@@ -132,7 +132,7 @@ class OverClass(Advised):
         object.__setattr__(self, "delta", as_chance(self.delta, "delta"))
 
     def start(self) -> Any:
-        """Return the state before the first round: all policies alike, and half of it even.
+        """Return the state before the first round: all policies equally, and half of it even.
 
         The floor is 1/(2K), and the first epoch ends with the first reward that is told.
         """

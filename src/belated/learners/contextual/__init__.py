@@ -10,6 +10,7 @@
 - `contextual_learner`: what all learners here share: options, contexts, what a play freezes.
 - `linear_model`: what `linear` and its kin share: a ridge, and what silence says.
 - `scaling`: the coordinates of a context, brought to one size.
+- `renewal`: a second model of the recent plays, which replaces the model in a changed world.
 - `ridge`: a linear model of the rewards of each arm, shrunk to the mean of all arms.
 - `normal_chances`: the probability that each of several normal values is the largest.
 - `delay_law`: how late reports come, by arm and outcome, from plays of any age.

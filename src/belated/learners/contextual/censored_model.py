@@ -1,7 +1,7 @@
 """The model of OTFLinUCB and OTFLinTS (Vernade et al. 2020): plays count at once, rewards late.
 
-A play with the vector x of its round counts in V = I + sum xx' of its arm as soon as it is played,
-and its reward in B = sum r x when it is told, if that is at most m rounds later (`censor`); what
+A play with the vector x of its round counts in V = I + sum xx' of its arm as soon as it is played.
+Its reward counts in B = sum r x when it is told, if that is at most m rounds later (`censor`); what
 comes later is ignored. So V^-1 B estimates tau theta, tau being the share of rewards that come
 within m rounds, and silence counts as a reward of 0. The plays of the last m rounds may still be
 untold: the width is larger by the sum of their norms |x| in V^-1, each as it was at the play.

@@ -1,9 +1,9 @@
 """What all contextual learners share: how a context is declared and seen, and a model by arm.
 
-The context of the coming round, and which arms may be drawn in it, are a part of the state: whoever
-drives the learner puts them there (`Learner.consider`) before `predict` is called. `foretell` then
-computes what a ridge regression of each arm expects, and `freeze` keeps the vector x of the play,
-as it was seen. All else is the learner's own.
+The context of the coming round, and which arms may be drawn in it, are a part of the state: anyone
+who drives the learner puts them there (`Learner.consider`) before `predict` is called. `foretell`
+then computes what a ridge regression of each arm expects, and `freeze` keeps the vector x of the
+play, as it was seen. All else is the learner's own.
 """
 
 import functools

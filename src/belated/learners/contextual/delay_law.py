@@ -121,11 +121,11 @@ def said_by_silence(
 ) -> tuple[float, float]:
     """Return the weight and the reward as which a play counts that is silent after a bin.
 
-    With f the foretold reward, and G1, G0 the chances that a reward of 1, of 0, is still untold,
-    the score of the likelihood f G1 + (1 - f) G0 is that of a reward of 0 with the weight (1 -
-    f)(G0 - G1)/(f G1 + (1 - f) G0), if G0 >= G1, and else of a reward of 1 with the weight f (G1 -
-    G0)/(...). A default loss of 1 says that zeros are never told, one of 0 that ones are not; any
-    other one is itself what silence counts as, with the weight 1 - S.
+    Let f be the foretold reward, and G1, G0 the chances that a reward of 1, of 0, is still untold.
+    The score of the likelihood f G1 + (1 - f) G0 is that of a reward of 0 with the weight (1 -
+    f)(G0 - G1)/(f G1 + (1 - f) G0), if G0 >= G1. Else it is that of a reward of 1 with the weight f
+    (G1 - G0)/(...). A default loss of 1 says that zeros are never told, one of 0 that ones are not;
+    any other one is itself what silence counts as, with the weight 1 - S.
     """
     ones, zeros = law.untold[ONES, bin_, arm], law.untold[ZEROS, bin_, arm]
     if default_loss == 1.0:

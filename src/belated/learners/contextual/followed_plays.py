@@ -149,6 +149,14 @@ def begin(plays: FollowedPlays, arm: int, round_: int, time: float, x: Floats) -
 
 
 @compiled
+def count_nothing_before(plays: FollowedPlays, round_: int) -> None:
+    """Let the silence of all plays of earlier rounds count as nothing: they are forgotten."""
+    for slot in range(plays.played.shape[0]):
+        if plays.played[slot] < round_:
+            plays.weight[slot], plays.reward[slot] = 0.0, 0.0
+
+
+@compiled
 def slot_now(plays: FollowedPlays, played: int, now: int) -> int:
     """Return the slot of the play of a round, or -1 if it is not followed any more."""
     if now - played > plays.arm.shape[0]:

@@ -1,7 +1,7 @@
 """What `linear` and its kin share: a model of rewards, and a law of what silence says.
 
 `play` freezes the vector x of the play, as it was seen, and looks at the plays whose age has
-doubled: a silent one counts as an observation of a fraction of a play, by how late reports come. A
+doubled. A silent one counts as an observation of a fraction of a play, by how late reports come. A
 reward that is told, or a play that is withdrawn, takes the place of what its silence counted as.
 Ages are counted in rounds, or in seconds as a caller tells the time.
 """
@@ -38,6 +38,7 @@ from belated.learners.contextual.followed_plays import (
     age_of,
     begin,
     check_plays,
+    count_nothing_before,
     end,
     has_passed,
     no_plays,
@@ -46,11 +47,18 @@ from belated.learners.contextual.followed_plays import (
     slot_of,
     with_room,
 )
+from belated.learners.contextual.renewal import (
+    MODEL,
+    RECENT,
+    Renewal,
+    learn_both,
+    no_renewal,
+    renew,
+)
 from belated.learners.contextual.ridge import (
     Ridge,
     common_mean,
     foretold,
-    learn,
     nothing_learned,
 )
 from belated.learners.contextual.scaling import (
@@ -59,7 +67,7 @@ from belated.learners.contextual.scaling import (
 )
 from belated.learners.contract import UNIT
 from belated.learners.following import BINS, NO_MEANING, ONE_SIDED, SILENT
-from belated.learners.states import ArmFloats, Array
+from belated.learners.states import ArmFloats, Array, leaves
 
 EACH_ROUND, RENEWED = 256, 16  # the law is computed again in each of so many rounds, then so often
 LEAST_CHANGE = 0.02  # in what silence counts as
@@ -83,6 +91,7 @@ class LinearModel(NamedTuple):
     eligible: ArmFloats
     scaling: Scaling
     ridge: Ridge
+    renewal: Renewal
     law: ReportDelays
     plays: FollowedPlays
     told: Floats
@@ -92,6 +101,9 @@ class LinearModel(NamedTuple):
 
 class FollowingModel(ContextModel, Protocol):
     """What a model has whose plays are followed: `LinearModel` is one."""
+
+    @property
+    def renewal(self) -> Renewal: ...
 
     @property
     def law(self) -> ReportDelays: ...
@@ -120,6 +132,8 @@ def play_vector(model: FollowingModel, x: Floats, value: float, arm: int, plays:
     """Play a round with this vector, of which this reward was foretold."""
     round_ = model.round[0]
     freeze_vector(model, x, value, plays)
+    if renew(model.ridge, model.renewal, round_):
+        count_nothing_before(model.plays, model.renewal.since[MODEL])
     begin(model.plays, arm, round_, model.clock[NOW], x)
     if round_ <= EACH_ROUND or round_ % RENEWED == 0:
         renew_law(model.law)
@@ -169,8 +183,9 @@ def hear_silence(model: FollowingModel, slot: int, arm: int, bin_: int) -> None:
     weight, reward = said_by_silence(model.law, model.default_loss[0], bin_, arm, value)
     before, as_reward = plays.weight[slot], plays.weight[slot] * plays.reward[slot]
     of_rewards, of_rest = weight * reward - as_reward, weight - weight * reward - before + as_reward
-    if abs(of_rewards) + abs(of_rest) > LEAST_CHANGE:
-        learn(ridge, arm, x, weight - before, of_rewards)
+    played = plays.played[slot]
+    if played >= model.renewal.since[MODEL] and abs(of_rewards) + abs(of_rest) > LEAST_CHANGE:
+        learn_both(ridge, model.renewal, arm, x, played, weight - before, of_rewards)
         plays.weight[slot], plays.reward[slot] = weight, reward
 
 
@@ -183,7 +198,8 @@ def end_play(model: FollowingModel, play: Floats, arm: int, weight: float, rewar
     if slot >= 0:
         before, as_reward = plays.weight[slot], plays.weight[slot] * plays.reward[slot]
         end(plays, played, age_of(plays, played, now, model.clock[NOW]), reward, weight > 0.0)
-    learn(model.ridge, arm, play[FEATURES:], weight - before, weight * reward - as_reward)
+    more, rewards = weight - before, weight * reward - as_reward
+    learn_both(model.ridge, model.renewal, arm, play[FEATURES:], played, more, rewards)
 
 
 @compiled
@@ -228,6 +244,7 @@ class LinearLearner(ContextualLearner):
             eligible=np.ones(self.arms),
             scaling=nothing_seen(self.scaled()),
             ridge=nothing_learned(self.arms, self.width),
+            renewal=no_renewal(self.arms, self.width, 1),
             law=no_delays(self.arms, bins),
             plays=no_plays(self.width, bins),
             told=np.array([0.0, 1.0, 0.0, 0.0]),
@@ -252,10 +269,13 @@ class LinearLearner(ContextualLearner):
         check_plays(model.plays, self.arms, int(model.round[0]))
         if not np.isfinite(model.clock).all():
             raise ValueError(f"the time is {model.clock[NOW]!r}")
+        since = model.renewal.since.tolist()
+        if not 1 <= since[MODEL] <= since[RECENT] <= model.round[0]:
+            raise ValueError(f"the models rest on the rounds since {since}")
         super().check_saved(state, plays)
 
     def concern(self, state: Any, bounds: LossRange = UNIT) -> str | None:
-        """Say that old plays are silent and all rewards alike, and nobody declared what that means.
+        """Say that old plays are silent and all rewards equal, and no one declared what that means.
 
         That user means conversions, or complaints: those who do not, say nothing.
         """
@@ -275,6 +295,11 @@ class LinearLearner(ContextualLearner):
         )
 
     @property
+    def ridges(self) -> int:
+        """How many linear models there are: one for each arm."""
+        return self.arms
+
+    @property
     def keeps_time(self) -> bool:
         return self.ages == "seconds"
 
@@ -286,8 +311,13 @@ class LinearLearner(ContextualLearner):
     def with_later_parts(self, parts: Mapping[str, Array]) -> dict[str, Array]:
         """The parts of a saved state, with those that say the time and the ages of plays.
 
-        Before there were any, ages were counted in rounds.
+        Before there were any, ages were counted in rounds. The plays of late begin now, if a state
+        has none.
         """
+        if "model.renewal.lead" not in parts and "model.round" in parts:
+            anew = no_renewal(self.ridges, self.width, int(parts["model.round"][0]))
+            later = {f"model.renewal.{name}": part for name, part in leaves(anew).items()}
+            parts = {**parts, **later}
         if "model.clock" in parts or not parts.keys() >= EARLIER:
             return dict(parts)
         round_, size = int(parts["model.round"][0]), parts["model.plays.arm"].size

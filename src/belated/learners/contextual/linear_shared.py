@@ -2,7 +2,7 @@
 
 In each round every arm may have features, such as its price. One ridge regression learns from the
 context, from the features of the arm that was played, and from products of the two. So what is
-learned of one arm is known of all that are like it, and an arm may be new in each round: a place of
+learned of one arm is known of all that are like it, and an arm may be new in each round. A place of
 the learner is only that of an arm in its round. Arms are drawn as `linear` draws them, by the
 inverse gaps of optimistic values, and silence says what it says there, with one law of delays for
 all arms. A round takes time of the order of K d^2.
@@ -30,6 +30,7 @@ from belated.learners.contextual.linear_model import (
     play_vector,
     tell,
 )
+from belated.learners.contextual.renewal import Renewal
 from belated.learners.contextual.ridge import Ridge, common_mean, foretold, spread_of
 from belated.learners.contextual.scaling import (
     FARTHEST,
@@ -57,6 +58,7 @@ class SharedModel(NamedTuple):
     scaling: Scaling
     action_scaling: Scaling
     ridge: Ridge
+    renewal: Renewal
     law: ReportDelays
     plays: FollowedPlays
     told: Floats
@@ -153,7 +155,7 @@ def see_actions(model: SharedModel, scaling: Scaling) -> None:
 def fill_crosses(x: Floats, z: Floats, phi: Floats) -> None:
     """Fill in the products x_i z_j, each at a place of its own, or hashed if these are too few.
 
-    With h = 2654435761 p mod 2^32 for the pair p = i D + j of D coordinates of z, and m places, the
+    Let h be 2654435761 p mod 2^32 for the pair p = i D + j of D coordinates of z, and m places. The
     place is floor(h m/2^32), and the sign is minus if floor(2 h m/2^32) is odd.
     """
     first = x.shape[0] + z.shape[0]
@@ -223,6 +225,10 @@ class LinearShared(LinearLearner):
     def takes_actions(self) -> bool:
         return True
 
+    @property
+    def ridges(self) -> int:
+        return 1
+
     @functools.cached_property
     def action_encoder(self) -> Encoder:
         """What turns the features of an arm, as users give them, into coordinates."""
@@ -245,11 +251,11 @@ class LinearShared(LinearLearner):
         return self.width * (self.width + self.arms)
 
     def without_actions(self) -> Floats:
-        """The features of arms that were given none: they are all alike."""
+        """The features of arms that were given none: they are all equal."""
         return np.full((self.arms, self.action_encoder.width), UNKNOWN)
 
     def features_of(self, arms: Sequence[Any], actions: Mapping[Any, Any]) -> Floats:
-        """The coordinates of the features of these arms, in a row each; arms without are alike."""
+        """The coordinates of the features of these arms, in a row each; arms without are equal."""
         rows = self.without_actions()
         for place, arm in enumerate(arms):
             if actions.get(arm) is not None:

@@ -1,10 +1,10 @@
 """The probability that each of several independent normal values is the largest.
 
 No value below the highest of the arms' lower ends, REACH standard deviations below their means, can
-be the largest. At a distance u above that end only arms remain whose ends are further apart than u,
-so that the nodes of the integration lie further and further apart, in proportion to u plus the
-distance between the ends of the narrowest arm: few are needed even if the deviations are very
-unequal. The probabilities are accurate to 3e-7; those below 1e-10 may be 0.
+be the largest. At a distance u above that end only arms remain whose ends are further apart than u.
+So the nodes of the integration lie further and further apart, in proportion to u plus the distance
+between the ends of the narrowest arm. Few are needed even if the deviations are very unequal. The
+probabilities are accurate to 3e-7; those below 1e-10 may be 0.
 """
 
 import math

@@ -2,7 +2,7 @@
 
 The paper draws theta from N(V^-1 B, beta_t V^-1) and plays the arm whose <phi, theta> is largest;
 its authors call that a heuristic. Here each arm has parameters of its own, so that V is one block
-for each arm and the values of arms are independent: the probability that an arm's value is the
+for each arm and the values of arms are independent. The probability that an arm's value is the
 largest is one integral, and the learner draws no random numbers.
 """
 

@@ -44,6 +44,32 @@ def nothing_learned(arms: int, width: int) -> Ridge:
 
 
 @compiled
+def forget(ridge: Ridge) -> None:
+    """Make the model what it was before the first reward."""
+    arms, width = ridge.rewards.shape[0], ridge.rewards.shape[1]
+    for arm in range(arms):
+        place = 0
+        for i in range(width):
+            ridge.rewards[arm, i], ridge.weights[arm, i] = 0.0, 0.0
+            for k in range(width - i):
+                ridge.inverse[arm, place + k] = 1.0 if k == 0 else 0.0
+            place += width - i
+    ridge.sums[REWARDS], ridge.sums[WEIGHTS] = 0.0, 0.0
+
+
+@compiled
+def copy_ridge(source: Ridge, target: Ridge) -> None:
+    """Make a model what another one is."""
+    for arm in range(source.rewards.shape[0]):
+        for i in range(source.rewards.shape[1]):
+            target.rewards[arm, i] = source.rewards[arm, i]
+            target.weights[arm, i] = source.weights[arm, i]
+        for k in range(source.inverse.shape[1]):
+            target.inverse[arm, k] = source.inverse[arm, k]
+    target.sums[REWARDS], target.sums[WEIGHTS] = source.sums[REWARDS], source.sums[WEIGHTS]
+
+
+@compiled
 def common_mean(ridge: Ridge) -> float:
     """Return m, the mean reward of all arms."""
     return float((0.5 + ridge.sums[REWARDS]) / (1.0 + ridge.sums[WEIGHTS]))

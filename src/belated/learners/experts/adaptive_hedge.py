@@ -1,9 +1,9 @@
 """Adaptive delayed Hedge: exponential weights whose rate adapts to the missing counts.
 
 This is Hedge with the self-confident rate of Auer, Cesa-Bianchi and Gentile (2002), computed from
-the number of losses under way instead of the losses suffered. With full information the learner can
-count missing losses, so nothing need be known beforehand. The bound is a factor sqrt(2) above that
-of a rate tuned in hindsight, and more than that without delays.
+the number of outstanding losses instead of the losses suffered. With full information the learner
+can count missing losses, so nothing need be known beforehand. The bound is a factor sqrt(2) above
+that of a rate tuned in hindsight, and more than that without delays.
 """
 
 import math

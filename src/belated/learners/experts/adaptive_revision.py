@@ -3,7 +3,7 @@
 Gradient descent in which every coordinate has its own step, as in AdaGrad. When a late gradient
 arrives, the steps that were made since its play are revised: they should have been smaller. The
 authors' learner is unconstrained. Here its point is projected on the nearest distribution, each
-time anew, and with that it is no longer theirs.
+time again, and with that it is no longer theirs.
 """
 
 import math

@@ -71,10 +71,10 @@ def observe(
 class DelayTolerantHedge(Learner):
     """Hedge for any number of rounds, with a rate that adapts to losses and delays.
 
-    The weights computed from all losses up to round t differ from q_t(i) by at most
-    eta_t q_t(i) (l_t(i) + missing losses of i). So round t costs at most eta_t times its largest
-    loss times (that loss and the largest ones of all rounds missing at t), and as A_t is a bound
-    on the sum of these, whatever the account did not know,
+    The weights computed from all losses up to round t differ from q_t(i) by at most eta_t q_t(i)
+    (l_t(i) + missing losses of i). So round t costs at most eta_t times its largest loss times
+    (that loss and the largest ones of all rounds missing at t). As A_t is a bound on the sum of
+    these, whatever the account did not know,
 
         regret <= ln K / eta_T + sum_t eta_t (A_t - A_{t-1}) <= 2 sqrt(2 A_T ln K).
     """

@@ -1,7 +1,7 @@
 """Delayed Hedge: exponential weights on the arrived losses, at a constant rate tuned to delays.
 
 This is the weighted majority algorithm of Littlestone and Warmuth (1994) and Freund and Schapire
-(1997). A loss under way changes the weights by at most a factor exp(eta), so they stay close to
+(1997). A outstanding loss changes the weights by at most a factor exp(eta), so they stay close to
 those of a Hedge that has seen all losses. Each arm's losses are used as they arrive, whatever the
 delays of the other arms. The learner must know the number of rounds and the total delay, where the
 paper's learner needs no tuning.

@@ -60,7 +60,7 @@ def predict(state: DropoutState, prediction: Prediction) -> None:
     """Fill in q_t(i), the probability that arm i leads.
 
     It is the sum over v of P(S(i) = v) times the integral over x from 0 to 1 of the product, over
-    the other arms j, of P(S(j) > v) + x P(S(j) = v): if m others tie, x^m integrates to the share
+    the other arms j, of P(S(j) > v) + x P(S(j) = v). If m others tie, x^m integrates to the share
     1/(m + 1).
     """
     info, q, arms = prediction.info, prediction.q, prediction.q.shape[0]

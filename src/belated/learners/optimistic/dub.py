@@ -51,8 +51,8 @@ def observe(state: DubState, play: Floats, arm: int, loss: float, missing: int) 
     """Store the loss; when its round s is whole, add its a_s and b_s and update lambda.
 
     lambda = (2 max_s sum_{j outstanding at s, j < s} a_j + sqrt(sum_s a_s^2 + 2 alpha b_s))/alpha,
-    alpha = ln K, where a_s = 2 min(x, y) and b_s = x^2/2 - max(0, x - y)^2/2, with x the size of
-    the hint's error and y the size of the losses.
+    with alpha = ln K. Here a_s = 2 min(x, y) and b_s = x^2/2 - max(0, x - y)^2/2, where x is the
+    size of the hint's error and y the size of the losses.
     """
     if not gather(state.rounds, play, arm, loss):
         return

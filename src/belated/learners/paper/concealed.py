@@ -258,7 +258,7 @@ class Concealed(PaperLearner):
     arms; the repair takes epsilon_t = 1/sqrt(K t). `gamma_weight` chooses the weights in
     eq:censoredgamma: 1/q as the paper writes, or 1/(q + epsilon) as its proof needs. `gamma_bound`
     chooses what bounds the cost of the coming play there: "max_missing", the promise that the paper
-    asks for, or "waiting", the largest cost seen so far, with which the repaired variant does
+    asks for. Or it is "waiting", the largest cost seen so far, with which the repaired variant does
     without a promise (Proposition 2); max_missing is then only watched. With `skipping` the
     repaired variant ignores plays that have cost too much by being outstanding (Theorem 9).
     """

@@ -73,7 +73,7 @@ class FullInformationInfo(NamedTuple):
 
     multiplier is that of the argmin and passes the solver's passes over the arms. carried is the
     number of rounds for which p has been carried along, infinite if it cannot be; distance is the
-    largest exponent by which it was carried this time, infinite if it was found anew. rows holds
+    largest exponent by which it was carried this time, infinite if it was found again. rows holds
     the weights by rate and arm before each row is multiplied by its factor; sums, levels and
     offsets are working space.
     """

@@ -1,7 +1,7 @@
 """Skipping (Theorem 9 of docs/beyond-the-paper.md): the concealed bandit stops waiting for a play.
 
 A play that is outstanding costs the learner something each time its arm is played again. Once it
-has cost more than sqrt(Z_t / ln K), where Z_t is what all plays have cost so far, it is skipped: it
+has cost more than sqrt(Z_t / ln K), where Z_t is what all plays have cost so far, it is skipped. It
 is waited for no longer, and its loss is ignored if it comes.
 """
 

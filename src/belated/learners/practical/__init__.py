@@ -1,7 +1,7 @@
 """Our own learners for practical use, which need no prior knowledge.
 
 - `practical_bandit`: "practical-bandit", a bandit that draws arms by how likely they are the best.
-- `memories`: mean losses of the arms, remembered for ever and for shorter times.
+- `memories`: mean losses of the arms, remembered permanently and for shorter times.
 - `silence`: what pending plays say by not having reported yet.
 - `certified_trust`: the account of Theorem 4, by which rounds may be played from any weights.
 - `trust_standing`: where that account stands, for people and for bounds.

@@ -1,9 +1,9 @@
-"""Mean losses of the arms, remembered for ever or for a short time, and which memory to use.
+"""Mean losses of the arms, remembered permanently or for a short time, and which memory to use.
 
 Two memories keep the mean loss of each arm: the long one forgets nothing, the short one gives a
 loss less and less weight as rounds pass. What both expect of a play is frozen in it. When its loss
-comes, the short memory gains by as much as its forecast made the loss more likely, and it is used
-while its gains exceed DOUBT; gains that fall below zero start again at zero.
+comes, the short memory gains by as much as its forecast made the loss more likely. It is used while
+its gains exceed DOUBT; gains that fall below zero start again at zero.
 """
 
 import math

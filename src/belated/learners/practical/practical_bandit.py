@@ -201,7 +201,7 @@ def commit(state: PracticalBanditState, prediction: Prediction, arm: int, plays:
 def freeze_forecasts(state: PracticalBanditState, arm: int, plays: Floats) -> None:
     """Freeze what each memory expects of the play, and how much its loss will say about them.
 
-    Plays that are made on the same few losses share their errors: with n losses told of the arm and
+    Plays that are made on the same few losses share their errors. With n losses told of the arm and
     p plays outstanding the play counts (n + 1)/(n + 1 + p), more if losses vary less than coins.
     """
     for k in range(MEMORIES):
@@ -462,7 +462,7 @@ class PracticalBandit(Learner):
         self._fallback().check_saved(state.fallback, plays)
 
     def concern(self, state: PracticalBanditState, bounds: LossRange = UNIT) -> str | None:
-        """Say that all losses told so far are alike, and nobody declared what silence means."""
+        """Say that all losses told so far are equal, and no one declared what silence means."""
         silence = state.silence
         number, lowest, highest = silence.told.tolist()
         is_guessed = silence.default_loss[0] == NO_MEANING and has_meaning(silence)

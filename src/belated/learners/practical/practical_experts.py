@@ -1,10 +1,10 @@
 """The practical learner for experts: it imputes missing losses, and measures what that costs.
 
 A *steady* strategy plays the exponential weights of all losses so far, in which every missing loss
-is replaced by the mean of the losses of its expert that have arrived: Algorithm 1 with a hint. Its
-rate follows from the drift of the run itself, as in AdaHedge, and is higher than there while the
-drift is small. Two *trackers* forget old losses, and so follow losses that change. Exponential
-weights over these three strategies, at a rate that is found in the same way, mix them.
+is replaced by the mean of the losses of its expert that have arrived. This is Algorithm 1 with a
+hint. Its rate follows from the drift of the run itself, as in AdaHedge, and is higher than there
+while the drift is small. Two *trackers* forget old losses, and so follow losses that change.
+Exponential weights over these three strategies, at a rate that is found in the same way, mix them.
 docs/theory-practical.md proves a bound on the regret of every run, for any delays.
 """
 

@@ -2,9 +2,9 @@
 
 Where silence has a meaning, such as "no sale" with a loss of 1, a play that has not reported for
 long is likely one of those that never do. Every play is looked at when its age doubles, so the
-learner knows of each arm how many of its reports come by which age, and a pending play counts as
-much as the reports that are still to come leave open. The meaning is declared as the default loss;
-or else, if at least ONE_SIDED plays have reported and all losses were 0, or all 1, it is the other.
+learner knows of each arm how many of its reports come by which age. A pending play counts as much
+as the reports that are still to come leave open. The meaning is declared as the default loss; or
+else, if at least ONE_SIDED plays have reported and all losses were 0, or all 1, it is the other.
 Without a meaning silence says nothing, and pending plays count for nothing.
 """
 
@@ -37,9 +37,10 @@ class Silence(NamedTuple):
 
     The arm of the play of round s, and the bin in which it was told, are at s modulo the length.
     For each bin and arm, `pending` has the number of silent plays of such an age, `reached` how
-    many were silent when they came to the bin and have passed it since, and `reports` how many of
-    those were told in it. A pending play counts as `weight` observations of `meaning`, and all of
-    an arm as `counts`. `told` has the number of losses, their sum, and the least and the largest.
+    many were silent when they came to the bin and have passed it since. It has in `reports` how
+    many of those were told in it. A pending play counts as `weight` observations of `meaning`, and
+    all of an arm as `counts`. `told` has the number of losses, their sum, and the least and the
+    largest.
     """
 
     followed_arm: FreshCounts
@@ -146,7 +147,7 @@ def has_meaning(silence: Silence) -> bool:
 
 @compiled
 def judge_silence(silence: Silence) -> None:
-    """Decide what silence means: what was declared, or the opposite of reports that are alike."""
+    """Decide what silence means: what was declared, or the opposite of reports that are equal."""
     silence.meaning[0] = silence.default_loss[0]
     if silence.default_loss[0] == NO_MEANING and silence.told[NUMBER] >= ONE_SIDED:
         if silence.told[HIGHEST] == 0.0:
@@ -174,9 +175,9 @@ def weigh_silence(silence: Silence, arm: int, mean: float) -> None:
     """Compute what a pending play of an arm with this mean loss counts as, at each age.
 
     Let G be the chance that a report is still to come at an age, if it comes at all, and c the
-    chance that a play is of the kind that never reports: the mean loss if silence means a loss of
-    1. Then the plays that count are on average as many as those that would have reported,
-    whatever their kind, if a pending play counts as c (1 - G)/(c + (1 - c) G) of a play.
+    chance that a play is of the kind that never reports. The mean loss if silence means a loss of
+    1. Then the plays that count are on average as many as those that would have reported, whatever
+    their kind, if a pending play counts as c (1 - G)/(c + (1 - c) G) of a play.
     """
     silent_at_last = 1.0
     for bin_ in range(BINS):

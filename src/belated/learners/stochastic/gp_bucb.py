@@ -2,7 +2,7 @@
 
 Arms that are close, such as prices or doses, have similar rewards. The mean of an arm rests on the
 rewards that were told. Its deviation rests on all plays, told or pending: it does not depend on
-what they bring, so that plays under way are not repeated. Constants are from memory.
+what they bring, so that outstanding plays are not repeated. Constants are from memory.
 
 The prior of the reward of an arm at x is a normal value around 1/2, with the covariance
 k(x, y) = exp(-|x - y|^2/(2 l^2))/4; a reward that is told adds noise of the variance 1/4, which is
@@ -180,7 +180,7 @@ class GpBucb(StochasticLearner):
     """GP-BUCB for a few arms, by exact arithmetic; deterministic but for ties.
 
     `places` are the features of the arms: a number for each, such as its price, or so many numbers
-    for each; "even" places them in equal steps; None says that the arms have nothing in common.
+    for each. "even" places them in equal steps, and None says that they have nothing in common.
     `length` is the distance, as a share of the range of a feature, within which rewards are
     similar. `inflation` is C, by which pending plays widen the deviations; None takes the least
     that holds, and 0 leaves them as they are. `delta` is how probable it is that a bound fails.

@@ -1,7 +1,7 @@
 """Follow the leader with bandit feedback: play the arm of the smallest mean loss so far.
 
 Every arm is played once, and from then on the arm whose arrived losses have the smallest mean.
-There is no exploration, so a single unlucky loss can hide the best arm for ever.
+There is no exploration, so a single unlucky loss can hide the best arm permanently.
 """
 
 import math

@@ -131,7 +131,7 @@ def commit(state: OdaafState, prediction: Prediction, arm: int, plays: Floats) -
 
 @compiled
 def withdraw(state: OdaafState, play: Floats, arm: int) -> None:
-    """Do nothing: this learner keeps no record of the rewards under way."""
+    """Do nothing: this learner keeps no record of the outstanding rewards."""
 
 
 @compiled

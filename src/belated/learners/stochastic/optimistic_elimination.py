@@ -2,7 +2,7 @@
 
 When a delay depends on its loss, the rewards that have arrived are a biased sample: large rewards
 may come late. A missing reward therefore counts as 1 in an arm's upper bound and as 0 in its lower
-bound, so that both hold whatever the rewards under way are.
+bound, so that both hold whatever the outstanding rewards are.
 """
 
 from dataclasses import dataclass

@@ -116,7 +116,7 @@ class Thompson(StochasticLearner):
 
     A loss between 0 and 1 counts in part as a success and in part as a failure, where the original
     algorithm decides at random. The probabilities are accurate to 1e-6. A round costs O(K N), where
-    K counts the arms that may still be the best and N is fifty to some hundred integration nodes.
+    K counts the arms that may still be the best and N is fifty to a few hundred integration nodes.
     This is far more than other learners need.
     """
 

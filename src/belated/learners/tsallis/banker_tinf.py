@@ -27,7 +27,7 @@ FIRST_ROOM = 1  # for plays and savings; `reserved` makes more
 
 
 class Investments(NamedTuple):
-    """Plays under way and savings, each in a slot.
+    """Plays outstanding and savings, each in a slot.
 
     For each slot: the round of the play, its investment sigma, what is left of it as a saving, and
     its point, in the dual space. `savings` is the number of savings, followed by their slots, those
@@ -46,7 +46,7 @@ class BankerState(NamedTuple):
     """State: the investments, and what was paid by the bank so far.
 
     losses is the sum of the loss estimates that have arrived, by arm. waiting is the number of
-    plays under way, and total its sum over the rounds played; multiplier is the solver's start.
+    outstanding plays, and total its sum over the rounds played; multiplier is the solver's start.
     """
 
     investments: Investments
@@ -99,7 +99,7 @@ def with_free_slots(investments: Investments, least: int) -> Investments:
 def investment_now(state: BankerState) -> float:
     """Return sigma_t = 1/(1/sqrt(t) + d sqrt(ln(D + 1)/D)), without the second term while D is 0.
 
-    d is the number of plays under way, and D its sum over the rounds up to this one.
+    d is the number of outstanding plays, and D its sum over the rounds up to this one.
     """
     waiting = state.waiting[0]
     total = float(state.total[0] + waiting)
@@ -225,7 +225,7 @@ class BankerTinf(Learner):
         return state._replace(investments=with_free_slots(state.investments, rounds))
 
     def check_saved(self, state: BankerState, plays: Iterable[Sequence[float]]) -> None:
-        """Make sure that every slot is free, a saving or a play under way, and only one of them."""
+        """Make sure that every slot is free, a saving or an outstanding play."""
         record, room = state.investments, state.investments.sigma.size
         free, savings = int(record.free[0]), int(record.savings[0])
         if not (0 <= free <= room and 0 <= savings <= room):

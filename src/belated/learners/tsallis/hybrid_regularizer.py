@@ -22,7 +22,7 @@ from belated.types import Setting
 class HybridState(NamedTuple):
     """State of the family: losses is the sum of the loss estimates that have arrived, by arm.
 
-    `waiting` is the number of plays under way, and `total` its sum over the rounds played. The
+    `waiting` is the number of outstanding plays, and `total` its sum over the rounds played. The
     entropy rate counts each such play `delay_weight` times; the two offsets lower the rates.
     """
 
@@ -72,7 +72,7 @@ def predict(state: HybridState, prediction: Prediction) -> None:
 
 @compiled
 def commit(state: HybridState, prediction: Prediction, arm: int, plays: Floats) -> None:
-    """Freeze q_t(i_t), the probability of the arm drawn, and count the play as under way."""
+    """Freeze q_t(i_t), the probability of the arm drawn, and count the play as outstanding."""
     plays[0, 0] = divisor(prediction.q[arm])
     state.total[0] += state.waiting[0]
     state.waiting[0] += 1
@@ -83,7 +83,7 @@ def commit(state: HybridState, prediction: Prediction, arm: int, plays: Floats) 
 
 @compiled
 def withdraw(state: HybridState, play: Floats, arm: int) -> None:
-    """Count one play fewer under way."""
+    """Count one play fewer outstanding."""
     state.waiting[0] -= 1
 
 
@@ -127,7 +127,7 @@ class Hybrid(Learner):
 
     @property
     def schedule(self) -> Schedule:
-        """The constants of the rates; by default the plays under way have no effect."""
+        """The constants of the rates; by default the outstanding plays have no effect."""
         return Schedule(delay_weight=0.0)
 
     def start(self) -> HybridState:

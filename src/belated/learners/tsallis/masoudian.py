@@ -1,6 +1,6 @@
 """The best-of-both-worlds hybrid of Masoudian, Zimmert and Seldin, 2022.
 
-This is the hybrid of Zimmert and Seldin with rates that start so low that no loss under way can
+This is the hybrid of Zimmert and Seldin with rates that start so low that no outstanding loss can
 change the weights much. Its regret is small against any adversary, and smaller still for stochastic
 losses. It must know d_max.
 """

@@ -1,6 +1,6 @@
 """The hybrid FTRL of Zimmert and Seldin, 2020, with their simple tuning.
 
-This is Tsallis-INF with an added entropy, whose rate falls with the number of plays under way in
+This is Tsallis-INF with an added entropy, whose rate falls with the number of outstanding plays in
 each round. It is optimal if all arms share their delays, and needs to know nothing beforehand. The
 paper's concealed learner is built on it.
 """

@@ -1,8 +1,8 @@
 """The hybrid FTRL of Zimmert and Seldin, 2020, with their advanced tuning, which skips late plays.
 
-A play that has been under way for longer than the inverse rate of the entropy is skipped: it is no
-longer counted, so that a few very late losses cannot slow the learner down. Its loss is still used
-when it arrives.
+A play that has been outstanding for longer than the inverse rate of the entropy is skipped: it is
+no longer counted, so that a few very late losses cannot slow the learner down. Its loss is still
+used when it arrives.
 """
 
 import math
@@ -64,14 +64,14 @@ def commit(
 
 @compiled
 def uncount(state: ZimmertSeldinSkippingState, played: int) -> None:
-    """Stop counting the play of the round `played` as under way."""
+    """Stop counting the play of the round `played` as outstanding."""
     state.is_waiting[played & (state.is_waiting.shape[0] - 1)] = 0
     state.hybrid.waiting[0] -= 1
 
 
 @compiled
 def withdraw(state: ZimmertSeldinSkippingState, play: Floats, arm: int) -> None:
-    """Stop counting the play as under way, unless it was skipped and is not counted already."""
+    """Stop counting the play as outstanding, unless it was skipped and is not counted already."""
     played = int(play[ROUND])
     if played >= state.oldest[0]:
         uncount(state, played)

@@ -1,7 +1,7 @@
 """Deleting a problem: for good, with all its rows, after which its name is free.
 
 Only an archived problem can be deleted, so that one word too many does not do it. From that moment
-nobody can write about it, not even a worker that was stopped before and does not know of it: each
+no one can write about it, not even a worker that was stopped before and does not know of it: each
 transaction checks the generation of its problems. The rows are deleted afterwards, a few at a time.
 """
 

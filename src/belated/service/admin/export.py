@@ -6,9 +6,10 @@ outcome in the order of the journal. An arm that was added or removed has a row 
 the rows of the latest round.
 
 `loss` is in the units of the problem, `reward` is there if a reward was told, and `unit_loss` is
-the loss in [0, 1] from which the learner learned. The columns `late_...` have what was told after
-the play had expired, from which nothing was learned. `branch` says in which way the learner played
-the round, if it has several, and `cohort` who drew the arm, if a share of decisions is held out.
+the loss in [0, 1] from which the learner learned. The columns `late_...` have what was reported
+after the play had expired, from which nothing was learned. `branch` says in which way the learner
+played the round, if it has several, and `cohort` who drew the arm, if a share of decisions is held
+out.
 `outcomes` is a JSON list of the named outcomes of a ticket with all revisions, as they came.
 `context` is what was known of the round, `actions` what was known of its arms, and `probabilities`
 are those of all arms that could be drawn, where they were kept; all are JSON objects.

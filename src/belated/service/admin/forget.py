@@ -8,6 +8,7 @@ event id finds nothing; by its ticket a decision can be told as before.
 """
 
 import functools
+import time
 
 from belated.service.core.errors import InvalidRequestError, NotFoundError, StateConflictError
 from belated.service.store import Store, TicketRecord
@@ -16,6 +17,7 @@ from belated.service.upkeep.sealing import Commit, Seal, commit, seal
 
 # Workers may not yet have folded what was decided in these seconds, and need its context for that.
 FRESH = 60.0
+PATIENCE = 30.0  # seconds to wait for a retention that is under way
 
 
 def forget(
@@ -47,11 +49,14 @@ def forget(
                 f"ticket {ticket!r} is less than {FRESH:g} seconds old, and some worker may still "
                 "need its context; forget it later"
             )
-    with store.retaining() as alone:
-        if not alone:
-            raise StateConflictError("somebody else writes checkpoints just now; try again later")
-        seal(store, problem, now, pause, write or functools.partial(written, store))
-        return blanked(store, problem, record, until, True, pause)
+    give_up = time.monotonic() + PATIENCE
+    while time.monotonic() < give_up:
+        with store.retaining() as alone:
+            if alone:
+                seal(store, problem, now, pause, write or functools.partial(written, store))
+                return blanked(store, problem, record, until, True, pause)
+        time.sleep(0.1)
+    raise StateConflictError("somebody else writes checkpoints just now; try again later")
 
 
 def decided(store: Store, problem: str, ticket: str) -> TicketRecord:

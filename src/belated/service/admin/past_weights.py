@@ -57,7 +57,7 @@ class PastWeights:
     def add(self, position: Position, replica: Replica) -> None:
         """Add the weights after the event at a position.
 
-        Before the first event of all they are alike.
+        Before the first event of all they are equal.
         """
         self._add(position if replica.problem.name in self._states else START, replica)
 

@@ -5,8 +5,8 @@ every look although outcomes come late:
 
 - Decisions count in their order, each once what it counts with is fixed. All after the first that
   is not fixed wait for it: those told early would be other ones than those told late.
-- If tickets expire, a decision is fixed when its ticket is closed: with what was told, or with the
-  default loss. If they do not, it is fixed when it was told within `within` seconds, or when so
+- If tickets expire, a decision is fixed when its ticket is closed: with what was reported, or with
+  the default loss. If they do not, it is fixed when it was told within `within` seconds, or when so
   many have passed; then it counts as silent, whatever comes later.
 - What is silent counts with the default loss, and without one as the worst, in both cohorts.
 - A cancelled decision is left out. This is fair if what is cancelled does not depend on the arm.

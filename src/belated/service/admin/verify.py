@@ -276,7 +276,7 @@ def verified(
 ) -> list[ProblemVerification]:
     """Verify all problems of a store; `live` has the fingerprints of the states in use at `end`.
 
-    If nobody writes meanwhile (`at_rest`), tallies and open tickets are compared as well.
+    If no one writes meanwhile (`at_rest`), tallies and open tickets are compared as well.
     """
     positions = (store.checkpoints.reached().position, *store.checkpoints.positions().values())
     if end < max(positions):
@@ -305,7 +305,7 @@ def verified(
 
 
 def refolded(store: Store, end: Position) -> Refold:
-    """The journal folded again up to a position; anew, if checkpoints are written meanwhile."""
+    """The journal folded again up to a position; again, if checkpoints are written meanwhile."""
     while True:
         with contextlib.suppress(BehindCheckpoint):
             refold = Refold(store)

@@ -4,11 +4,11 @@ One thread owns the store and the replicas. It gathers requests, turns a batch o
 commits the records, and then answers:
 
 - `requests`: what the commit thread is asked to do, its queue, and the result of a report
-- `commit_thread`: `CommitThread` gathers requests into batches and hands out the answers
+- `commit_thread`: `CommitThread` gathers requests into batches and delivers the answers
 - `batch`: `CommitBatch` turns a batch into journal records: here an ask becomes a decision
 - `ticket_lookup`: what is known of the tickets in a batch before it is committed
 - `reports`: reports as records of the journal, by the rules of `belated.asktell.ticket_rules`
-- `told_values`: what was told, in the user's units
+- `told_values`: what was reported, in the user's units
 - `late_reports`: reports of expired tickets, noted once each
 - `expiry`, `clock`: when a ticket expires, by which clock, and with which outcome
 - `replica`: `Replica`, a problem's learner as the fold of its journal

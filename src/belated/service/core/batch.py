@@ -240,7 +240,7 @@ class CommitBatch:
             status = replica.status_in_force
             if status != ACTIVE:
                 raise StateConflictError(
-                    f"problem {ask.problem!r} is {status}; it hands out no decisions"
+                    f"problem {ask.problem!r} is {status}; it issues no decisions"
                 )
             check_size(ask, replica)
             given = given_with(ask, replica)  # all of them are checked before one is decided

@@ -20,7 +20,7 @@ Clock = Callable[[], float]
 
 
 class ServiceClock:
-    """The time of day, watched by a clock that nobody can set."""
+    """The time of day, watched by a clock that no one can set."""
 
     def __init__(self, of_day: Clock = time.time, monotonic: Clock | None = None) -> None:
         self._of_day = of_day

@@ -7,7 +7,7 @@ seconds, by a clock that mistrusts jumps (`clock`). It gives each an outcome of 
 with the problem's `default_loss`, from which the learner learns as from any other loss. A report
 that comes later is noted (`late_reports`) and changes nothing.
 
-The first named outcome of a ticket sets its deadline anew (`outcomes.rules`); at that one the
+The first named outcome of a ticket sets its deadline again (`outcomes.rules`); at that one the
 ticket is told what the rule says.
 """
 

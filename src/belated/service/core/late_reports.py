@@ -1,7 +1,7 @@
 """Reports of tickets that had expired: they are noted in the journal, once each.
 
-A note belongs to the commit of the batch in which its report is answered, so that whoever is told
-that a report is recorded can rely on it.
+A note belongs to the commit of the batch in which its report is answered, so that anyone who is
+told that a report is recorded can rely on it.
 """
 
 from collections.abc import Iterable

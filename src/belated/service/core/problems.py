@@ -283,7 +283,7 @@ def check_kind(kind: type[Learner]) -> None:
 def check_delivery(learner: Learner) -> None:
     """Refuse learners that hold losses back instead of learning from each when it arrives.
 
-    Those that weigh policies are refused as well: nobody tells the service what these advise.
+    Those that weigh policies are refused as well: no one tells the service what these advise.
     """
     if learner.takes_advice:
         raise ValueError(

@@ -18,6 +18,7 @@ from belated.asktell.contexts import Circumstances
 from belated.asktell.options import ROUNDS_AT_ONCE
 from belated.asktell.ticket_rules import learned_missing
 from belated.compiled.dispatch import NO_ARM
+from belated.learners.contextual.contextual_learner import FORETOLD
 from belated.learners.contract import Learner
 from belated.learners.driver import Driver
 from belated.service.contexts import circumstances
@@ -286,6 +287,8 @@ class Replica:
         else:
             check_share("loss", outcome.loss)
             assert outcome.loss is not None
+            if self.problem.takes_context:
+                self.stats.calibration.add(float(row[FORETOLD]), 1.0 - outcome.loss)
             missing = learned_missing(self.learner, outcome.missing, row)
             self.driver.tell(row, arm, outcome.loss, missing)
 

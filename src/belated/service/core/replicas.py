@@ -268,7 +268,8 @@ class Replicas:
     def _begin_again(self, note: Note, position: Position) -> None:
         """Fold a problem again from its checkpoint, which another version of the code has written.
 
-        This version folds other bits from there than those it had, and so does whoever verifies it.
+        This version folds other bits from there than those it had, and so does anyone who verifies
+        it.
         """
         name, apart = note.problem, Replicas(self._store)
         problem = self._store.problem(name)

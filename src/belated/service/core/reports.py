@@ -64,7 +64,7 @@ def outcome_of(
 
 
 def clipped_loss(bounds: LossRange, loss: float | None, reward: float | None) -> float:
-    """What is told, as a loss in [0, 1] after it was clipped to a soft range."""
+    """What is reported, as a loss in [0, 1] after it was clipped to a soft range."""
     for name, value in (("loss", loss), ("reward", reward)):
         if value is not None:
             check_size(value, name)

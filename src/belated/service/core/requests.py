@@ -1,8 +1,8 @@
 """The requests that the commit thread carries out, the queue in which they wait, and their results.
 
 A thread that is woken for every request costs more than the request, and competes with the thread
-that reads the next ones. So whoever takes from the queue says how many requests it waits for, and
-is woken when there are so many, or when its time is over.
+that reads the next ones. So anyone who takes from the queue says how many requests it waits for,
+and is woken when there are so many, or when its time is over.
 """
 
 import queue
@@ -24,10 +24,10 @@ def anybody(problem: str) -> bool:
 class Ask(NamedTuple):
     """Make `number` decisions; a repeated `key` with the same `digest` gets the same decisions.
 
-    `among` names the arms that may be drawn, if not all of them may, and `contexts` has what is
-    known of each round, if anything is (see `contexts`), and `actions` the features of arms in all
-    of these rounds. `keeps_all` says that the probabilities
-    of all arms are to be kept with the decision.
+    `among` names the arms that may be drawn, if not all of them may. `contexts` has what is known
+    of each round, if anything is (see `contexts`), and `actions` the features of arms in all of
+    these rounds. `keeps_all` says that the probabilities of all arms are to be kept with the
+    decision.
     """
 
     problem: str
@@ -127,7 +127,7 @@ class JobQueue:
         return len(self._jobs)
 
     def add(self, jobs: Iterable[Job]) -> None:
-        """Add requests, and wake whoever waits for so many."""
+        """Add requests, and wake anyone who waits for so many."""
         self._jobs.extend(jobs)
         if len(self._jobs) >= self._wanted:
             self._bell.put(None)
@@ -153,7 +153,7 @@ class JobQueue:
 
     def taken(self, records: int) -> tuple[list[Job], bool]:
         """Take requests of about so many records, and whether more may come."""
-        self._wanted = NEVER  # nobody waits, so nobody is woken
+        self._wanted = NEVER  # no one waits, so no one is woken
         while not self._bell.empty():
             self._bell.get_nowait()
         jobs: list[Job] = []

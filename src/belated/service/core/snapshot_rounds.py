@@ -30,7 +30,7 @@ class SnapshotRounds:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._due: list[str] = []
-        self._began: Position | None = None  # where the round under way began
+        self._began: Position | None = None  # where the round in progress began
         self._writer = SnapshotWriter(store)
 
     def go_on(self, replicas: Replicas) -> None:

@@ -15,6 +15,7 @@ from belated.arrays import Floats
 from belated.service.core.arms import ArmHistory
 from belated.service.core.told_values import NOTHING_TOLD, ToldValue
 from belated.service.statistics import sums_over_time
+from belated.service.statistics.calibration import ForetoldRewards
 from belated.service.statistics.delays import DelayBin, DelayBins
 from belated.service.statistics.moments import Moments, widened
 from belated.service.statistics.sums_over_time import SumsOverTime
@@ -43,10 +44,10 @@ class ProblemStats:
         self.losses = Moments.of_nothing(arms)  # all that the learner counts: told and expired
         self.told, self.late = Moments.of_nothing(arms), Moments.of_nothing(arms)  # in time, or not
         self.rounds = Moments.of_nothing(arms)  # the delays of those told, in rounds
-        self.delays = DelayBins()
+        self.delays, self.calibration = DelayBins(), ForetoldRewards()
         self.told_as = np.zeros(2, dtype=np.int64)  # how often as a loss, and as a reward
         self.decided, self.expired, self.cancelled = np.zeros((3, arms), dtype=np.int64)
-        # of what was told out of a soft range: how many, and the sums above and below the range
+        # of what was reported out of a soft range: how many, and the sums above and below the range
         self.clipped = np.zeros((arms, 3))
         self.history = WeightHistory(arms)
         self.recent_weights = {name: RecentWeights(arms, each) for name, each in RANGES.items()}
@@ -106,7 +107,7 @@ class ProblemStats:
         self.sums.add_outcome(decided_at, place, sums_over_time.TOLD, value.unit_loss)
 
     def add_clipped(self, arm: str, excess: float) -> None:
-        """Count what was told of an arm if it lies so far out of the soft range."""
+        """Count what was reported of an arm if it lies so far out of the soft range."""
         if excess:
             self.clipped[self.places[arm]] += (1.0, max(excess, 0.0), min(excess, 0.0))
 
@@ -148,7 +149,7 @@ class ProblemStats:
 
     @property
     def tells_rewards(self) -> bool:
-        """Whether most of what was told was told as a reward."""
+        """Whether most of what was reported was told as a reward."""
         losses, rewards = self.told_as
         return bool(rewards > losses)
 
@@ -168,7 +169,7 @@ class ProblemStats:
         """All numbers as named arrays, for a snapshot."""
         found: dict[str, NDArray[Any]] = {
             "decided": self.decided, "expired": self.expired, "cancelled": self.cancelled,
-            "told_as": self.told_as,
+            "told_as": self.told_as, "calibration": self.calibration.sums,
         }  # fmt: skip
         for name in MOMENTS:
             for part, array in getattr(self, name)._asdict().items():
@@ -201,6 +202,8 @@ class ProblemStats:
             if f"history-{name}.at" in arrays:
                 history.points = points_in(arrays, f"history-{name}")
                 history.widen(len(self.decided))
+        if "calibration" in arrays:
+            np.copyto(self.calibration.sums, arrays["calibration"], casting="no")
         if "sums.key" in arrays:
             self.sums.restore(arrays["sums.key"], arrays["sums.part"])
         self.recent.extend(recent)

@@ -1,4 +1,4 @@
-"""What was told of a play, in the units of whoever told it: a loss, or a reward.
+"""What was reported of a play, in the units of the one who told it: a loss, or a reward.
 
 The journal keeps the number that was told (`raw`) and the loss in [0, 1] that it stands for. With
 the range of the problem they say which of the two was told: the reading that gives that loss. In
@@ -24,7 +24,7 @@ class ToldValue(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What was told, for a message."""
+        """What was reported, for a message."""
         return f"loss {self.loss!r}" if self.reward is None else f"reward {self.reward!r}"
 
     @property
@@ -42,7 +42,7 @@ NOTHING_TOLD = ToldValue()
 
 
 def told_value(bounds: LossRange, unit: float | None, raw: float | None) -> ToldValue:
-    """What was told by a report with this loss in [0, 1] and this number.
+    """What was reported by a report with this loss in [0, 1] and this number.
 
     A play that expired has no number; its loss is the one that it counts with.
     """

@@ -1,8 +1,8 @@
 // What a contextual learner believes of each feature, for each arm.
 
 import * as charts from "./charts.js";
-import { asTold, cells } from "./estimates.js";
-import { number, spread } from "./formatting.js";
+import { asTold, cells, domain } from "./estimates.js";
+import { count, number, spread } from "./formatting.js";
 
 const MOST_DRAWN = 8;
 
@@ -17,6 +17,37 @@ function axis(rows) {
     high = Math.max(0, ...rows.map(row => row.high));
   const room = 0.06 * (high - low) || 0.5;
   return { low: low - room, high: high + room, mark: 0 };
+}
+
+/** What was foretold of plays, and what they earned; nothing for other learners. */
+export function showCalibration(panels, found, stats) {
+  const bins = found?.calibration ?? [];
+  panels.parts["calibration-figure"].hidden = bins.length === 0;
+  if (bins.length === 0) return;
+  const { word } = asTold(stats),
+    [least, most] = stats.loss_range;
+  const of = reward => (word === "loss" ? least + most - reward : reward);
+  const rows = bins.map(({ foretold, reward, low, high, plays }) => {
+    const ends = low === null ? [null, null] : [of(low), of(high)].sort((a, b) => a - b);
+    const label = `foretold ${number(of(foretold))}`,
+      value = `was ${number(of(reward))}, ${count(plays, "play")}`;
+    return { place: 0, label, value, plays, middle: of(reward), low: ends[0], high: ends[1] };
+  });
+  const words = rows.map(row => `${row.label} ${row.value}`).join("; ");
+  panels.chart("calibration", rows, width =>
+    charts.intervals(width, rows, domain(rows, least, most), `Foretold and true ${word}: ${words}`),
+  );
+  panels.note(
+    "calibration",
+    `The ${word} that the learner foretold of plays when it decided them, and their mean ${word} with its 95 % interval. ` +
+      "Only plays that are told or expired count; the two should be close.",
+  );
+  panels.table(
+    "calibration",
+    `Foretold and true ${word}`,
+    ["Foretold", "Was", "95 % interval", "Plays"],
+    rows.map(row => [row.label.slice(9), ...cells(row, number), number(row.plays)]),
+  );
 }
 
 /** The effects that are surest, drawn; all of them in the table. Nothing for other learners. */

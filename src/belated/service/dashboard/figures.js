@@ -63,9 +63,7 @@ export function weights(panels, stats, arms) {
   );
   panels.note(
     "weights",
-    stats.kind === "bandit"
-      ? "How likely each arm is to be drawn next, and was at earlier times."
-      : "How much each expert counts now, and did at earlier times.",
+    meaningOfWeights(stats, panels.reasons.beliefs),
   );
   const step = Math.max(1, Math.floor((times.length - 1) / (MOST_TIMES - 1)));
   const picked = times.map((_, k) => k).filter(k => (times.length - 1 - k) % step === 0);
@@ -75,6 +73,13 @@ export function weights(panels, stats, arms) {
     ["Arm", ...picked.map(k => moment(times[k]))],
     now.map((_, place) => [nameOf(stats, place), ...picked.map(k => percent(rows[k][place]))]),
   );
+}
+
+function meaningOfWeights({ kind }, beliefs) {
+  if (kind !== "bandit") return "How much each expert counts now, and did at earlier times.";
+  return beliefs?.arms
+    ? "How likely each arm would be drawn without a context, now and at earlier times. With one it may be quite different."
+    : "How likely each arm is to be drawn next, and was at earlier times.";
 }
 
 /** What is waited for, by arm and age. */

@@ -1,13 +1,13 @@
 """Limits on connections, which hold before anybody has shown a key.
 
 The server's HTTP protocol has none of its own: it would keep headers without end, and connections
-that send nothing for ever. `LimitedProtocol` adds them:
+that never send anything. `LimitedProtocol` adds them:
 
 - the head of a request (its first line and headers) has at most HEAD_BYTES and MOST_HEADERS
 - a request has arrived completely after REQUEST_SECONDS, or its connection is closed
 - a request has at most `request_bytes`, however it is cut into chunks
 - there are at most `connections`; above, a new one takes the place of the one that has waited
-  longest without a request under way
+  longest without a request in progress
 """
 
 import http
@@ -160,7 +160,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self._refuse(Refusal(full, "too many connections; try again later"))
 
     def _refuse(self, refusal: Refusal) -> None:
-        """Answer with a refusal, unless an answer is under way, and close the connection."""
+        """Answer with a refusal, unless an answer is in progress, and close the connection."""
         if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
             self.transport.write(answer(refusal))
         if self.cycle is not None:

@@ -55,7 +55,7 @@ class DirectProtocol(LimitedProtocol):
             self._in_head, self._body, self.cycle = False, b"", DirectCycle()
 
     def _is_plain(self) -> bool:
-        """Whether nothing but the request itself has to be seen to: no other is under way."""
+        """Whether only this request has to be handled: no other is in progress."""
         return (
             (self.cycle is None or self.cycle.response_complete)
             and not self.flow.write_paused

@@ -110,5 +110,5 @@ class FairAcceptor:
     def _begun(self, task: "asyncio.Task[object]") -> None:
         self._beginning.discard(task)
         if not task.cancelled():
-            task.exception()  # it was closed at once; nobody else wants to know
+            task.exception()  # it was closed at once; no one else wants to know
         self.count()

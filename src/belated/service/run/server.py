@@ -24,7 +24,7 @@ from belated.service.run.worker_pool import supervise
 from belated.service.store import open_store
 from belated.service.web.forgery import is_loopback
 
-GRACE = 20  # seconds for requests under way when the service is stopped
+GRACE = 20  # seconds for requests in progress when the service is stopped
 KEEP_ALIVE = 75  # seconds that an idle connection is kept; longer than most clients keep it
 BACKLOG = 2048
 TICKS = 10  # of a tenth of a second, between two looks for overdue connections
@@ -60,7 +60,7 @@ def run(
 ) -> None:
     """Serve on a socket in this process, and call the place when it answers."""
     gc.disable()
-    os.environ[QUIET] = "1"  # what is compiled is said in the log
+    os.environ[QUIET] = "1"  # what is compiled is in the log
     for number in (
         signal.SIGTERM,
         signal.SIGINT,
@@ -135,7 +135,7 @@ class PlacedServer(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accept no more, and finish what is under way."""
+        """Accept no more, and finish what is in progress."""
         for each in self._acceptors:
             each.close()
         app: Any = self.config.app
@@ -157,7 +157,7 @@ def checked(settings: Settings, host: str, workers: int) -> str:
             )
         if settings.guarded and not any(key.revoked_at is None for key in store.keys.all()):
             raise ValueError(
-                "there is no key, so nobody could ask; make one with `belated keys create`, or "
+                "there is no key, so no one could ask; make one with `belated keys create`, or "
                 "serve with --no-auth on this machine only"
             )
         return store.library

@@ -71,7 +71,7 @@ class Worker:
 def serve_while_supervised(work: Work, place: WorkerPlace) -> None:
     """Do the work of a worker; it ends at once when the supervisor does, however that ended.
 
-    It would otherwise go on to hold the port, and nobody would replace or stop it. An end without
+    It would otherwise go on to hold the port, and no one would replace or stop it. An end without
     warning is safe: what was not committed was not answered.
     """
     supervisor = multiprocessing.parent_process()

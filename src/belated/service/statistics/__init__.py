@@ -6,6 +6,7 @@ Modules import only from those above them:
 - `weights_over_time`: the weights in some rounds, of all time and of the last hour, day and week
 - `sums_over_time`: outcomes and losses by arm and by the time of the decision
 - `delays`: `DelayBins`, and the Kaplan-Meier estimate of delays
+- `calibration`: whether what a model foretells is what comes
 - `arm_values`: what an arm is worth, with what is still awaited allowed for
 - `weight_moves`: the largest changes of the weights
 """

@@ -3,7 +3,7 @@
 To leave these plays out would flatter an arm whose good outcomes come fast, and blame one whose
 come late. A play that waits counts as plays of its age have turned out. That is the integral of the
 loss by the Kaplan-Meier estimate of when a play is closed (Stute 1995, "The central limit theorem
-under random censorship"): let n_j plays of loss sum L_j be closed in the j-th bin of delays, of R_j
+under random censorship"). Let n_j plays of loss sum L_j be closed in the j-th bin of delays, of R_j
 that were at risk, and S_j the share still open after it. The value is the sum of S_{j-1} L_j/R_j,
 and the share that is open after the longest delay counts with the loss that silence means. It is
 right also if good and bad outcomes take different times, because age alone decides what is awaited.
@@ -95,9 +95,9 @@ def arm_value(
 ) -> ArmValue | None:
     """The value of an arm; None if none of its plays is closed.
 
-    The variance is the sum over the bins of S_{j-1}^2 v_j/R_j: v_j is the variance, among the plays
-    at risk, of the loss if a play is closed in the bin, and else of the mean loss of those that are
-    still open after it. If nothing waits, it is the usual variance of a mean.
+    The variance is the sum over the bins of S_{j-1}^2 v_j/R_j. Here v_j is the variance, among the
+    plays at risk, of the loss if a play is closed in the bin, and else of the mean loss of those
+    that are still open after it. If nothing waits, it is the usual variance of a mean.
     """
     steps, open_share = closings(bins, ages, waiting)
     closed = sum(step.closed for step in steps)

@@ -111,7 +111,7 @@ def survival(
 
     `waiting` has the numbers of plays that wait, between the rising `ages`, the youngest first. An
     outcome in a bin could have come of all that waited until the bin began. A play that expired in
-    a bin is among them, because what was told in it came before.
+    a bin is among them, because what was reported in it came before.
     """
     known = sum(each.told + each.expired for each in bins.values())
     steps: list[SurvivalStep] = []

@@ -26,7 +26,7 @@ class Moments(NamedTuple):
         return Moments(*(widened(part, arms) for part in self))
 
     def add(self, arm: int, value: float) -> None:
-        """Add a number of an arm; reckoned with plain numbers, which takes half the time."""
+        """Add a number of an arm; computed with plain numbers, which takes half the time."""
         number, before = self.number.item(arm) + 1, self.mean.item(arm)
         from_mean = value - before
         mean = before + from_mean / number

@@ -1,4 +1,4 @@
-"""The weights over time: thinned over the whole life of a problem, and finer of late."""
+"""The weights over time: thinned over the whole life of a problem, and finer recently."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple

@@ -22,7 +22,7 @@ NOT_ALL_NEW = "BL001"  # the code of the error with which the function ends its 
 BASE = "(select value::bigint from facts where name = 'turn_base')"
 TURN = f"{BASE} + pg_current_xact_id()::text::bigint"
 
-# Whoever writes about problems holds this lock together with others, and who deletes a problem
+# Anyone who writes about problems holds this lock together with others, and who deletes a problem
 # holds it alone. Not the lock of a row: that would give the transaction a number too early.
 SHARE_LOCK = f"pg_advisory_xact_lock_shared({LOCK}, 2)"
 DELETIONS = "select value from facts where name = 'deletions'"
@@ -194,7 +194,7 @@ class NotAllNew(Exception):
 
 
 def create_function(driver: psycopg.Connection[Any]) -> None:
-    """Create the function in a database that does not have it; nobody else may do so meanwhile."""
+    """Create the function in a database that does not have it; no one else may do so meanwhile."""
     found = driver.execute(f"select to_regproc('{NAME}')").fetchone()
     if found is None or found[0] is None:
         driver.execute(f"create function {NAME}{BODY}".encode())

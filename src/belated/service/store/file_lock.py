@@ -1,10 +1,10 @@
 """The lock by which one process owns a SQLite file: operating-system locks on it and beside it.
 
 The locks end with the process that holds them, even if that is killed. The process id in the lock
-file serves error messages only, and whoever deletes that file still meets the lock on the database
-itself. That one is of the kind that SQLite does not use (`flock`). But closing the file would also
-release SQLite's own locks in this process; so the file is closed after SQLite, and a file that this
-process has locked before is not even opened.
+file serves error messages only, and anyone who deletes that file still meets the lock on the
+database itself. That one is of the kind that SQLite does not use (`flock`). But closing the file
+would also release SQLite's own locks in this process; so the file is closed after SQLite, and a
+file that this process has locked before is not even opened.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from belated.service.store.errors import StoreInUse
 
-OURS = 0o600  # nobody else needs to read the files
+OURS = 0o600  # no one else needs to read the files
 
 _held: set[tuple[int, int]] = set()  # device and inode of the databases that this process has
 

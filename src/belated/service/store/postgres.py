@@ -1,9 +1,10 @@
 """The store in PostgreSQL: any number of processes append to it and tail it.
 
-A sequence hands out its numbers before the transactions that use them commit, so a reader who
+A sequence issues its numbers before the transactions that use them commit, so a reader who
 follows these numbers alone would miss rows that commit late. Therefore each event carries the
-number of its transaction (`turn`), and only events of transactions older than the oldest one under
-way are read: no event can be inserted before them any more. Their order (turn, seq) is canonical.
+number of its transaction (`turn`), and only events of transactions older than the oldest one in
+progress are read: no event can be inserted before them any more. Their order (turn, seq) is
+canonical.
 
 Transaction numbers belong to a database server. If a backup is restored to a server whose counter
 is lower, `turn_base` is raised, so that new events still come after all earlier ones.
@@ -98,7 +99,7 @@ select {TURN}, nextval('journal_seq'), 'named', problem, %s, ticket, %s, %s, %s,
 from open_tickets where ticket = %s
 on conflict (ticket, outcome, revision) where outcome is not null do nothing"""
 
-MOST_COUNTED = 100_000  # rows; whoever is so far behind need not know how far exactly
+MOST_COUNTED = 100_000  # rows; a reader so far behind need not know how far exactly
 
 # What is settled, and the notes among the rest, which are few: each part is found by its own index.
 EVERY = ", ".join(column.name for column in JOURNAL.c)

@@ -215,7 +215,7 @@ def records_of(connection: Connection, decided: Iterable[Event]) -> list[TicketR
 
 
 def still_open(connection: Connection, tickets: Collection[str]) -> set[str]:
-    """Those of these tickets that are open; nobody else closes them before this transaction ends.
+    """Those of these tickets that are open; no one else closes them before this transaction ends.
 
     A transaction that waits here for another one sees afterwards what that has written.
     """
@@ -423,10 +423,10 @@ def happened(
 
 def place_at(connection: Connection, order: ColumnElement[Any], at: float) -> int:
     """The place in the journal's order where the rows of a time begin, by bisection."""
-    low, last = connection.execute(select(func.min(order), func.max(order))).one()
-    if last is None:
+    low, last = (connection.scalar(select(end(order))) for end in (func.min, func.max))
+    if low is None or last is None:
         return 0
-    high = int(last) + 1
+    high = int(last) + 1  # each end by itself: both at once would be looked for in all rows
     while low < high:
         middle = (low + high) // 2
         after = select(order, COLUMNS.at).where(order >= middle).order_by(order).limit(1)

@@ -203,14 +203,14 @@ class Store(ABC):
         """Append records to the journal in one transaction, which is durable when this returns.
 
         A decision under a key that its problem has used is not written; the earlier one stands. Nor
-        are the others of its request, if that has asked for more than the earlier one.
-        An outcome of a ticket's arm that has an outcome is not written; the earlier one stands. In
-        the journal an outcome follows its decision; otherwise the store chooses the order.
-        `more_notes` makes notes of what became of the outcomes, in the same transaction.
-        `generations` has those of the problems that the writer knows. Named outcomes follow all
-        others (see `NamedOutcomes`). An error means that nothing
-        was written: ProblemGone if one of these is deleted, ValueError if a record is not valid or
-        a ticket is used twice, StoreUnavailable (see there) if the store cannot write now.
+        are the others of its request, if that has asked for more than the earlier one. An outcome
+        of a ticket's arm that has an outcome is not written; the earlier one stands. In the journal
+        an outcome follows its decision; otherwise the store chooses the order. `more_notes` makes
+        notes of what became of the outcomes, in the same transaction. `generations` has those of
+        the problems that the writer knows. Named outcomes follow all others (see `NamedOutcomes`).
+        An error means that nothing was written. It is ProblemGone if one of these is deleted,
+        ValueError if a record is not valid or a ticket is used twice, StoreUnavailable (see there)
+        if the store cannot write now.
         """
         check_decisions(decisions)
         check_outcomes(outcomes)
@@ -371,7 +371,7 @@ class Store(ABC):
     def delete_problem(self, name: str, generation: int, at: float) -> bool:
         """Delete a problem; whether there was one. Its name is free when its rows are deleted, too.
 
-        Nothing can be written about it any more, whoever still thinks that it exists.
+        Nothing can be written about it any more, even by those who think that it exists.
         """
         known = (PROBLEMS.c.name == name, PROBLEMS.c.generation == generation)
         standing = select(PROBLEMS.c.name).where(*known, PROBLEMS.c.deleted_at.is_(None))
@@ -420,7 +420,7 @@ class Store(ABC):
 
     @abstractmethod
     def retaining(self) -> AbstractContextManager[bool]:
-        """While this lasts nobody else retains; False: somebody else does."""
+        """While this lasts no one else retains; False: somebody else does."""
 
     @abstractmethod
     def _insert(
@@ -510,7 +510,7 @@ class Store(ABC):
         return events, self.notes_after(reached)
 
     def lag(self, position: Position, now: float) -> Lag:
-        """How far a reader at a position is behind; with one owner nobody else writes."""
+        """How far a reader at a position is behind; with one owner no one else writes."""
         return Lag()
 
     def overdue(self, now: float, limit: int, but: Collection[str] = ()) -> list[TicketRecord]:
@@ -614,4 +614,4 @@ class Store(ABC):
 
     @abstractmethod
     def _settled_after(self, turn: int, seq: int) -> Sequence[ColumnElement[bool]]:
-        """The conditions on events after a place that no transaction under way can precede."""
+        """The conditions on events after a place that no transaction in progress can precede."""

@@ -72,7 +72,7 @@ class KeptConnection:
     The statements of every batch of requests run on such connections. To borrow one from the pool
     each time, through all layers, would cost as much as the statements.
 
-    If the connection is lost during a statement that writes, nobody knows whether it was committed,
+    If the connection is lost during a statement that writes, no one knows whether it was committed,
     so it is not tried again. A connection that the server has closed before is therefore noticed
     before it is used.
     """

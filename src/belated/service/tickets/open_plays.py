@@ -1,4 +1,4 @@
-"""The open plays of a replica, as numbers in arrays: some hundred bytes each, not many objects.
+"""The open plays of a replica, as numbers in arrays: a few hundred bytes each, not many objects.
 
 A play has a slot: its ticket's id as two words, and a row of numbers. Slots of closed plays are
 used again. Who has the slot of a ticket is known by the index of all tickets (`open_tickets`).

@@ -1,6 +1,6 @@
 """The open tickets of all problems: which replica has each of them, and which are due.
 
-Nothing here looks at all problems or at all tickets: a ticket is found by its id, and those that
+Nothing here looks at all problems or at all tickets. A ticket is found by its id, and those that
 are due lie first in heaps, by time over all problems and by round in each.
 
 A ticket takes some thirty bytes here. Its entry says which holder has it, and in which slot; its id

@@ -1,8 +1,8 @@
 """Sealing: a problem gets a checkpoint, so that its state rests on no context before it.
 
 The rows before the checkpoint stay, and tell what was decided and what came of it. Their contexts
-can be blanked then: the fold of the problem begins at its checkpoint. Retention goes on as before;
-it leaves such a problem alone until it has come beyond the checkpoint.
+can be blanked then: the fold of the problem begins at its checkpoint. Retention continues as
+before; it leaves such a problem alone until it has come beyond the checkpoint.
 """
 
 import time

@@ -1,6 +1,6 @@
 """How long a new request would wait, so that it is refused at once if that is too long.
 
-A request that waits longer than its caller does is carried out for nobody, and makes all others
+A request that waits longer than its caller does is carried out for no one, and makes all others
 wait longer. It is better told to come again.
 """
 

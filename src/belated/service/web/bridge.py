@@ -109,7 +109,7 @@ class Bridge:
         """Call `work(store)`, which may take minutes, in a thread of its own.
 
         Others wait until there is room, so that they do not take all threads and memory. When the
-        service stops, whoever waits for such work is told so, and nobody waits for the thread.
+        service stops, anyone who waits for such work is told so, and no one waits for the thread.
         """
         async with self._room_for_long:
             if self._stopping:
@@ -128,17 +128,17 @@ class Bridge:
             found = UnavailableError(str(error))
         except Exception as error:
             found = error
-        with contextlib.suppress(RuntimeError):  # the loop has ended, so nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop has ended, so no one waits any more
             self._loop.call_soon_threadsafe(settle, answer, found)
 
     def end_long_work(self) -> None:
-        """The service stops: tell so to whoever waits for long work."""
+        """The service stops: tell so to anyone who waits for long work."""
         self._stopping = True
         for answer in list(self._long):
             settle(answer, stopping())
 
     def _deliver(self, replies: Replies) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended, so nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop has ended, so no one waits any more
             self._loop.call_soon_threadsafe(self._settle, replies)
 
     def _settle(self, replies: Replies) -> None:
@@ -169,7 +169,7 @@ def stopping() -> UnavailableError:
 
 
 def settle(future: asyncio.Future[Any], answer: Any) -> None:
-    """Set the answer of a future, unless nobody waits for it any more."""
+    """Set the answer of a future, unless no one waits for it any more."""
     if future.done():
         return
     if isinstance(answer, Exception):

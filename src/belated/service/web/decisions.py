@@ -164,7 +164,7 @@ async def cancel(request: Request) -> Any:
 
 @router.get("/tickets/{ticket}", response_model=TicketBody, responses=OF_TICKET)
 async def show_ticket(ticket: str, bridge: TheBridge, who: Caller) -> Any:
-    """The decision of a ticket, its outcomes, and what was told after it had expired."""
+    """The decision of a ticket, its outcomes, and what was reported after it had expired."""
     name = known_ticket(ticket)
     may_see, is_admin = who.may_see, functools.partial(who.may, "admin")
     view = await bridge.read(lambda store: ticket_view(store, name, may_see, is_admin))

@@ -40,7 +40,7 @@ SENTENCES: dict[type[RequestError], str] = {
     UnauthorizedError: "a key is needed, as Authorization: Bearer KEY",
     ForbiddenError: "the key does not allow to admin 'ads'",
     NotFoundError: "there is no problem 'ads'",
-    StateConflictError: "problem 'ads' is paused; it hands out no decisions",
+    StateConflictError: "problem 'ads' is paused; it issues no decisions",
     TicketExpiredError: "ticket '06fq3k1zv8n9c5d2h7b4m0t6wx' has expired and counts as told",
     TicketRetainedError: "ticket '06fq3k1zv8n9c5d2h7b4m0t6wx' is from 2026-01-31, and of tickets…",
     TooLargeError: "the body is larger than 1000000 bytes",

@@ -55,7 +55,7 @@ class FastRoutes:
 
 
 def fast_routes(routes: Sequence[BaseRoute]) -> list[FastRoute]:
-    """The routes that describe their requests in `openapi_extra`; no two paths end alike."""
+    """The routes that describe requests in `openapi_extra`; no two paths have the same ending."""
     found: list[FastRoute] = []
     for route in routes:
         if isinstance(route, APIRoute) and route.openapi_extra is not None:

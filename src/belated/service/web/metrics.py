@@ -43,7 +43,9 @@ class Metrics:
         self.outcomes = Counter(
             "belated_reports_total", "Reports by what became of them", ("became",), **own
         )
-        self.repeated = Counter(REPEATED, "Reports of what was told before", ("problem",), **own)
+        self.repeated = Counter(
+            REPEATED, "Reports of what was reported before", ("problem",), **own
+        )
         self.decisions = Counter("belated_decisions_total", "Decisions handed out", **own)
         self.workers = Gauge(
             WORKERS, "Workers that carry out requests", multiprocess_mode="livesum", **own

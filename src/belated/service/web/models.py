@@ -430,7 +430,7 @@ class ReportResultBatchBody(BaseModel):
 
 
 class LateReportBody(BaseModel):
-    """What was told of an arm after its ticket had expired; nothing is learned from it.
+    """What was reported of an arm after its ticket had expired; nothing is learned from it.
 
     `loss` is in the problem's units, `reward` is there if a reward was told, and `unit_loss` is the
     same loss in [0, 1].
@@ -444,7 +444,7 @@ class LateReportBody(BaseModel):
 
 
 class LateOutcomeBody(LateReportBody):
-    """What was told too late; `outcome` is its name, if it has one."""
+    """What was reported too late; `outcome` is its name, if it has one."""
 
     outcome: str | None = None
 

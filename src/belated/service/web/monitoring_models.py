@@ -64,7 +64,7 @@ STATS: dict[str, Any] = {
 class HealthBody(BaseModel):
     """Whether the service carries out requests, its version and its database."""
 
-    model_config = example(status="ok", version="0.1.0", store="SQLite 3.51.3", workers=1)
+    model_config = example(status="ok", version="0.2.0", store="SQLite 3.51.3", workers=1)
 
     status: Literal["ok", "stopped"]
     version: str
@@ -186,8 +186,8 @@ class ArmStatsBody(BaseModel):
 
     `loss` is what the learner counts, in the problem's units: losses that were told, and those of
     expired plays; `unit_loss` is the same in [0, 1]. The reward that a loss stands for is
-    low + high - loss. `told_loss` is of what was told in time, `late_loss` of what was told too
-    late. `delay_rounds` is of those told in time.
+    low + high - loss. `told_loss` is of what was reported in time, `late_loss` of what was reported
+    too late. `delay_rounds` is of those told in time.
     """
 
     arm: str
@@ -230,7 +230,7 @@ class ArmRangeBody(BaseModel):
     expired: int
     cancelled: int
     waiting: float
-    closed_mean: float | None = Field(description="The mean loss of what was told or expired.")
+    closed_mean: float | None = Field(description="The mean loss of what was reported or expired.")
     value: ValueBody
 
 
@@ -251,7 +251,7 @@ class WeightHistoryBody(BaseModel):
 
 
 class EventBody(BaseModel):
-    """One of the latest events: a decision's probability, or what was told.
+    """One of the latest events: a decision's probability, or what was reported.
 
     `loss` is in the problem's units, `reward` is there if a reward was told, and `unit_loss` is the
     same loss in [0, 1].

@@ -1,8 +1,8 @@
 """The numbers of each problem for Prometheus.
 
 They come from the journal, so every worker and every machine gives the same ones. A problem adds
-some ten series, and one for the weight of each of its arms, unless it has more than MOST_ARMS or
-MOST_WEIGHTS are there already: a database of metrics does not bear any number of series.
+about ten series, and one for the weight of each of its arms, unless it has more than MOST_ARMS or
+MOST_WEIGHTS are there already. A database of metrics does not bear any number of series.
 """
 
 import functools

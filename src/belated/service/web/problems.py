@@ -212,19 +212,19 @@ async def uplift(
 
 @router.post("/{name}/pause", response_model=StatusBody, responses=CHANGING)
 async def pause(name: str, bridge: TheBridge, who: Caller) -> Any:
-    """Hand out no decisions for now; outcomes still count."""
+    """Issue no decisions for now; outcomes still count."""
     return await set_status(bridge, who, name, "paused")
 
 
 @router.post("/{name}/resume", response_model=StatusBody, responses=CHANGING)
 async def resume(name: str, bridge: TheBridge, who: Caller) -> Any:
-    """Hand out decisions again."""
+    """Issue decisions again."""
     return await set_status(bridge, who, name, "resumed")
 
 
 @router.post("/{name}/archive", response_model=StatusBody, responses=CHANGING)
 async def archive(name: str, bridge: TheBridge, who: Caller) -> Any:
-    """Hand out no decisions any more; outcomes of earlier decisions still count."""
+    """Issue no decisions any more; outcomes of earlier decisions still count."""
     return await set_status(bridge, who, name, "archived")
 
 

@@ -76,7 +76,7 @@ class Readiness:
 def readiness_view(report: ReadinessReport, interpreted: list[str]) -> dict[str, Any]:
     """A report as an object for JSON, for anybody.
 
-    Where the database is, and what holds the journal back, is said in the log alone.
+    Where the database is, and what delays the journal, is in the log only.
     """
     lag = report.lag
     return {

@@ -73,7 +73,7 @@ class RequestLog:
                 await error_response(error, scope["request_id"])(scope, receive, traced)
             else:
                 await self._app(scope, limited, traced)
-        except ClientDisconnect:  # before its request was complete; nobody waits for an answer
+        except ClientDisconnect:  # before its request was complete; no one waits for an answer
             status = GONE
         finally:
             self._note(scope, status, time.perf_counter() - started)

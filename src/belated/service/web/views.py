@@ -47,9 +47,10 @@ def problem_view(replica: Replica) -> dict[str, Any]:
 def ticket_view(
     store: Store, ticket: str, may_see: Callable[[str], bool], is_admin: Callable[[str], bool]
 ) -> dict[str, Any] | None:
-    """A ticket: its decision, its outcomes, and what was told too late; None if it is unknown.
+    """A ticket: its decision, its outcomes, and what was reported too late; None if it is unknown.
 
-    It is also unknown to whoever may not see its problem. One that cannot be read is unavailable.
+    It is also unknown to anyone who may not see its problem. One that cannot be read is
+    unavailable.
     A context may be personal, so only admins see it.
     """
     record = store.ticket(ticket)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from belated.learners.contextual.beliefs import Beliefs
+from belated.service.statistics.calibration import CalibrationBin
 from belated.service.web.insight.beliefs import Known, beliefs_view
 from tests.service.server import Server, serving
 
@@ -75,7 +76,11 @@ def test_moves_name_the_outcomes_behind_them(http: httpx.Client) -> None:
 def test_only_a_model_has_beliefs(http: httpx.Client) -> None:
     """A learner without contexts has none."""
     played(http, "plain", 10, 0)
-    assert http.get("/v1/problems/plain/beliefs").json() == {"features": 0, "arms": None}
+    assert http.get("/v1/problems/plain/beliefs").json() == {
+        "features": 0,
+        "arms": None,
+        "calibration": [],
+    }
 
 
 def test_beliefs_are_in_the_problems_units() -> None:
@@ -84,7 +89,11 @@ def test_beliefs_are_in_the_problems_units() -> None:
     effects, errors = np.tile(np.arange(30) / 100.0, (2, 1)), np.full((2, 30), 0.01)
     effects[1] = 0.0
     found = Beliefs(names, effects, errors, np.array([0.4, 0.5]), np.array([0.02, 0.1]))
-    view = beliefs_view(Known(found, ("red", "green"), 5.0, 10.0))
+    view = beliefs_view(
+        Known(found, [CalibrationBin(4, 0.5, 0.9, 0.2)], ("red", "green"), 5.0, 10.0)
+    )
+    bin_ = {"plays": 4, "foretold": 10.0, "reward": 14.0, "low": 12.0, "high": 15.0}
+    assert view["calibration"] == [pytest.approx(bin_)]
     red, green = view["arms"]
     assert view["features"] == 30
     assert [each["feature"] for each in red["effects"]] == names[:9:-1]

@@ -2,7 +2,7 @@
 
 A Rank is an ask and a Reward a tell. The event id is the idempotency key of the decision, so that
 the store finds its ticket again. The features of the context and of the actions are used if the
-problem's learner takes them; what is ignored is said in a header of the answer.
+problem's learner takes them; what is ignored is in a header of the answer.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Routes that explain a problem to whoever looks after it.
+"""Routes that explain a problem to anyone who looks after it.
 
 - `moves`: why the weights moved
 - `beliefs`: what a contextual learner believes of each feature

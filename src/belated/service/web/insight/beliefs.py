@@ -11,6 +11,7 @@ from belated.learners.contextual.beliefs import Beliefs, beliefs
 from belated.learners.contextual.censored_model import CensoredLearner
 from belated.learners.contextual.contextual_learner import ContextualLearner
 from belated.service.core.replica import Replica
+from belated.service.statistics.calibration import CalibrationBin
 from belated.service.web.dependencies import Caller, TheBridge, known_name
 from belated.service.web.error_responses import BY_NAME
 from belated.service.web.models import example
@@ -43,6 +44,16 @@ class ArmBeliefBody(BaseModel):
     effects: list[EffectBody]
 
 
+class CalibrationBody(BaseModel):
+    """Plays of about the same foretold reward, and what they earned, with its 95 % interval."""
+
+    plays: int
+    foretold: float
+    reward: float
+    low: float | None
+    high: float | None
+
+
 class BeliefsBody(BaseModel):
     """What a contextual learner believes of the rewards; null if the learner has no such model."""
 
@@ -54,16 +65,21 @@ class BeliefsBody(BaseModel):
                 "effects": [{"feature": "age", "effect": 0.1, "low": 0.05, "high": 0.15}],
             }
         ],
+        calibration=[{"plays": 90, "foretold": 0.41, "reward": 0.4, "low": 0.3, "high": 0.5}],
     )  # fmt: skip
 
     features: int = Field(description="How many there are; those shown matter most.")
     arms: list[ArmBeliefBody] | None
+    calibration: list[CalibrationBody] = Field(
+        description="Of plays told or expired, in rising order of what was foretold of them."
+    )
 
 
 class Known(NamedTuple):
     """What is taken of a replica: the beliefs, its arms, and the width of its range."""
 
     beliefs: Beliefs | None
+    calibration: list[CalibrationBin]
     arms: tuple[str, ...]
     low: float
     width: float
@@ -84,14 +100,18 @@ def known_of(replica: Replica) -> Known:
     if isinstance(learner, ContextualLearner) and not isinstance(learner, CensoredLearner):
         found = beliefs(learner, replica.state)
     bounds = problem.loss_range
-    return Known(found, problem.arms, bounds.low, bounds.high - bounds.low)
+    shown = replica.stats.calibration.shown()
+    return Known(found, shown, problem.arms, bounds.low, bounds.high - bounds.low)
 
 
 def beliefs_view(known: Known) -> dict[str, Any]:
     """Beliefs in the problem's units: rewards are low + high - loss."""
-    found = known.beliefs
+    found, calibration = (
+        known.beliefs,
+        [calibration_view(each, known) for each in known.calibration],
+    )
     if found is None:
-        return {"features": 0, "arms": None}
+        return {"features": 0, "arms": None, "calibration": calibration}
     certainty = np.abs(found.effects) / np.maximum(found.errors, np.finfo(float).tiny)
     shown = np.argsort(-certainty.max(axis=0), kind="stable")[:MOST_FEATURES]
     arms = []
@@ -105,7 +125,20 @@ def beliefs_view(known: Known) -> dict[str, Any]:
         ]
         base = interval("base", found.base[k], found.base_error[k], known.width, known.low)
         arms.append({"arm": arm, **base, "effects": effects})
-    return {"features": len(found.names), "arms": arms}
+    return {"features": len(found.names), "arms": arms, "calibration": calibration}
+
+
+def calibration_view(found: CalibrationBin, known: Known) -> dict[str, Any]:
+    """Foretold and true rewards in the problem's units."""
+    low, width, half = known.low, known.width, found.half_width
+    ends = None if half is None else (found.reward - half, found.reward + half)
+    return {
+        "plays": found.number,
+        "foretold": low + width * found.foretold,
+        "reward": low + width * found.reward,
+        "low": None if ends is None else low + width * max(0.0, ends[0]),
+        "high": None if ends is None else low + width * min(1.0, ends[1]),
+    }
 
 
 def interval(

@@ -29,7 +29,7 @@ from belated.service.web.monitoring_models import InRange
 
 router = APIRouter(prefix="/v1/problems", tags=["problems"])
 
-MOST_ROWS = 50_000  # of the journal that are read for one move
+MOST_ROWS = 20_000  # of the journal that are read for one move
 MOST_ARMS = 12  # that are shown of a move
 NOTED = (ARMS, TERMS, *STATUS_AFTER)
 
