@@ -127,9 +127,10 @@ def journal_of(
             coming += [each for one in made for each in _outcome(shop, random, one)]
 
         def look(store: Store, replicas: Replicas) -> tuple[list[dict[str, Any]], Floats]:
-            replica = replicas.by_name[NAME]
-            rows = [row._asdict() for row in rows_of(store, replica.problem)]
-            return rows, np.array(replica.weights())
+            problem = store.problem(NAME)
+            assert problem is not None
+            rows = [row._asdict() for row in rows_of(store, problem)]
+            return rows, np.array(replicas.by_name[NAME].weights())
 
         found: tuple[list[dict[str, Any]], Floats] = do(RunOnThread(look))
         return found
