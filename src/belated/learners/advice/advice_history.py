@@ -61,7 +61,9 @@ def kind_of(history: AdviceHistory, advice: Floats) -> int:
     for k in range(used):
         if is_same(history.kinds[k], advice):
             return k
-    history.kinds[used, :, :] = advice
+    for n in range(advice.shape[0]):
+        for i in range(advice.shape[1]):
+            history.kinds[used, n, i] = advice[n, i]
     history.used[0] = used + 1
     return used
 
