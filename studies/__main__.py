@@ -3,7 +3,7 @@
 import click
 
 from studies.contexts_command import contexts_study
-from studies.evaluation_command import evaluation_study
+from studies.evaluation.command import evaluation_study
 from studies.expert_command import experts_study
 from studies.holdouts import holdout_study
 from studies.judge_command import judge_study

@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
-from studies.evaluation_study import CORRECTIONS, coverage_study, table_study
-from studies.late_logs import TRUTH, WAYS, draws_of, known_log, learning_logger, policy_of
+from studies.evaluation.coverage import CORRECTIONS, coverage_study, table_study
+from studies.evaluation.late_logs import (
+    TRUTH,
+    WAYS,
+    draws_of,
+    known_log,
+    learning_logger,
+    policy_of,
+)
 
 # Means and deviations over 200 logs, by other code: independent, lost, slow zeros, never zeros.
 TABLE = {

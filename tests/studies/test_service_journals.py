@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from studies.service_journals import WAYS, journal_study
+from studies.evaluation.service_journals import WAYS, journal_study
 
 JOURNALS = int(os.environ.get("BELATED_JOURNALS", "4"))
 

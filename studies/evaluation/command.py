@@ -45,8 +45,8 @@ def evaluation_study(
 
 def corrections(logs: int, workers: int, seed: int) -> dict[str, dict[str, str]]:
     """Return the mean and the deviation of each correction in each world."""
-    from studies.evaluation_study import CORRECTIONS, table_study
-    from studies.late_logs import WAYS
+    from studies.evaluation.coverage import CORRECTIONS, table_study
+    from studies.evaluation.late_logs import WAYS
 
     mean, deviation = table_study(logs, workers, seed)
     return {
@@ -60,8 +60,8 @@ def corrections(logs: int, workers: int, seed: int) -> dict[str, dict[str, str]]
 
 def held(logs: int, workers: int, draws: int, seed: int) -> dict[str, dict[str, str]]:
     """Return the share of logs in which each interval holds the truth, in each world."""
-    from studies.evaluation_study import LOGGERS, coverage_study
-    from studies.late_logs import WAYS
+    from studies.evaluation.coverage import LOGGERS, coverage_study
+    from studies.evaluation.late_logs import WAYS
 
     found: dict[str, dict[str, str]] = {}
     worlds = [(logger, way) for logger in LOGGERS for way in WAYS]
@@ -76,8 +76,8 @@ def held(logs: int, workers: int, draws: int, seed: int) -> dict[str, dict[str, 
 
 def journals(logs: int, workers: int, seed: int) -> dict[str, dict[str, str]]:
     """Return the interval and what was earned, for each journal of the service."""
-    from studies.evaluation_study import seeds_in_processes
-    from studies.service_journals import Found, journal_study
+    from studies.evaluation.coverage import seeds_in_processes
+    from studies.evaluation.service_journals import Found, journal_study
 
     found: list[Found] = seeds_in_processes(journal_study, range(seed, seed + logs), workers)
     return {

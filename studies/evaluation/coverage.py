@@ -14,7 +14,7 @@ from belated.evaluation.evaluate import evaluate
 from belated.evaluation.intervals import bernstein_interval
 from belated.evaluation.measuring import Measured, largest_weight
 from belated.evaluation.silence import Corrected, filled, silence_correction
-from studies.late_logs import (
+from studies.evaluation.late_logs import (
     TRUTH,
     WAYS,
     Known,
