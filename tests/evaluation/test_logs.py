@@ -216,7 +216,7 @@ def test_bad_input_gets_one_sentence(log: Any, said: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("x.pdf", "", "it must end in .csv, .parquet"),
+        ("x.pdf", "", "it must end in .csv, .csv.gz, .parquet"),
         ("x.dsjson", "{", "x.dsjson: line 1: it is not JSON"),
         ("x.dsjson", '{"a": []}', "x.dsjson: line 1: it is no line of dsjson"),
         ("x.vw", "|a b\n", "x.vw: no line has a label"),
