@@ -126,8 +126,8 @@ def test_the_report_says_it() -> None:
     certificate = result.certificate(0)
     assert certificate is not None
     said = (
-        "No bound beforehand: what is proven is about the run, not the game, see (2') of "
-        "docs/theory-practical.md. What its own run proves after the game: at most "
+        "No bound beforehand: its bound is computed from each run ((2') of "
+        "docs/theory-practical.md). Certificate computed from the run: regret ≤ "
         f"{number(certificate)}."
     )
     assert said in text

@@ -15,7 +15,6 @@ from tests.browser.visits import OVERFLOW, Visit
 from tests.browser.visits import pytestmark as needs_chromium
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytest.importorskip("material", reason="mkdocs-material is not installed")
 pytestmark = [pytest.mark.check, needs_chromium]
 
 ROOT = Path(__file__).parents[2]
@@ -41,6 +40,7 @@ class QuietHandler(SimpleHTTPRequestHandler):
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site as `make docs` builds it: a link that leads nowhere is an error."""
     folder = tmp_path_factory.mktemp("site")
+    pytest.importorskip("material", reason="mkdocs-material is not installed")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr

@@ -160,20 +160,20 @@ def test_refusals_are_the_errors_of_the_library(client: Client) -> None:
 def test_a_ticket_and_the_statistics_can_be_read(client: Client) -> None:
     """In the words in which they were told."""
     spec: Any = {"loss_range": (0.0, 15.0), "expire_after": 1, "default_loss": 15.0}
-    client.create_problem("shop", ["a"], **spec)
-    late, ticket = client.ask("shop"), client.ask("shop")
+    client.create_problem("sales", ["a"], **spec)
+    late, ticket = client.ask("sales"), client.ask("sales")
     client.tell(ticket, reward=12)
     with pytest.raises(belated.ClosedTicketError):
         client.tell(late, reward=9)
     found = client.ticket(ticket)
-    assert (found.ticket, found.problem, found.state) == (ticket, "shop", TicketState.TOLD)
+    assert (found.ticket, found.problem, found.state) == (ticket, "sales", TicketState.TOLD)
     assert found.outcomes[0][:5] == ("a", "told", 3.0, 12.0, 0.2)
     found = client.ticket(late.id)
     assert found.outcomes[0][:5] == ("a", "expired", 15.0, None, 1.0)
     assert found.late[0][:4] == ("a", 6.0, 9.0, 0.4)
     with pytest.raises(belated.UnknownTicketError):
         client.ticket("0" * 26)
-    assert client.stats("shop")["late_reports"] == 1
+    assert client.stats("sales")["late_reports"] == 1
     assert (client.health()["status"], client.readiness()["status"]) == ("ok", "ready")
     assert "belated_decisions_total" in client.metrics()
 

@@ -15,7 +15,7 @@ from tests.worlds.games import drawn
 ALL = sorted(families())
 # The texts of two worlds of each family. Published numbers and the split rest on them: if this
 # changes, worlds have changed, and every result with them.
-DIGEST = 3078498235
+DIGEST = 1046374320
 
 
 @pytest.mark.parametrize("family", ALL)

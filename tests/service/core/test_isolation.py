@@ -1,5 +1,6 @@
 """Isolation: a fault of one request touches that request, one of a problem that problem."""
 
+import functools
 import time
 from concurrent.futures import Future
 from pathlib import Path
@@ -255,12 +256,12 @@ def test_a_problem_whose_weights_cannot_be_computed_is_given_up(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its asks get 503 with the reason, and all others, the list and the metrics go on."""
-    weights, faults = Replica.weights, iter([np.array([np.nan, 1.0]), ZeroDivisionError("no")])
+    faults = iter([np.array([np.nan, 1.0]), ZeroDivisionError("no")])
     broken: list[Any] = []
 
-    def failing(replica: Replica) -> Any:
+    def failing(replica: Replica, *given: Any, sound: Any) -> Any:
         if replica.problem.name not in broken:
-            return weights(replica)
+            return sound(replica, *given)
         fault = next(faults)
         if isinstance(fault, Exception):
             raise fault
@@ -270,7 +271,9 @@ def test_a_problem_whose_weights_cannot_be_computed_is_given_up(
         for name in ("bad", "worse", "fine"):
             thread.create(name, arms=ARMS)
         caught_up(thread)
-        monkeypatch.setattr(Replica, "weights", failing)
+        for name in ("weights", "weights_in"):
+            method = functools.partialmethod(failing, sound=getattr(Replica, name))
+            monkeypatch.setattr(Replica, name, method)
         broken.append("bad")
         answers = sent_together(thread, [Ask("fine"), Ask("bad"), Ask("fine")])
         assert isinstance(answers[1], UnavailableError)
