@@ -135,7 +135,8 @@ def test_report_and_terminal_say_it(compared: Comparison) -> None:
     trust = compared.trust(0)
     assert trust is not None
     assert f"{100 * trust.share:.4g} % of its rounds were trusted" in said
-    assert f"{number(trust.account)} on average, within a budget b of {number(trust.budget)}" in said
+    account, budget = number(trust.account), number(trust.budget)
+    assert f"{account} on average, within a budget b of {budget}" in said
     assert said.count("were trusted") == 1
     given = ["compare", "late-best:rounds=60", "-r", "2", "-l", "practical-bandit,uniform"]
     shown = CliRunner().invoke(main, given)
