@@ -20,8 +20,8 @@ CONTEXT_FAULTS = [
     fault(
         "linear: the vector of the latest play, not of the play that is told",
         "linear_model.py",
-        "    learn(model.ridge, arm, play[FEATURES:], weight",
-        "    learn(model.ridge, arm, plays.x[slot_now(plays, now - 1, now)], weight",
+        "model.renewal, arm, play[FEATURES:], played, more, rewards)",
+        "model.renewal, arm, plays.x[slot_now(plays, now - 1, now)], played, more, rewards)",
     ),
     fault(
         "linear: a foretold reward is not clipped",
@@ -38,8 +38,8 @@ CONTEXT_FAULTS = [
     fault(
         "linear: a silent play counts beside its reward",
         "linear_model.py",
-        "weight - before, weight * reward - as_reward)",
-        "weight, weight * reward)",
+        "more, rewards = weight - before, weight * reward - as_reward",
+        "more, rewards = weight, weight * reward",
     ),
     fault(
         "linear: shrunk to zero, not to the mean of all arms",
