@@ -130,7 +130,7 @@ def check_may_leave_out(problem: ServedProblem) -> None:
         raise InvalidRequestError(
             f"some arms are left out, and {problem.name!r} runs {problem.learner.name!r}, which "
             "would take an arm that could not be drawn for one without loss; send all arms and "
-            "exclude none, or take practical-bandit, thompson, uniform or a learner with contexts"
+            "exclude none, or take a learner that may leave arms out, such as practical-bandit"
         )
 
 
