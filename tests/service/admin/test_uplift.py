@@ -151,7 +151,7 @@ def test_segments_are_values_of_the_context() -> None:
     with open_store("memory:") as store, thread_client(store, seed=4) as client:
         client.create("shop", arms=["red", "green"], learner="linear", holdout=HOLDOUT)
         contexts = [{"device": "phone"}, {"device": "desk"}, {"size": 1.0}]
-        contexts += [{"device": f"d{number}"} for number in range(30)]
+        contexts += [{"device": f"d{number}"} for number in range(29)] + [{"device": "x" * 999}]
         texts = tuple(canonical(contexts[number % 33]) for number in range(99))
         made = client.do(Ask("shop", 99, contexts=texts))
         rewards = [1.0 if number % 33 == 0 else 0.0 for number in range(99)]
@@ -161,6 +161,7 @@ def test_segments_are_values_of_the_context() -> None:
         segments = {each["segment"]: each for each in found["segments"]}
         assert found["by"] == "device"
         assert len(segments) == 21
+        assert max(map(len, segments)) <= 83
         assert sum(each["decisions"] for each in segments.values()) == 99
         assert segments["phone"]["decisions"] == segments["(none)"]["decisions"] == 3
         means = [segments["phone"][name] for name in ("treatment", "control")]

@@ -5,7 +5,9 @@ from collections import Counter
 import pytest
 
 from belated.service.admin.verify import verified_at_rest
+from belated.service.contexts import canonical
 from belated.service.core.errors import InvalidRequestError
+from belated.service.core.requests import Ask
 from belated.service.store import open_store
 from tests.service.core.thread_client import thread_client
 
@@ -38,6 +40,20 @@ def test_the_true_probability_is_written_and_verified(address: str, learner: str
         if store.one_owner:
             assert result.judged == 60
             assert result.gap < 1e-12
+
+
+def test_no_request_writes_too_much() -> None:
+    """Where arms are left out all weights are written; and actions are kept with each decision."""
+    arms = [str(number) for number in range(2000)]
+    with open_store("memory:") as store, thread_client(store) as client:
+        client.create("many", arms=arms, learner="uniform")
+        with pytest.raises(InvalidRequestError, match=r"it must be from 1 to 50$"):
+            client.do(Ask("many", 51, among=frozenset(arms[:-1])))
+        client.create("prices", arms=ARMS, learner="linear-shared")
+        actions = canonical({arm: {"text": "x" * 100_000} for arm in ARMS})
+        with pytest.raises(InvalidRequestError, match=r"it must be from 1 to 13$"):
+            client.do(Ask("prices", 14, actions=actions))
+        assert client.do(Ask("many", 51))[0].round == 1
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:

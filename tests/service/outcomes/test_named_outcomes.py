@@ -215,6 +215,22 @@ def test_the_time_begins_with_the_first_outcome(address: str) -> None:
         assert closing(store, ticket)[2:] == ("told", 37.0 / 50.0, time.now, None, 13.0)
 
 
+def test_what_rewards_amount_to_may_be_larger_than_any(address: str) -> None:
+    """It is clipped like all others, and no problem breaks on it."""
+    time = Time()
+    with open_store(address) as store, time.client(store) as client:
+        client.create("shop", **SPEC)
+        ticket = client.ask("shop").ticket
+        for outcome in ("click", "sale"):
+            assert client.tell(ticket, reward=1e15, outcome=outcome).counted
+        time.now += 101.0
+        settle(client)
+        closed = closing(store, ticket)
+        assert (closed.kind, closed.loss, closed.raw) == ("told", 0.0, 2e15)
+        assert client.ask("shop").ticket
+        check_clean(store)
+
+
 def test_nothing_is_closed_on_less_than_is_written(address: str) -> None:
     """An outcome that rests on fewer named ones than there are is not written."""
     with open_store(address) as store, thread_client(store) as client:

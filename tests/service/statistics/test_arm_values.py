@@ -130,7 +130,12 @@ def test_some_of_the_plays() -> None:
     assert some is not None
     expected = (2.0 + 5.0 * found.of_age(0.0) + 5.0 * found.of_age(100.0)) / 20.0
     assert some.mean == pytest.approx(expected)
-    assert some.half_width == pytest.approx(1.96 * (1.6 / 9 / 10) ** 0.5)
+    assert found.half_width is not None
+    halves = 1.96 * (1.6 / 9 / 10) ** 0.5, found.half_width
+    assert some.half_width == pytest.approx(sum(halves) / 2.0)  # half of the plays wait
+    alike = found.among(10.0, 0.0, 0.0, [(0.0, 990.0)])
+    assert alike is not None
+    assert alike.half_width == pytest.approx(0.99 * found.half_width)
     assert found.among(0.0, 0.0, 0.0, []) is None
 
 

@@ -54,7 +54,13 @@ def forget(
         with store.retaining() as alone:
             if alone:
                 seal(store, problem, now, pause, write or functools.partial(written, store))
-                return blanked(store, problem, record, until, True, pause)
+                number = blanked(store, problem, record, until, True, pause)
+                if ticket is not None and knows(decided(store, problem, ticket)):
+                    raise StateConflictError(
+                        f"ticket {ticket!r} is not settled yet, and workers still need its "
+                        "context; forget it later"
+                    )
+                return number
         time.sleep(0.1)
     raise StateConflictError("somebody else writes checkpoints just now; try again later")
 
@@ -65,6 +71,11 @@ def decided(store: Store, problem: str, ticket: str) -> TicketRecord:
     if record is None or record.decision.problem != problem:
         raise NotFoundError(f"there is no ticket {ticket!r} of {problem!r}")
     return record
+
+
+def knows(record: TicketRecord) -> bool:
+    """Whether a context or features of arms are kept with a decision."""
+    return record.decision.context is not None or record.decision.actions is not None
 
 
 def blanked(

@@ -37,6 +37,17 @@ WEEK = 604_800.0
 MOST_POINTS = 200  # of the uplift over time
 MOST_SEGMENTS = 20
 NO_SEGMENT, OTHERS = "(none)", "(others)"
+MOST_LETTERS = 80  # of a segment
+
+
+class Decided(NamedTuple):
+    """What is read of a decision."""
+
+    ticket: str
+    at: float
+    arm: str
+    is_control: bool
+    segment: str
 
 
 class Fixed(NamedTuple):
@@ -65,6 +76,8 @@ def uplift_of(
 
     `by` is a field of the context, for the uplift in each segment.
     """
+    if problem.fault is not None:
+        raise UnavailableError(f"{problem.name!r} cannot be compared: {problem.fault}")
     terms = served(problem._replace(spec=spec_after(problem.spec, store.notes(problem.name))))
     held = holdout_of(problem.spec)
     if held is None:
@@ -128,7 +141,7 @@ def fixed(
     """The decisions that count; what is read twice agrees, unless checkpoints are written."""
     while True:
         reached = store.checkpoints.reached().position
-        decided, closed = read(store, problem.name, reached)
+        decided, closed = read(store, problem.name, reached, by)
         if store.checkpoints.reached().position == reached:
             break
     silent, rows, waiting, cancelled = silent_unit(problem), [], 0, 0
@@ -147,9 +160,8 @@ def fixed(
             break
         raw = outcome.raw if told and outcome is not None else None
         is_out = raw is not None and problem.loss_range.clipped(raw) != raw
-        segment = "" if by is None else segment_of(decision.context, by)
-        is_held = decision.cohort == CONTROL
-        rows.append((decision.at, is_held, decision.arm or "", segment, unit, told, is_out))
+        one = decision
+        rows.append((one.at, one.is_control, one.arm, one.segment, unit, told, is_out))
     columns = zip(*rows, strict=True) if rows else [()] * 7
     at, is_control, arms, segments, units, is_told, is_clipped = columns
     return Fixed(
@@ -165,9 +177,11 @@ def fixed(
     )
 
 
-def read(store: Store, problem: str, position: str) -> tuple[list[Decision], dict[str, Outcome]]:
+def read(
+    store: Store, problem: str, position: str, by: str | None
+) -> tuple[list[Decided], dict[str, Outcome]]:
     """The decisions of a problem after a position, and what has closed them by ticket."""
-    decided: list[Decision] = []
+    decided: list[Decided] = []
     closed: dict[str, Outcome] = {}
     while True:
         events, position = store.tail(position, problem=problem)
@@ -175,7 +189,10 @@ def read(store: Store, problem: str, position: str) -> tuple[list[Decision], dic
             if isinstance(event.body, Unreadable):
                 raise UnavailableError(f"{problem!r} cannot be compared: {event.body.reason}")
             if isinstance(event.body, Decision):
-                decided.append(event.body)
+                one = event.body
+                segment = "" if by is None else segment_of(one.context, by)
+                is_control = one.cohort == CONTROL
+                decided.append(Decided(one.ticket, one.at, one.arm or "", is_control, segment))
             elif isinstance(event.body, Outcome):
                 closed[event.body.ticket] = event.body
         if not events:
@@ -247,7 +264,10 @@ def segment_of(context: str | None, by: str) -> str:
     """The value of a field of a context as text; the same text if it has none."""
     fields = None if context is None else json.loads(context)
     value = fields.get(by) if isinstance(fields, dict) else None
-    return NO_SEGMENT if value is None else value if isinstance(value, str) else json.dumps(value)
+    if value is None:
+        return NO_SEGMENT
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}..."
 
 
 def by_arm(found: Fixed, bounds: LossRange) -> list[Mapping[str, Any]]:

@@ -93,6 +93,7 @@ Finish = Callable[[Appended], Any]  # makes the answer of a request from what wa
 NOTHING = Appended([], [])
 ROUNDING = 1e-6  # by which a sum of weights may differ from 1
 MOST_WEIGHTS = 100_000  # of all decisions of a request together
+MOST_ACTIONS = 4_000_000  # letters of their actions
 
 
 class ProblemFault(Exception):
@@ -486,13 +487,16 @@ class CommitBatch:
 
     def _expire_from_store(self, most: int) -> None:
         """Expire also what the replicas do not know of, since they lag behind the journal."""
-        broken = self._replicas.broken
-        for record in self._store.overdue(self._expiry_time, MOST_AT_ONCE, broken):
+        waiting = {  # what their tickets amount to, only the replica knows
+            name
+            for name, replica in self._replicas.by_name.items()
+            if replica.problem.outcomes is not None
+        }
+        passed = {*self._replicas.broken, *waiting}
+        for record in self._store.overdue(self._expiry_time, MOST_AT_ONCE, passed):
             decision = record.decision
             replica = self._replicas.found(decision.problem)
             if replica is None or len(self.outcomes) >= most:
-                continue
-            if replica.problem.outcomes is not None:  # what they amount to, the replica must know
                 continue
             arms = [decision.arm] if decision.arm else [*(decision.weights or ())]
             known = KnownTicket(replica.problem, decision.arm, decision.round, record, arms)
@@ -555,14 +559,21 @@ def keys_of(ask: Ask) -> list[str | None]:
 
 
 def check_size(ask: Ask, replica: Replica) -> None:
-    """Refuse more weights than should be written at once; a bandit's decision has only one."""
+    """Refuse more than should be written at once; a bandit's decision may have only one weight."""
     problem = replica.problem
-    keeps_one = problem.is_bandit and not (problem.takes_context or ask.keeps_all)
+    keeps_all = problem.takes_context or ask.keeps_all or ask.among is not None
+    keeps_one = problem.is_bandit and not keeps_all
     arms = 1 if keeps_one else len(problem.arms)
     if arms * ask.number > MOST_WEIGHTS:
         raise InvalidRequestError(
             f"count is {ask.number}, and each decision of {ask.problem!r} has {arms} weights; it "
             f"must be from 1 to {MOST_WEIGHTS // arms}"
+        )
+    letters = len(ask.actions or "")
+    if letters * ask.number > max(letters, MOST_ACTIONS):
+        raise InvalidRequestError(
+            f"count is {ask.number}, and each decision keeps {letters} letters of actions; it must "
+            f"be from 1 to {max(1, MOST_ACTIONS // letters)}"
         )
 
 

@@ -111,10 +111,13 @@ def named_of(report: TicketReport, problem: ServedProblem, played: str, now: flo
 
 
 def settled(problem: ServedProblem, arm: str, told: Sequence[NamedOutcome], now: float) -> Outcome:
-    """The outcome that closes a ticket with what the rule says about its named outcomes."""
+    """The outcome that closes a ticket with what the rule says about its named outcomes.
+
+    Each of them was of a size that is accepted; what they amount to may be larger.
+    """
     assert problem.outcomes is not None
     reward, bounds = problem.outcomes.reward(told), problem.loss_range
-    loss = clipped_loss(bounds, None, reward)
+    loss = unit_loss(bounds, None, bounds.clipped(reward))
     return Outcome(told[0].ticket, arm, TOLD, loss, now, None, reward)
 
 

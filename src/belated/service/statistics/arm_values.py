@@ -43,8 +43,8 @@ class ArmValue(NamedTuple):
     ) -> "ArmValue | None":
         """The value of some of the arm's plays: so many closed ones, and pairs (age, number).
 
-        What waits is taken to turn out as all plays of the arm have; the interval rests on the
-        closed ones alone, and is too wide rather than too narrow.
+        What waits is taken to turn out as all plays of the arm have. So the interval is that of the
+        closed ones and that of all plays, each by its share.
         """
         awaited = sum(number for _, number in waiting)
         if closed + awaited <= 0:
@@ -54,6 +54,10 @@ class ArmValue(NamedTuple):
         if closed >= 2:
             variance = max(0.0, squares - losses**2 / closed) / (closed - 1)
             half = Z * math.sqrt(variance / closed)
+        if awaited > 0 and half is not None:
+            share = awaited / (closed + awaited)
+            whole = self.half_width
+            half = None if whole is None else (1.0 - share) * half + share * whole
         return ArmValue(total / (closed + awaited), half)
 
 

@@ -339,8 +339,14 @@ class Store(ABC):
         return self._transactions.write(write)
 
     def forget_decision(self, problem: str, ticket: str, contexts: bool = False) -> int:
-        """Blank the key of a decision, and its context if that is meant; how many had any."""
-        row = (JOURNAL.c.problem == problem, JOURNAL.c.ticket == ticket)
+        """Blank the key of a decision, and its context if that is meant; how many had any.
+
+        A context is blanked only before the problem's checkpoint: who folds the rest needs it.
+        """
+        row = [JOURNAL.c.problem == problem, JOURNAL.c.ticket == ticket]
+        if contexts:
+            sealed = self.checkpoints.positions().get(problem, START)
+            row += self._until(*queries.place_of(sealed))
         return self._transactions.write(lambda connection: blank(connection, contexts, *row))
 
     def forget_decisions(

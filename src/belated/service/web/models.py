@@ -146,7 +146,8 @@ class NewProblemBody(RequestBody):
         None, description="Instead of loss_range: what lies out of it is clipped for the learner."
     )
     minimum_share: Number | None = Field(
-        None, description="Bandits: the least probability of every arm that may be drawn."
+        None,
+        description="Bandits: the least probability of an arm, but in a holdout.",
     )
     features: Any = Field(
         None,

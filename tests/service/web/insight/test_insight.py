@@ -83,6 +83,14 @@ def test_only_a_model_has_beliefs(http: httpx.Client) -> None:
     }
 
 
+def test_one_model_for_all_arms_has_no_effects_by_arm(http: httpx.Client) -> None:
+    """Its effects are common to the arms, and are not shown as if each arm had its own."""
+    spec = {"name": "prices", "arms": ["red", "green"], "learner": "linear-shared"}
+    assert http.post("/v1/problems", json=spec).status_code == 201
+    found = http.get("/v1/problems/prices/beliefs")
+    assert (found.status_code, found.json()["arms"]) == (200, None)
+
+
 def test_beliefs_are_in_the_problems_units() -> None:
     """Effects on a reward from 5 to 15, the surest first, and no more than the most."""
     names = [f"f{k}" for k in range(30)]

@@ -97,7 +97,8 @@ def known_of(replica: Replica) -> Known:
     """The beliefs of a replica's learner, if it has a linear model of rewards."""
     learner, problem = replica.learner, replica.problem
     found = None
-    if isinstance(learner, ContextualLearner) and not isinstance(learner, CensoredLearner):
+    has_none = learner.takes_actions or isinstance(learner, CensoredLearner)
+    if isinstance(learner, ContextualLearner) and not has_none:
         found = beliefs(learner, replica.state)
     bounds = problem.loss_range
     shown = replica.stats.calibration.shown()
