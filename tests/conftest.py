@@ -1,9 +1,10 @@
 """How the tests run: interpreted unless BELATED_COMPILED=1, and without a skip in CI.
 
-Interpreted, a learner answers at once; compiled, it first takes the compiler some seconds. Four
+Interpreted, a learner answers at once; compiled, it first takes the compiler some seconds. Five
 marks say where a test belongs (see CONTRIBUTING.md):
 
 - `compiled`: it needs compiled code, and is left out of an interpreted run;
+- `interpreted`: it changes a constant, which compiled code keeps; left out of a compiled run;
 - `core`: the compiled core, which `make test` runs compiled, too. `core("name")` says that the
   parameter `name` holds a learner: of those only `FAMILIES` are in the core;
 - `long`: it takes long interpreted; `make test` leaves it to the core and `make check` to all;
@@ -88,10 +89,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(mark)
         if not in_core(item):
             item.own_markers = [mark for mark in item.own_markers if mark.name != "core"]
-    if not COMPILED:
-        left_out = [item for item in items if item.get_closest_marker("compiled")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("compiled")]
+    other = "interpreted" if COMPILED else "compiled"
+    config.hook.pytest_deselected(items=[each for each in items if each.get_closest_marker(other)])
+    items[:] = [each for each in items if not each.get_closest_marker(other)]
 
 
 def in_core(item: pytest.Item) -> bool:

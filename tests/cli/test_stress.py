@@ -24,7 +24,7 @@ def test_it_shows_the_hardest_games_and_how_to_read_them() -> None:
     result = run("concealed", *QUICK)
     assert result.exit_code == 0
     assert "regret / bound in games of 20 rounds and 3 arms; 2 restarts, 24 games" in result.stdout
-    for word in ("value", "+-", "in search", "bound", "draws that the search has not used"):
+    for word in ("value", "±", "in search", "bound", "draws that the search has not used"):
         assert word in result.stdout
 
 

@@ -5,7 +5,6 @@ import pytest
 
 from belated.analysis.contextual_goals import TRUE_MEANS
 from belated.comparison.compare import compare
-from belated.compiled.kernels import compile_mode
 from belated.learners.contextual import renewal
 from belated.learners.contextual.linear import Linear
 from belated.learners.contextual.renewal import learn_both, no_renewal, renew
@@ -16,7 +15,7 @@ from tests.twins.linear import LinearTwin, finished
 FEWEST = 40
 
 
-@pytest.mark.skipif(compile_mode() != "never", reason="compiled code keeps its constants")
+@pytest.mark.interpreted
 @pytest.mark.parametrize("default_loss", [None, 1.0])
 def test_every_q_is_that_of_the_twin(
     monkeypatch: pytest.MonkeyPatch, default_loss: float | None
