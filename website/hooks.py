@@ -18,15 +18,15 @@ ELSEWHERE, OWN = "https://unpkg.com/iframe-worker/shim", "javascripts/file-worke
 
 def on_files(files: Files, *, config: Any) -> Files:
     """Add a page for each notebook, and for each file outside docs/ that a page links to."""
-    pages = {}
+    texts = {}
     for each in list(files):
         path = DOCS + each.src_uri
         if path.endswith(".ipynb"):
-            text = as_markdown(read(Path(each.abs_src_path)))
-            files.append(File.generated(config, place_of(path), content=text))
+            texts[path] = as_markdown(read(Path(each.abs_src_path)))
+            files.append(File.generated(config, place_of(path), content=texts[path]))
         elif path.endswith(".md"):
-            pages[path] = each
-    for path, text in pages_outside(pages).items():
+            texts[path] = Path(each.abs_src_path).read_text(encoding="utf-8")
+    for path, text in pages_outside(texts).items():
         inclusion = InclusionLevel.NOT_IN_NAV
         files.append(File.generated(config, place_of(path), content=text, inclusion=inclusion))
     return files

@@ -6,7 +6,7 @@ of the site, which is relative to docs/.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from posixpath import dirname, join, normpath, relpath
 
@@ -62,21 +62,24 @@ def relinked(text: str, path: str) -> str:
     return CODE_OR_TARGET.sub(place, text)
 
 
-def pages_outside(paths: Iterable[str]) -> dict[str, str]:
-    """Return the pages for files outside docs/ that are linked from these, by path.
+def pages_outside(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return the pages for files outside docs/ that are linked from these texts, by path.
 
     Markdown is taken as it is, and its own links are followed. Any other file is shown as it reads.
     """
     found: dict[str, str] = {}
-    waiting = list(paths)
+    waiting = list(texts.items())
     while waiting:
-        path = waiting.pop()
-        text = (ROOT / path).read_text(encoding="utf-8")
+        path, text = waiting.pop()
+        is_linking = path in texts or path.endswith(".md")
         if not path.startswith(DOCS):
-            found[path] = text if path.endswith(".md") else as_source(path, text)
-        if path.endswith(".md"):
-            linked = {target_path(each, path)[0] for each in links(text)}
-            waiting += [each for each in linked if not each.startswith(DOCS) and each not in found]
+            found[path] = text if is_linking else as_source(path, text)
+        linked = {target_path(each, path)[0] for each in links(text)} if is_linking else set()
+        waiting += [
+            (each, (ROOT / each).read_text(encoding="utf-8"))
+            for each in linked
+            if not each.startswith(DOCS) and each not in found
+        ]
     return found
 
 

@@ -46,7 +46,9 @@ def test_pages_know_their_files() -> None:
 
 def test_linked_files_get_pages() -> None:
     """Markdown as it is, with what it links to in turn; a source in a fence."""
-    pages = pages_outside(["docs/index.md", "docs/adding-a-learner.md"])
+    pages = pages_outside(
+        {path: (ROOT / path).read_text() for path in ("docs/index.md", "docs/adding-a-learner.md")}
+    )
     assert pages["CONTRIBUTING.md"] == (ROOT / "CONTRIBUTING.md").read_text()
     source = pages["src/belated/learners/adversarial/exp3.py"]
     assert source.startswith("# src/belated/learners/adversarial/exp3.py\n\n````python\n")
