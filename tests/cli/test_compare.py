@@ -147,16 +147,16 @@ def test_bad_files_get_one_line(content: str, said: str, tmp_path: Path) -> None
 
 @pytest.mark.check
 def test_bounds_that_are_only_stated_are_marked() -> None:
-    """A star in the terminal; True, False or nothing with a reason for machines."""
+    """A dagger in the terminal; True, False or nothing with a reason for machines."""
     run = belated("compare", "block-constant", "-r", 2, "--lower-bounds")
-    assert "*" in run.stdout
+    assert "†" in run.stdout
     assert "not proven" in run.stdout
-    assert "No learner told as bandits are can promise" in run.stdout
+    assert "Lower bound for bandits with a constant delay of 19: order" in run.stdout
     rows = {r["learner"]: r for r in json.loads(
         belated("compare", "block-constant", "-r", 2, "--json").stdout
     )}  # fmt: skip
     assert rows["concealed"]["bound applies"] is False
-    assert "false in general" in rows["concealed"]["why"]
+    assert "fails in general" in rows["concealed"]["why"]
     assert rows["uniform"]["bound applies"] is None
 
 
