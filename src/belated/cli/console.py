@@ -55,7 +55,11 @@ def show_table(
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(header_style="bold")
+    console, table = Console(file=sys.stdout), Table(header_style="bold")
+    if not console.is_terminal:  # nothing that is read in a file or a pipe is cut off
+        console.width = 200
+    elif widths is not None and sum(widths) + 4 * len(widths) > console.width:
+        widths = None
     for position, name in enumerate(columns):
         cells = [row[position].replace(",", "") for row in rows]
         numbers = all(cell in NOT_NUMBERS or cell.lstrip("-")[:1].isdigit() for cell in cells)
@@ -67,7 +71,7 @@ def show_table(
         )
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
-    Console(file=sys.stdout).print(table)
+    console.print(table)
 
 
 @contextmanager
