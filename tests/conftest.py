@@ -95,7 +95,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def in_core(item: pytest.Item) -> bool:
-    """Whether a test is not about a learner, or about one that stands for its family."""
+    """Whether a test is quick, and not about a learner or about one that stands for its family."""
+    if item.get_closest_marker("check"):
+        return False
     mark = item.get_closest_marker("core")
     if mark is None or not mark.args:
         return True

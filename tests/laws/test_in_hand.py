@@ -50,6 +50,8 @@ def test_states_that_grow_are_given_room_by_hand(kind: Kind) -> None:
         options = {"hint": "recent"}
     elif kind.name == "concealed":
         options = {"variant": "repaired", "skipping": True}
+    elif kind.name == "linear-shared":
+        options = {"action_features": 2, "cross_bits": 2}  # a short vector: only its width costs
     game = long_game(kind, 150, **options)
     learner = in_hand(game)
     size = size_of(learner._runner.workspace.state)

@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -294,21 +295,17 @@ def test_zero_delay_equals_the_undelayed_algorithm(name: str, data: st.DataObjec
 
 
 @every_kind
-@in_both_variants
-@pytest.mark.parametrize("max_missing", [0, 1, 7])
-@pytest.mark.parametrize("arms", [1, 2, 5])
-def test_a_single_round_is_played_by_the_prior_or_evenly(
-    kind: Kind, variant: str, max_missing: int, arms: int
-) -> None:
+def test_a_single_round_is_played_by_the_prior_or_evenly(kind: Kind) -> None:
     """T = 1: full information and policies play their prior, others know no better than 1/K."""
-    parts = np.arange(1.0, arms + 1.0)
-    prior = (parts / parts.sum()).tolist()
-    learner = made(kind, arms, variant, horizon=1, max_missing=max_missing, prior=prior)
-    q = learner.predict(learner.start()).q
-    even = [1.0 / arms] * arms
     has_prior = kind is FullInformation or issubclass(kind, OverPolicies)
-    expected = prior if has_prior else even
-    np.testing.assert_allclose(q, expected, rtol=0, atol=CLOSE)
+    for variant, max_missing, arms in product(VARIANTS, (0, 1, 7), (1, 2, 5)):
+        parts = np.arange(1.0, arms + 1.0)
+        prior = (parts / parts.sum()).tolist()
+        learner = made(kind, arms, variant, horizon=1, max_missing=max_missing, prior=prior)
+        q = learner.predict(learner.start()).q
+        expected = prior if has_prior else [1.0 / arms] * arms
+        said = f"{variant=}, {max_missing=}, {arms=}"
+        np.testing.assert_allclose(q, expected, rtol=0, atol=CLOSE, err_msg=said)
 
 
 @in_both_variants

@@ -109,6 +109,7 @@ def random_game(seed: int) -> tuple[Floats, Counts]:
     return losses, delays
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [each.name for each in scenarios() if each.available])
 def test_it_holds_on_every_scenario(name: str) -> None:
     """Played for a few hundred rounds."""
