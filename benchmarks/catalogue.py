@@ -225,7 +225,7 @@ MEASURES = (
     Measure(
         26,
         "asks and tells",
-        "2 times the version before issue 19 on SQLite, 3 times on PostgreSQL",
+        "2 times an earlier version on SQLite, 3 times on PostgreSQL",
         "24 clients of `belated serve` that ask and tell in turn: requests a second, and their "
         "ratio to another version, if BELATED_BEFORE names the Python that has it. The clients "
         "share the processors.",

@@ -67,6 +67,6 @@ def test_without_such_learners_only_segments_are_drawn() -> None:
 
 def test_the_page_has_them() -> None:
     text = report_html([played()])
-    for title in ("regret by segment", "foretold", "learned", "silence"):
+    for title in ("regret by segment", "predicted", "learned", "silence"):
         assert title in text
     assert "best arm of each context" in text

@@ -66,7 +66,7 @@ def scenarios(as_json: bool) -> None:
 @click.option(
     "--features",
     metavar="COLUMN,...",
-    help="For files: columns with what is known of a round before an arm is chosen.",
+    help="For files: the columns that are known before an arm is chosen.",
 )
 @click.option(
     "--worlds",
@@ -74,9 +74,12 @@ def scenarios(as_json: bool) -> None:
     metavar="N",
     help="Play N random worlds instead; `belated worlds` lists their families.",
 )
-@click.option("--set", "world_set", type=click.Choice(SETS), help="Of worlds.  [default: design]")
+@click.option("--set", "world_set", type=click.Choice(SETS), help="Which set of worlds.  [default: design]")
 @click.option(
-    "--family", "families", multiple=True, help="Of worlds; repeat it for more.  [default: all]"
+    "--family",
+    "families",
+    multiple=True,
+    help="A family of worlds; repeat it for more.  [default: all]",
 )
 @click.option(
     "--repetitions",
@@ -88,9 +91,9 @@ def scenarios(as_json: bool) -> None:
 )
 @click.option("--seed", default=1, show_default=True, help="The same seed gives the same games.")
 @click.option("--workers", type=int, help="Threads to run on.  [default: one for each core]")
-@click.option("--report", type=click.Path(path_type=Path), help="Write one HTML page here.")
+@click.option("--report", type=click.Path(path_type=Path), help="Write an HTML page.")
 @click.option(
-    "--figures", type=click.Path(path_type=Path), help="Write every figure into this folder."
+    "--figures", type=click.Path(path_type=Path), help="Write every figure into this folder, as PNG and SVG."
 )
 @click.option(
     "--table",
@@ -100,7 +103,7 @@ def scenarios(as_json: bool) -> None:
 @click.option(
     "--lower-bounds",
     is_flag=True,
-    help="Show lower bounds on the regret of every learner, as orders.",
+    help="Show lower bounds on the regret of any learner, as orders of growth.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the table as one JSON list.")
 def compare(
@@ -124,9 +127,9 @@ def compare(
 
     SCENARIO is a name from `belated scenarios`, with options if you like (late-best:delay=500), or
     a .csv or .parquet file with the columns round, arm, loss and delay. In one repetition all
-    learners play the same game. Experts and bandits are ranked apart. With --worlds N the learners
-    play N random worlds, and regrets are shares of uniform play's regret. Ctrl-C ends the
-    comparison and keeps the repetitions that are complete.
+    learners play the same game. Experts and bandits are ranked separately. With --worlds N the
+    learners play N random worlds, and regrets are percentages of uniform play's regret. Ctrl-C ends
+    the comparison and keeps the repetitions that are complete.
     """
     from belated.comparison.contenders import contenders
     from belated.environments.environment_specs import environment_named

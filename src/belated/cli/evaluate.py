@@ -47,15 +47,15 @@ LISTS = "Several after commas, or repeat it."
 @click.option(
     "--interval",
     type=click.Choice(["bootstrap", "normal", "bernstein", "betting"]),
-    help="[default: bootstrap if outcomes are missing, else normal]",
+    help="Kind of interval.  [default: bootstrap if outcomes are missing, else normal]",
 )
-@click.option("--stratum", help="A column of the log or a name of its contexts: by these, too.")
-@click.option("--now", help="When the log ends: a round, seconds or a date.  [default: its last]")
-@click.option("--arms", help="Arms that the log may not have, as red,green.")
+@click.option("--stratum", help="A column of the log, or a name in its contexts: estimate for each of its values.")
+@click.option("--now", help="When the log ends: a round, seconds or a date.  [default: its last entry]")
+@click.option("--arms", help="All arms, if some do not occur in the log, as red,green.")
 @click.option("--loss-range", type=float, nargs=2, help="The range of losses.  [default: 0 1]")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Of the intervals.")
-@click.option("--draws", type=int, default=1000, show_default=True, help="Of the bootstrap.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Of all that is drawn.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
+@click.option("--draws", type=int, default=1000, show_default=True, help="Number of bootstrap samples.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of all random numbers.")
 @key_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write an HTML page.")
@@ -77,11 +77,11 @@ def evaluate(
     as_json: bool,
     report: Path | None,
 ) -> None:
-    """Say what each --policy would have earned, from the decisions in LOG.
+    """Estimate what each --policy would have earned, from the decisions in LOG.
 
     LOG is a file (.csv, .parquet, .dsjson, .vw, .npz) or a problem of a running service, as
-    http://127.0.0.1:8080/v1/problems/NAME. Bounds that hold whatever silence means stand beside
-    every value.
+    http://127.0.0.1:8080/v1/problems/NAME. Each value has an interval, and bounds that hold
+    whatever a missing outcome means.
     """
     with _clear_errors():
         from belated.evaluation.estimators import DEFAULTS

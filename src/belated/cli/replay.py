@@ -27,17 +27,19 @@ if TYPE_CHECKING:
     help="For a log or a game: the learner, as exp3 or 'practical-bandit:certified=0'.",
 )
 @click.option("--arms", help="For a log: all arms, as red,green.  [default: those in the log]")
-@click.option("--horizon", type=int, help="For a log: the horizon.  [default: its rounds]")
-@click.option("--max-missing", type=int, help="For a log: rho*.  [default: the largest in the log]")
+@click.option("--horizon", type=int, help="For a log: the horizon.  [default: its number of rounds]")
+@click.option("--max-missing", type=int, help="For a log: max_missing.  [default: the largest in the log]")
 @click.option(
-    "--variant", type=click.Choice(["paper", "repaired"]), help="For a log.  [default: paper]"
+    "--variant",
+    type=click.Choice(["paper", "repaired"]),
+    help="For a log: the variant of a paper's learner.  [default: paper]",
 )
 @feature_option()
 @click.option("--json", "as_json", is_flag=True, help="For a log: JSON instead of a table.")
 @click.option(
     "--decompose",
     is_flag=True,
-    help="For a case: add cheating regret, drift and corrections, whose sum the regret is.",
+    help="For a case: add the parts of the regret (cheating regret, drift, corrections).",
 )
 def replay(
     files: Sequence[Path],
@@ -50,18 +52,15 @@ def replay(
     as_json: bool,
     decompose: bool,
 ) -> None:
-    """Replay FILES and print the predictions.
+    """Run a learner along the games or logs in FILES, and print its weights.
 
-    A .json file is a game or a case: losses and delays, and perhaps plays. For the learner that
-    --learner or the file names, its weights q are printed as one line of JSON. A case of one of the
-    paper's learners also has the rates eta and gamma. If policies give advice, it has their weights
-    p and their missing mass rho or waiting weights w. A case of certified trust has the estimated
-    regrets C, the budget b, and whether each round is trusted.
+    A .json file is a game: all losses and delays, and perhaps the arms that were played. The answer
+    is one line of JSON with the weights q of the learner that --learner or the file names, and with
+    the rates of one of the paper's learners.
 
-    A .csv or .parquet file is a log with the columns round, arm, probability, loss and arrival, and
-    also missing if partially concealed, and context and probabilities if the learner takes a
-    context. The command shows what the learner named by --learner would have predicted along it,
-    and C, b and trust of a certified one.
+    A .csv or .parquet file is a log: the columns round, arm, probability, loss and arrival. It also
+    needs missing if the learner is partially concealed, and context and probabilities if it takes
+    contexts. --learner names the learner. docs/command-line.md describes both formats.
     """
     with one_line_errors():
         declared = features_in(features)

@@ -27,9 +27,9 @@ def report(
     key: str | None,
     as_json: bool,
 ) -> None:
-    """Show what the learner of PROBLEM has earned more than the control of its holdout.
+    """Show how much more the learner of PROBLEM earns than the control of its holdout.
 
-    The interval holds at every look, so that one may look daily and stop when it excludes 0.
+    The interval is valid at every look: you may look daily and stop when it excludes 0.
     """
     if html is not None:
         with one_line_errors(html):

@@ -24,24 +24,24 @@ from belated.cli.service_options import AGE, database_option, service_errors
     show_default=True,
     help="normal is faster, and may lose the last answers when the power fails.",
 )
-@click.option("--max-body", type=click.IntRange(1), default=1_000_000, help="Bytes in a request.")
+@click.option("--max-body", type=click.IntRange(1), default=1_000_000, help="Bytes in the largest request.")
 @click.option(
-    "--rate", type=click.FloatRange(0), default=5000.0, help="Requests a second of one key; 0: any."
+    "--rate", type=click.FloatRange(0), default=5000.0, help="Requests per second of one key; 0 for no limit."
 )
 @click.option(
     "--max-lag",
     type=click.FloatRange(0),
     default=60.0,
-    help="Seconds by which it may lag behind the journal and be ready.",
+    help="Seconds of lag behind the journal above which it is not ready.",
 )
 @click.option(
     "--retain",
     type=AGE,
-    help="Age, such as 90d, at which closed tickets are folded into checkpoints.",
+    help="The age, such as 90d, at which closed tickets are folded into checkpoints.",
 )
-@click.option("--archive", type=click.Path(), help="A folder for their rows; else dropped.")
-@click.option("--seed", type=int, help="Fixes the draws; for tests.")
-@click.option("--otel", is_flag=True, help="Export spans by OpenTelemetry, as OTEL_... say.")
+@click.option("--archive", type=click.Path(), help="A folder for the rows of these tickets; without it they are deleted.")
+@click.option("--seed", type=int, help="Fixes the random draws; for tests.")
+@click.option("--otel", is_flag=True, help="Export spans with OpenTelemetry; the variables OTEL_... configure it.")
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),

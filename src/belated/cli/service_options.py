@@ -42,12 +42,12 @@ database_option = click.option(
     default="belated.db",
     show_default=True,
     envvar="BELATED_DB",
-    help="A SQLite file or postgresql://...; or the variable BELATED_DB.",
+    help="A SQLite file or postgresql://...; also the variable BELATED_DB.",
 )
 server_option = click.option(
     "--server",
     envvar="BELATED_SERVER",
-    help="A service that is running, as http://127.0.0.1:8080, instead of --db.",
+    help="The address of a running service, as http://127.0.0.1:8080, instead of --db.",
 )
 key_option = click.option(
     "--key", envvar="BELATED_KEY", help="The key for --server; better in the variable BELATED_KEY."

@@ -26,7 +26,7 @@ from belated.cli.service_options import (
 @click.command()
 @service_options
 def verify(db: str, server: str | None, key: str | None, as_json: bool) -> None:
-    """Fold the whole journal again and compare: with the state in use, and with its own rules.
+    """Compute the state from the whole journal again, and compare it with the state in use.
 
     Ends with exit code 1 if anything is wrong. With --server the state in use is that of the
     running service; with --db it is that of the snapshots and the events after them.
@@ -115,15 +115,15 @@ def export(problem: str, file: Path, db: str, server: str | None, key: str | Non
 @click.option(
     "--archive",
     type=click.Path(path_type=Path, file_okay=False),
-    help="A folder for the rows as Parquet; without it they are dropped.",
+    help="A folder for the rows, as Parquet files; without it they are deleted.",
 )
 @database_option
 @json_option
 def retain(older_than: float, archive: Path | None, db: str, as_json: bool) -> None:
-    """Fold tickets that were closed so long ago into checkpoints, and delete their rows.
+    """Fold tickets that were closed long ago into checkpoints, and delete their rows.
 
-    The learners go on exactly as before. A running service owns its SQLite file: start it with
-    --retain instead. On PostgreSQL this may run beside it.
+    The learners continue exactly as before. A running service locks its SQLite file: start it with
+    --retain instead. With PostgreSQL, the service may run at the same time.
     """
     with opened_store(db) as store:
         from belated.service.admin.retain import retain as retain_in
@@ -138,14 +138,14 @@ def retain(older_than: float, archive: Path | None, db: str, as_json: bool) -> N
         f"{done.tickets} tickets are in checkpoints until {to_the_second(done.until)}; "
         f"{done.deleted} rows were {where}."
         if done.until
-        else "Nothing is so old."
+        else "No closed ticket is that old."
     )
 
 
 @click.command()
 @click.argument("problem")
-@click.option("--ticket", help="The decision whose key is to be blanked.")
-@click.option("--older-than", type=AGE, help="An age, such as 30d: those of all older decisions.")
+@click.option("--ticket", help="Only the decision with this ticket.")
+@click.option("--older-than", type=AGE, help="An age, such as 30d: all older decisions.")
 @click.option("--contexts", is_flag=True, help="Blank the contexts of these decisions, too.")
 @service_options
 def forget(
@@ -180,6 +180,6 @@ def forget(
 @click.command()
 @database_option
 def migrate(db: str) -> None:
-    """Migrate a store to the newest version of its schema; `belated serve` does so by itself."""
+    """Upgrade a database to the newest schema; `belated serve` does this itself."""
     with opened_store(db) as store:
         click.echo(f"The store has schema version {store.schema_version} ({store.library}).")

@@ -17,31 +17,31 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("learner")
 @click.option(
-    "--against", metavar="LEARNER", help="Another learner, which should do better in the game."
+    "--against", metavar="LEARNER", help="Another learner: search for games in which it does better."
 )
-@click.option("--arms", default=4, show_default=True, help="Arms of the games.")
-@click.option("--rounds", default=60, show_default=True, help="Rounds of the games.")
+@click.option("--arms", default=4, show_default=True, help="Number of arms.")
+@click.option("--rounds", default=60, show_default=True, help="Number of rounds.")
 @click.option(
     "--objective",
     type=click.Choice(["bound", "certificate", "regret"]),
-    help="Divide the regret by this; certificate is for learners that have one, and regret, which "
-    "divides by the rounds, for every learner.  [default: bound]",
+    help="What to maximise: the regret divided by the theorem's bound, by the run's certificate (if "
+    "the learner has one), or, with regret, by the number of rounds.  [default: bound]",
 )
 @click.option(
     "--longest-delay",
     type=int,
-    help="No loss is later than so many rounds.  [default: any delay, or never]",
+    help="The largest delay, in rounds.  [default: any delay, or never]",
 )
-@click.option("--restarts", type=int, help="Independent searches.  [default: 20, or no limit]")
-@click.option("--seconds", type=float, help="When to end.  [default: after all restarts]")
-@click.option("--steps", default=1000, show_default=True, help="Games looked at in a restart.")
+@click.option("--restarts", type=int, help="Number of independent searches.  [default: 20, or no limit with --seconds]")
+@click.option("--seconds", type=float, help="Time limit.  [default: none]")
+@click.option("--steps", default=1000, show_default=True, help="Games tried in each restart.")
 @click.option("--seed", default=1, show_default=True, help="The same seed finds the same games.")
 @click.option("--workers", type=int, help="Processes to run on.  [default: one for each core]")
-@click.option("--best", default=5, show_default=True, help="How many finds to show and save.")
+@click.option("--best", default=5, show_default=True, help="How many of the games found to show and save.")
 @click.option(
-    "--save", type=click.Path(path_type=Path), help="Write each find as a case into this folder."
+    "--save", type=click.Path(path_type=Path), help="Write the games found into this folder, as cases."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the finds as one JSON list.")
+@click.option("--json", "as_json", is_flag=True, help="Print the games found as one JSON list.")
 def stress(
     learner: str,
     against: str | None,
@@ -52,12 +52,12 @@ def stress(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Search the losses and delays that make LEARNER's regret largest.
+    """Search for the losses and delays in which LEARNER has the largest regret.
 
-    Largest compared to its bound, with --against to the regret of another learner, or with
-    --objective regret to the rounds. LEARNER is a name from `belated learners`, with options if you
-    like (concealed:variant=repaired). For learners that draw arms, a find is valued again with
-    draws that the search has not seen. Ctrl-C ends the search and keeps what it has found.
+    By default the regret is compared with the learner's bound; with --against, with the regret of
+    another learner. LEARNER is a name from `belated learners`, with options if you like
+    (concealed:variant=repaired). If the learner draws arms at random, each game found is evaluated
+    again with new draws. Ctrl-C ends the search and keeps what it has found.
     """
     from belated.checks import as_count
     from belated.stress.stress import stress

@@ -44,7 +44,7 @@ MOST_NAMED = 10
     type=click.Path(path_type=Path),
     default="sweep.db",
     show_default=True,
-    help="The file that keeps every finished run.",
+    help="The file in which all runs are stored.",
 )
 @click.option(
     "--table",
@@ -53,7 +53,7 @@ MOST_NAMED = 10
 )
 @click.option("--workers", type=int, help="Processes to run on.  [default: one for each core]")
 @click.option("--scheduler", metavar="ADDRESS", help="Run on the Dask cluster with this scheduler.")
-@click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
+@click.option("--retry-failed", is_flag=True, help="Repeat the runs that failed before.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with all rows.")
 def sweep(
     scenarios: Sequence[str],
@@ -69,9 +69,9 @@ def sweep(
 ) -> None:
     """Run every SCENARIO with every learner, every value of every option, and every seed.
 
-    Each run is stored when it is done. A sweep that was interrupted or killed, or that lost a
-    machine, continues where it stood when the same command is given again; with more seeds or
-    learners it runs only what is new. Ends with exit code 1 if a run failed.
+    Each run is stored as soon as it is complete. If a sweep was interrupted or killed, the same
+    command continues it. With more seeds or learners, only the new runs are made. The exit code is
+    1 if a run failed.
     """
     with one_line_errors():
         grid = grid_of(scenarios, settings, learners, seeds)

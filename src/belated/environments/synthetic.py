@@ -92,7 +92,7 @@ def reversing(rounds: int = 20_000, arms: int = 4, gap: float = 1.0, delay: int 
 @scenario_named(
     "heavy-tails",
     shows="The better arm's delays have a much heavier tail: a learner that counts a few dozen "
-    "rounds without news as a failure prefers the worse arm.",
+    "rounds without a report as a failure prefers the worse arm.",
 )
 def heavy_tails(rounds: int = 10_000, worse_index: float = 1.0, better_index: float = 0.3) -> Parts:
     """Success rates 0.6 and 0.8, Pareto delays (Gael, Vernade, Carpentier and Valko, 2020)."""

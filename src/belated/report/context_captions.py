@@ -59,7 +59,7 @@ def regret_by_segment_caption(comparison: Comparison) -> Caption:
 
 
 def calibration_caption(comparison: Comparison) -> Caption:
-    """Explain both kinds of marks, and state how far what was foretold is from what came."""
+    """Explain both kinds of marks, and state the mean distance of predicted and true rewards."""
     observed = _observed(comparison)
     said = []
     for run in observed.runs:
@@ -68,22 +68,22 @@ def calibration_caption(comparison: Comparison) -> Caption:
             off = float(np.average(np.abs(found.foretold - found.came), weights=found.plays))
             said.append(f"{clean(run.label)} {_short(off)}")
     text = (
-        "Plays in eight groups by the reward that was foretold: filled marks are the mean reward "
-        "of all plays, hollow ones of those that were told. A model that takes these for all plays "
-        f"has its hollow marks on the line. Mean distance of the filled marks from the line "
-        f"in {_rounds(comparison)}: {listed(said)}."
+        "Plays in eight groups by their predicted reward. Filled marks: the mean reward of all "
+        "plays. Hollow marks: that of the plays with a report. A model that learned only from the "
+        f"reports would have its hollow marks on the line. Mean distance of the filled marks from "
+        f"the line in {_rounds(comparison)}: {listed(said)}."
     )
-    return Caption(text, f"Foretold against true rewards. Mean distance: {listed(said)}.")
+    return Caption(text, f"Predicted and true rewards. Mean distance: {listed(said)}.")
 
 
 def learned_delays_caption(comparison: Comparison) -> Caption:
     """Explain the two kinds of lines."""
     text = (
-        "The chance that the report of a play takes longer than an age, if it comes. Solid: as the "
-        "first such learner has learned it at the end, from plays of any age. Dotted: as it is in "
-        f"{_rounds(comparison)}. Arms that were seldom played borrow from the others."
+        "The probability that a report takes longer than a given time, if it arrives at all. "
+        "Solid: as the first learner that models delays has learned it at the end. Dotted: as it "
+        f"is in {_rounds(comparison)}. Arms that were seldom played borrow from the others."
     )
-    return Caption(text, "Survival curves of delays by arm, as learned and as they are.")
+    return Caption(text, "Survival curves of delays by arm, as learned and as they are in the game.")
 
 
 def weight_of_silence_caption(comparison: Comparison) -> Caption:
@@ -95,8 +95,8 @@ def weight_of_silence_caption(comparison: Comparison) -> Caption:
         if run.silent is not None
     ]
     text = (
-        "How much of a model rests on plays that have said nothing yet, or never will: silence "
-        "counts as an observation of its own weight. At the end of "
+        "How much of a model rests on plays without a report: silence counts as an observation "
+        "with a weight of its own. At the end of "
         f"{_rounds(comparison)}: {listed(said)}."
     )
     return Caption(text, f"Share of the weight of silent plays. At the end: {listed(said)}.")

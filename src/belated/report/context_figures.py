@@ -76,7 +76,7 @@ def regret_by_segment(comparison: Comparison) -> Drawing | None:
 
 @with_figure_settings
 def calibration_of_models(comparison: Comparison) -> Drawing | None:
-    """Draw the mean reward that came against that which was foretold, in groups of plays."""
+    """Draw the mean reward against the predicted reward, in groups of plays."""
     observed = comparison.observed
     if observed is None:
         return None
@@ -104,14 +104,14 @@ def calibration_of_models(comparison: Comparison) -> Drawing | None:
         entries.append(line)
     low, high = axes.dataLim.intervalx
     axes.plot([low, high], [low, high], color=FAINT, linewidth=0.8, zorder=1.5)
-    entries.append(Line2D([], [], color=FAINT, linewidth=0.8, label="foretold as it came"))
+    entries.append(Line2D([], [], color=FAINT, linewidth=0.8, label="predicted = true"))
     entries.append(
         Line2D([], [], marker="o", color=PAPER, markeredgecolor=INK, markersize=4.5,
-               label="told in the game")
+               label="only plays with a report")
     )  # fmt: skip
-    axes.set(xlabel="reward foretold of a play", ylabel="mean reward")
+    axes.set(xlabel="predicted reward of a play", ylabel="mean reward")
     axes.grid(visible=True, axis="both")
-    add_title(figure, comparison.environment.name, "foretold and true rewards")
+    add_title(figure, comparison.environment.name, "predicted and true rewards")
     add_legend(axes, entries)
     return figure
 
@@ -138,12 +138,12 @@ def delays_as_learned(comparison: Comparison) -> Drawing | None:
         label = legend_label(arm_name(game.labels[arm]))
         entries.append(Line2D([], [], color=colour, label=label))
     entries.append(Line2D([], [], color=INK, label="as learned"))
-    entries.append(Line2D([], [], color=INK, linestyle=TRUE_DASHES, label="as it is in the game"))
+    entries.append(Line2D([], [], color=INK, linestyle=TRUE_DASHES, label="in the game"))
     axes.set(ylim=(-3.0, 103.0), yticks=[0, 50, 100])
     axes.set_yticklabels(["0", "50", "100 %"])
-    axes.set(xlabel="rounds since the play", ylabel="still to come")
+    axes.set(xlabel="rounds since the play", ylabel="reports outstanding")
     axes.grid(visible=True, axis="y")
-    add_title(figure, comparison.environment.name, "learned delays of what comes")
+    add_title(figure, comparison.environment.name, "learned delays")
     add_legend(axes, entries)
     return figure
 
@@ -171,7 +171,7 @@ def weight_of_silence(comparison: Comparison) -> Drawing | None:
     axes.set(xlabel="rounds", ylabel="weight of silent plays")
     axes.grid(visible=True, axis="y")
     format_thousands(axes.xaxis)
-    add_title(figure, comparison.environment.name, "what silence counts")
+    add_title(figure, comparison.environment.name, "weight of silence")
     add_legend(axes, entries)
     return figure
 

@@ -39,7 +39,7 @@ def classes(
 @scenario_named(
     "purchases",
     shows="A visitor is a handwritten digit, and each of five goods is for two of the digits: one "
-    "visitor in five buys the right good, days later, and who does not buy never says so.",
+    "visitor in five buys the right good, days later, and the others report nothing.",
 )
 def purchases(
     rounds: int = 20_000, right: float = 0.2, other: float = 0.04, delay: float = 400.0

@@ -64,8 +64,8 @@ def linear_visitors(
 
 @scenario_named(
     "conversions",
-    shows="One visitor in twenty buys, some hours and some weeks later, and who does not buy never "
-    "says so: a learner that waits for reports learns nothing, one that models silence does.",
+    shows="One visitor in twenty buys, some within hours and some after weeks, and the others report "
+    "nothing: a learner that waits for reports learns nothing, and one that models silence does.",
 )
 def conversions(
     rounds: int = 20_000, arms: int = 5, features: int = 8, delay: float = 2000.0
@@ -78,8 +78,8 @@ def conversions(
 
 @scenario_named(
     "lossy-visitors",
-    shows="Up to three fifths of an arm's outcomes are lost, whatever they are: here silence says "
-    "nothing, and a learner that counts it as failure prefers the arms that report.",
+    shows="Up to three fifths of an arm's outcomes are lost, good ones as often as bad ones: silence "
+    "means nothing, and a learner that counts it as failure prefers the arms that report.",
 )
 def lossy_visitors(
     rounds: int = 10_000, arms: int = 5, features: int = 8, lost: float = 0.6, delay: float = 100.0
@@ -91,8 +91,8 @@ def lossy_visitors(
 
 @scenario_named(
     "late-complaints",
-    shows="Successes are reported soon and failures late: a learner that counts what has come "
-    "thinks too well of slow arms, unless it knows that the outcome decides the delay.",
+    shows="Successes are reported soon and failures late: a learner that counts only the reports so "
+    "far overrates slow arms, unless it knows that the delay depends on the outcome.",
 )
 def late_complaints(
     rounds: int = 10_000, arms: int = 5, features: int = 8, delay: float = 600.0
@@ -118,8 +118,8 @@ def crossed_visitors(
 
 @scenario_named(
     "idle-contexts",
-    shows="The numbers that are known of each visitor mean nothing: a learner that uses them pays "
-    "for it, and one that ignores them is better.",
+    shows="The numbers that are known about each visitor carry no information: a learner that uses "
+    "them loses by it, and one that ignores them is better.",
 )
 def idle_contexts(
     rounds: int = 10_000, arms: int = 5, features: int = 8, delay: float = 300.0
@@ -130,8 +130,8 @@ def idle_contexts(
 
 @scenario_named(
     "redrawn",
-    shows="In the middle of the game all that was learned becomes wrong, and the news of it is "
-    "late: a learner must forget, and begin again.",
+    shows="In the middle of the game everything that was learned becomes wrong, and the feedback "
+    "that shows it is late: a learner must forget and start again.",
 )
 def redrawn(rounds: int = 10_000, arms: int = 5, features: int = 8, delay: float = 300.0) -> Parts:
     """Means are linear in the features, with parameters that are drawn again at half time."""
@@ -141,8 +141,8 @@ def redrawn(rounds: int = 10_000, arms: int = 5, features: int = 8, delay: float
 
 @scenario_named(
     "late-segments",
-    shows="Half of the visitors answer at once and the other half much later: what is known early "
-    "is true of one half only.",
+    shows="Half of the visitors answer at once and the other half much later: early feedback is "
+    "about one half only.",
 )
 def late_segments(
     rounds: int = 10_000, arms: int = 5, features: int = 8, delay: float = 600.0
@@ -155,8 +155,8 @@ def late_segments(
 
 @scenario_named(
     "heavy-conversions",
-    shows="Purchases arrive with heavy-tailed delays, and who does not buy never says so: no "
-    "window is long enough for some and short enough for others.",
+    shows="Purchases arrive with heavy-tailed delays, and other visitors report nothing: every "
+    "attribution window is too short for some and too long for others.",
 )
 def heavy_conversions(
     rounds: int = 20_000, arms: int = 5, features: int = 8, index: float = 0.8

@@ -19,7 +19,7 @@ function axis(rows) {
   return { low: low - room, high: high + room, mark: 0 };
 }
 
-/** What was foretold of plays, and what they earned; nothing for other learners. */
+/** Predicted and true rewards of plays; nothing for learners that predict none. */
 export function showCalibration(panels, found, stats) {
   const bins = found?.calibration ?? [];
   panels.parts["calibration-figure"].hidden = bins.length === 0;
@@ -29,24 +29,24 @@ export function showCalibration(panels, found, stats) {
   const of = reward => (word === "loss" ? least + most - reward : reward);
   const rows = bins.map(({ foretold, reward, low, high, plays }) => {
     const ends = low === null ? [null, null] : [of(low), of(high)].sort((a, b) => a - b);
-    const label = `foretold ${number(of(foretold))}`,
+    const label = `predicted ${number(of(foretold))}`,
       value = `was ${number(of(reward))}, ${count(plays, "play")}`;
     return { place: 0, label, value, plays, middle: of(reward), low: ends[0], high: ends[1] };
   });
   const words = rows.map(row => `${row.label} ${row.value}`).join("; ");
   panels.chart("calibration", rows, width =>
-    charts.intervals(width, rows, domain(rows, least, most), `Foretold and true ${word}: ${words}`),
+    charts.intervals(width, rows, domain(rows, least, most), `Predicted and true ${word}: ${words}`),
   );
   panels.note(
     "calibration",
-    `The ${word} that the learner foretold of plays when it decided them, and their mean ${word} with its 95 % interval. ` +
+    `The ${word} that the learner predicted for plays when it made the decisions, and their mean ${word} with its 95 % interval. ` +
       "Only plays that are told or expired count; the two should be close.",
   );
   panels.table(
     "calibration",
-    `Foretold and true ${word}`,
-    ["Foretold", "Was", "95 % interval", "Plays"],
-    rows.map(row => [row.label.slice(9), ...cells(row, number), number(row.plays)]),
+    `Predicted and true ${word}`,
+    ["Predicted", "True", "95 % interval", "Plays"],
+    rows.map(row => [row.label.slice(10), ...cells(row, number), number(row.plays)]),
   );
 }
 

@@ -40,7 +40,7 @@ export class Panels {
         this.figure("delays", "Delay"),
         this.figure("uplift", "Uplift over the control"),
         this.figure("trust", "Certified trust"),
-        this.figure("calibration", "Foretold and what came"),
+        this.figure("calibration", "Predicted and true rewards"),
         this.figure("beliefs", "What the learner believes of each feature"),
         this.figure("tempo", "Decisions a second"),
       ),
