@@ -12,7 +12,7 @@ DELIVERIES: tuple[Delivery, ...] = ("own", "padded", "in order")
 
 
 class Setting(Enum):
-    """Which feedback a learner gets, in the terms of the paper."""
+    """The feedback that a learner observes: all losses, or only those of its own plays."""
 
     FULL_INFORMATION = "full information"
     PARTIALLY_CONCEALED = "partially concealed"
@@ -64,10 +64,10 @@ class TicketState(Enum):
 class Ticket(NamedTuple):
     """A decision: `ask` returns it, and `tell` takes it back with the outcome.
 
-    A bandit's ticket has the arm to play and the probability with which it was drawn. A ticket of
-    experts has the weights of all experts instead. Where arms are chosen by context, the ticket has
-    the context. Where only some arms could be drawn or each had a least share, as with contexts, it
-    also has the probabilities of all arms that could be drawn.
+    A bandit's ticket has the `arm` and the `probability` with which it was drawn. A ticket of
+    experts has the `weights` of all experts instead. With contexts, the ticket has the `context`.
+    With contexts, a choice of arms or a minimum share, it also has the `probabilities` of all arms
+    that could be drawn.
     """
 
     id: str
@@ -82,7 +82,7 @@ class Ticket(NamedTuple):
         return hash(self[:4])  # weights have no hash
 
     def copy(self) -> "Ticket":
-        """A copy of the ticket whose weights can be changed without changing the original."""
+        """Return a copy whose weights can be changed without changing the original."""
         return self if self.weights is None else self._replace(weights=dict(self.weights))
 
 
@@ -103,7 +103,7 @@ class TicketError(BelatedError):
 
 
 class UnknownTicketError(TicketError):
-    """The learner never handed out this ticket."""
+    """The ticket is not one of this learner."""
 
 
 class ClosedTicketError(TicketError):
@@ -111,7 +111,7 @@ class ClosedTicketError(TicketError):
 
 
 class ConflictError(TicketError):
-    """A second report of a play differs from the first."""
+    """A second report of a ticket differs from the first."""
 
 
 class MissingExceededError(BelatedError):
@@ -127,4 +127,4 @@ class StateFormatError(BelatedError, ValueError):
 
 
 class BelatedWarning(UserWarning):
-    """A promise does not hold, or silence needs a meaning: the learner continues as it can."""
+    """The learner continues without its guarantee, or the meaning of silence should be declared."""

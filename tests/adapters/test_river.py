@@ -1,11 +1,14 @@
 """River both ways: our policy passes River's own checks, and its policies play our games."""
 
+import inspect
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from river import bandit as river
+from river.checks import common
 
 import belated
 from belated.adapters.gymnasium import DelayedBandit
@@ -13,6 +16,40 @@ from belated.adapters.river import BelatedPolicy, RiverLearner
 
 pytestmark = pytest.mark.check
 PARAMETERS = list(BelatedPolicy._unit_test_params())
+
+
+def passes(check: Callable[[Any], None], policy: Any) -> bool:
+    """Return whether a policy passes a check."""
+    try:
+        check(policy)
+    except Exception:
+        return False
+    return True
+
+
+# River's checks of single models that its own policies pass: the others are about estimators.
+OF_POLICIES = [
+    check
+    for name, check in inspect.getmembers(common, inspect.isfunction)
+    if name.startswith("check_") and list(inspect.signature(check).parameters) == ["model"]
+    if passes(check, river.Exp3(gamma=0.1, seed=1)) and passes(check, river.EpsilonGreedy(0.1, seed=1))
+]
+
+
+def test_some_checks_of_river_are_about_policies() -> None:
+    """Clones, parameters, pickles and texts."""
+    assert len(OF_POLICIES) >= 10
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
+@pytest.mark.parametrize("check", OF_POLICIES, ids=lambda check: check.__name__)
+def test_rivers_own_checks_pass(check: Callable[[Any], None], parameters: dict[str, Any]) -> None:
+    """On a new policy, and on one that has played."""
+    policy = BelatedPolicy(**parameters)
+    check(policy)
+    for _ in range(3):
+        policy.update(policy.pull(["a", "b"]), 0.5)
+    check(policy)
 
 
 @pytest.mark.parametrize("parameters", PARAMETERS, ids=str)

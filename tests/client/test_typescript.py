@@ -1,5 +1,6 @@
 """The client for JavaScript and TypeScript: compiled, and run by Node against a real service."""
 
+import json
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import belated
 from belated.client.clients import ClientMethod, ServiceMethods
 
 CLIENT = Path(__file__).parents[2] / "clients" / "typescript"
@@ -44,6 +46,11 @@ def test_both_clients_pass_the_same_list_of_tests() -> None:
     theirs = set(re.findall(r'^test\("(.+?)"', texts, re.M))
     assert ours - PYTHON_ONLY <= theirs
     assert theirs >= TYPESCRIPT_NAMES
+
+
+def test_the_typescript_client_has_the_version_of_the_package() -> None:
+    """Both are released together."""
+    assert json.loads((CLIENT / "package.json").read_text())["version"] == belated.__version__
 
 
 @pytest.mark.check

@@ -24,16 +24,16 @@ class AdvisedSession(Session):
     policies: tuple[Arm, ...]
 
     def weights(self, *, advice: AnyAdvice | None = None) -> dict[Arm, float]:
-        """The weights of the arms that the next `ask` will use, if this is what policies advise.
+        """Return the weights of the arms that the next `ask` will use, given this advice.
 
-        Nothing changes. `advice` is given if, and only if, there are policies.
+        Nothing changes. If there are policies, `advice` must be given.
         """
         if self.policies or advice is not None:
             self._advise(advice)
         return super().weights()
 
     def policy_weights(self) -> dict[Arm, float]:
-        """The weights of the policies in the next round, which do not depend on its advice."""
+        """Return the weights of the policies in the next round."""
         if not self.policies:
             raise BelatedError(f"{self._title} has no policies; name them when you make it")
         runner = self._prepare_round(self._book.due(self._expire_after)).runner

@@ -66,7 +66,10 @@ class BanditSession(Session):
     _groups_arms = True  # many arms without a loss are kept as one group; off only for tests
 
     def outstanding(self) -> dict[Arm, int]:
-        """How many own plays of each arm are unanswered; if the horizon doubles, of this epoch."""
+        """Return the number of plays of each arm whose loss is outstanding.
+
+        If the horizon doubles, only plays of the present epoch count.
+        """
         with self._lock:
             return self._by_arm(self._runner.workspace.state.outstanding)
 
@@ -80,7 +83,7 @@ class BanditSession(Session):
     # -- asking and telling
 
     def ask(self) -> Ticket:
-        """Play one round: a ticket with the arm to play and the probability of its draw."""
+        """Play a round, and return a ticket with the arm and the probability of its draw."""
         lock = self._lock
         lock.acquire()  # quicker than "with", and released all the same
         try:
@@ -238,22 +241,26 @@ class BanditSession(Session):
 
 
 class PartiallyConcealedBandit(BanditSession):
-    """A bandit that is told, with each loss, how many losses of its arm were missing.
+    """The paper's partially concealed bandit: each loss comes with the missing count of its arm.
+
+    For practical use we advise `Bandit`.
 
     Args:
-        arms: their names, or how many there are.
-        horizon: the number of rounds to be played; "doubling" if unknown: the learner then starts
-            again at rounds 2, 4, 8, ..., and what is reported of an earlier epoch is not learned.
-        max_missing: a bound on the losses of one arm that are missing at a time; None starts at 1
-            and doubles when exceeded, which works but has no guarantee.
+        arms: the names of the arms, or their number.
+        horizon: the number of rounds to be played. With "doubling" it need not be known: the
+            learner starts again at rounds 2, 4, 8, ..., and reports of an earlier epoch are not
+            learned.
+        max_missing: an upper bound on the number of missing losses of one arm. With None the bound
+            starts at 1 and doubles when it is exceeded, which has no guarantee.
         prior: the weight of each arm before the first round; uniform if None.
         variant: "paper", or "repaired" for the guarded rate.
-        loss_range: the (low, high) that losses and rewards lie in.
-        expire_after: the rounds after which an untold play counts as `default_loss`.
-        default_loss: see `expire_after`; in the units of `loss_range`.
-        strict: raise, instead of warning once, when `horizon` or `max_missing` is exceeded.
-        seed: fixes the draws and the ids of the tickets.
-        remember: how many closed tickets are kept to recognise repeated reports.
+        loss_range: the range (low, high) of losses and rewards.
+        expire_after: the number of rounds after which a play without a report counts with
+            `default_loss`.
+        default_loss: the loss of `expire_after`, in the units of `loss_range`.
+        strict: raise an error when `horizon` or `max_missing` is exceeded, instead of warning once.
+        seed: fixes the random draws and the ids of the tickets.
+        remember: the number of closed tickets that are kept, to recognise repeated reports.
     """
 
     only_kind = PartiallyConcealed
@@ -290,7 +297,7 @@ class PartiallyConcealedBandit(BanditSession):
         missing: int | None = None,
         reward: SupportsFloat | None = None,
     ) -> Feedback:
-        """Tell the loss of the ticket's arm, and rho_s, its missing losses when it was played."""
+        """Tell the loss of a ticket, and how many losses of its arm were missing in its round."""
         if reward is not None or type(loss) is not float or not self._least_loss <= loss <= 1.0:
             loss = unit_loss(self._feedback.loss_range, loss, reward)
         if (
@@ -304,23 +311,28 @@ class PartiallyConcealedBandit(BanditSession):
 
 
 class ConcealedBandit(BanditSession):
-    """A bandit that is told losses and nothing else (th:concealed).
+    """The paper's concealed bandit: it observes the losses of its own plays (th:concealed).
+
+    For practical use we advise `Bandit`.
 
     Args:
-        arms: their names, or how many there are.
-        max_missing: a bound on the losses of one arm that are missing at a time. The paper's
-            learner rests on it: None starts at 1 and doubles when exceeded, which works but has no
-            guarantee. The repaired one needs none, and only tells when it is exceeded.
-        variant: "paper", or "repaired", whose theorem is true and needs no promise.
-        gamma_weight: "q" or "q+eps", the weights in eq:censoredgamma; None as the variant has it.
-        skipping: whether the repaired learner stops waiting for plays that have cost it too much,
-            which guards its guarantee where some losses never come.
-        loss_range: the (low, high) that losses and rewards lie in.
-        expire_after: the rounds after which an untold play counts as `default_loss`.
-        default_loss: see `expire_after`; in the units of `loss_range`.
-        strict: raise, instead of warning once, when `max_missing` is exceeded.
-        seed: fixes the draws and the ids of the tickets.
-        remember: how many closed tickets are kept to recognise repeated reports.
+        arms: the names of the arms, or their number.
+        max_missing: an upper bound on the number of missing losses of one arm. With None the
+            paper's learner starts at 1 and doubles the bound when it is exceeded, which has no
+            guarantee. The repaired learner needs no bound, and only warns if a given one is
+            exceeded.
+        variant: "paper", or "repaired", whose theorem is proven and needs no `max_missing`.
+        gamma_weight: "q" or "q+eps", the weights in eq:censoredgamma; None for those of the
+            variant.
+        skipping: whether the repaired learner stops waiting for plays that are outstanding for too
+            long. This keeps its guarantee useful if some losses never arrive.
+        loss_range: the range (low, high) of losses and rewards.
+        expire_after: the number of rounds after which a play without a report counts with
+            `default_loss`.
+        default_loss: the loss of `expire_after`, in the units of `loss_range`.
+        strict: raise an error when `max_missing` is exceeded, instead of warning once.
+        seed: fixes the random draws and the ids of the tickets.
+        remember: the number of closed tickets that are kept, to recognise repeated reports.
     """
 
     only_kind = Concealed
@@ -359,7 +371,7 @@ class ConcealedBandit(BanditSession):
         reward: SupportsFloat | None = None,
         missing: None = None,
     ) -> Feedback:
-        """Tell the loss of the ticket's arm."""
+        """Tell the loss or the reward of a ticket."""
         if missing is not None:
             refuse_missing(missing)
         if reward is not None or type(loss) is not float or not self._least_loss <= loss <= 1.0:
@@ -368,25 +380,30 @@ class ConcealedBandit(BanditSession):
 
 
 class Bandit(ContextualSession, AdvisedSession, BanditSession):
-    """A bandit with the learner that we advise, or any registered one (see `belated learners`).
+    """A bandit: `ask` chooses an arm, and `tell` reports its loss or reward when it is known.
+
+    By default it uses the learner that we advise. `belated learners` lists all others.
 
     Args:
-        arms: their names, or how many there are.
-        learner: its name; by default the practical bandit, which needs no prior knowledge.
-        loss_range: the (low, high) that losses and rewards lie in.
-        expire_after: the rounds after which an untold play counts as `default_loss`.
-        default_loss: see `expire_after`; in the units of `loss_range`. For a learner with such an
-            option, as the practical bandit, it says what a play that never reports has lost, and
-            may be given without `expire_after`.
-        strict: raise, instead of warning once, when a promise turns out broken.
-        seed: fixes the draws and the ids of the tickets.
-        remember: how many closed tickets are kept to recognise repeated reports.
-        minimum_share: the least probability of every arm that may be drawn.
-        options: those of the learner. `certified` of the practical bandit says whether its regret
-            is bounded whatever the losses and delays are, as it is if there is no default loss.
-            Where they are needed and not given, `horizon` is "doubling" and `max_missing` is found
-            out; anything else that a learner must know has to be given. `policies`, names or how
-            many, is for learners that take advice with every `ask`.
+        arms: the names of the arms, or their number.
+        learner: the name of the learner. The practical bandit, the default, needs no parameters.
+        loss_range: the range (low, high) of losses and rewards.
+        expire_after: the number of rounds after which a play without a report counts with
+            `default_loss`.
+        default_loss: the loss of a play that is never reported, in the units of `loss_range`. Some
+            learners, such as the practical bandit, learn from it that silence means this loss. All
+            others need `expire_after` as well.
+        strict: raise an error when `horizon` or `max_missing` is exceeded, instead of warning once,
+            and when a report arrives after its ticket has expired.
+        seed: fixes the random draws and the ids of the tickets.
+        remember: the number of closed tickets that are kept, to recognise repeated reports.
+        minimum_share: the smallest probability of each arm that may be drawn.
+        options: the options of the learner. `features` declares the contexts of "linear".
+            `certified` says whether the regret of the practical bandit is bounded for all losses
+            and delays; it is, unless there is a default loss. If a learner needs `horizon` or
+            `max_missing` and you do not give it, it is "doubling" or estimated. All other
+            parameters that a learner needs must be given. `policies` (names or a number) is for
+            learners that take advice with each `ask`.
 
     Example:
         >>> bandit = Bandit(["red", "green"], seed=7)
@@ -437,17 +454,19 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
         actions: AnyActions | None = None,
         at: float | None = None,
     ) -> Ticket:
-        """Play one round: a ticket with the arm to play and the probability of its draw.
+        """Play a round, and return a ticket with the arm and the probability of its draw.
 
-        A learner that takes a context is told what is known of this round: values by name, or in
-        the order of the declared features. `arms` are those that may be drawn; by default all. With
-        `actions`, for "linear-shared", the arms of this round are those that it names, new ones
-        among them, and each has features. A
-        learner that must know the delay of a play as soon as the arm is drawn is told the delays
-        of all arms beforehand, by name or in their order. None is for a loss that never comes. If
-        there are policies, `advice` has the probability of each arm by each of them: by names,
-        {policy: {arm: probability}}, or as a table with a row for each policy. `at` is the time in
-        seconds, from any fixed moment, for a learner with `ages="seconds"`.
+        Args:
+            delays: for learners that must know delays in advance: the delay of each arm, by name or
+                in order; None for a loss that never arrives.
+            advice: for learners with policies: the probability of each arm by each policy, as
+                {policy: {arm: probability}} or as a table with a row for each policy.
+            context: for learners with contexts: what is known about this round, by name or in the
+                order of the declared features.
+            arms: the arms that may be drawn; all if None.
+            actions: for "linear-shared": the arms of this round with their features. They may be
+                new.
+            at: the time in seconds, from any fixed moment, for learners with `ages="seconds"`.
         """
         given = self._circumstances(context, arms, actions)
         if self.policies or advice is not None:
@@ -512,9 +531,10 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
         arms: Collection[Arm] | None = None,
         actions: AnyActions | None = None,
     ) -> dict[Arm, float]:
-        """The weights that the next `ask` will use if it is given this; nothing changes.
+        """Return the probabilities that the next `ask` with these arguments will use.
 
-        `advice` is given if, and only if, there are policies. All else is as in `ask`.
+        Nothing changes. If there are policies, `advice` must be given. The arguments are those of
+        `ask`.
         """
         if self.policies or advice is not None:
             self._advise(advice)
@@ -529,10 +549,10 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
         missing: int | None = None,
         at: float | None = None,
     ) -> Feedback:
-        """Tell the loss of the ticket's arm.
+        """Tell the loss or the reward of a ticket, which may be given by its id.
 
-        A partially concealed learner must be told, too, how many losses of the arm were missing
-        when it was played. `at` is the time in seconds, for a learner with `ages="seconds"`.
+        A partially concealed learner also needs `missing`: how many losses of the arm were missing
+        when it was played. `at` is the time in seconds, for learners with `ages="seconds"`.
         """
         if reward is not None or type(loss) is not float or not self._least_loss <= loss <= 1.0:
             loss = unit_loss(self._feedback.loss_range, loss, reward)
@@ -547,7 +567,10 @@ class Bandit(ContextualSession, AdvisedSession, BanditSession):
             return self._receive(self._round_of(ticket), _report(loss, absent))
 
     def outstanding(self) -> dict[Arm, int]:
-        """How many own plays of each arm are unanswered; if the horizon doubles, of this epoch."""
+        """Return the number of plays of each arm whose loss is outstanding.
+
+        If the horizon doubles, only plays of the present epoch count.
+        """
         counts = dict.fromkeys(self.arms, 0)
         with self._lock:
             for round_, entry in self._book.open.items():

@@ -42,7 +42,7 @@ class ExpertSession(Session):
     is_bandit = False
 
     def ask(self) -> Ticket:
-        """Play one round: a ticket with the weights of all experts."""
+        """Play a round, and return a ticket with the weights of all experts."""
         with self._lock:
             book, runner = self._book, self._runner
             round_, lifetime = book.opened + 1, self._lifetime
@@ -66,7 +66,7 @@ class ExpertSession(Session):
         reward: Mapping[Arm, SupportsFloat] | Sequence[SupportsFloat] | None = None,
         missing: None = None,
     ) -> Feedback:
-        """Tell losses of the ticket's round: of some experts by name, or of all in their order."""
+        """Tell losses of a ticket: those of some experts by name, or those of all in order."""
         if missing is not None:
             refuse_missing(missing)
         if (loss is None) == (reward is None):
@@ -121,7 +121,10 @@ class ExpertSession(Session):
         return np.array([convert(v, f"the {word} of {self.arms[i]!r}") for i, v in named])
 
     def missing(self) -> dict[Arm, int]:
-        """How many losses of each expert are to come; if the horizon doubles, of this epoch."""
+        """Return the number of outstanding losses of each expert.
+
+        If the horizon doubles, only losses of the present epoch count.
+        """
         counts = np.zeros(len(self.arms), dtype=np.int64)
         with self._lock:
             for round_, entry in self._book.open.items():
@@ -198,20 +201,24 @@ class ExpertSession(Session):
 
 
 class DelayedExperts(ExpertSession):
-    """Experts whose losses arrive at different times (full information, th:fullinfobound).
+    """The paper's experts, whose losses arrive at different times (th:fullinfobound).
+
+    For practical use we advise `Experts`.
 
     Args:
-        experts: their names, or how many there are.
-        horizon: the number of rounds to be played; "doubling" if unknown: the learner then starts
-            again at rounds 2, 4, 8, ..., and what is reported of an earlier epoch is not learned.
+        experts: the names of the experts, or their number.
+        horizon: the number of rounds to be played. With "doubling" it need not be known: the
+            learner starts again at rounds 2, 4, 8, ..., and reports of an earlier epoch are not
+            learned.
         prior: the weight of each expert before the first round; uniform if None.
-        variant: "paper", or "repaired" for the grid that makes the theorem true.
-        loss_range: the (low, high) that losses and rewards lie in.
-        expire_after: the rounds after which an untold loss counts as `default_loss`.
-        default_loss: see `expire_after`; in the units of `loss_range`.
-        strict: raise, instead of warning once, when more than `horizon` rounds are played.
+        variant: "paper", or "repaired", whose theorem is proven.
+        loss_range: the range (low, high) of losses and rewards.
+        expire_after: the number of rounds after which a loss that was not told counts as
+            `default_loss`.
+        default_loss: the loss of `expire_after`, in the units of `loss_range`.
+        strict: raise an error when more than `horizon` rounds are played, instead of warning once.
         seed: fixes the ids of the tickets; nothing else is random here.
-        remember: how many closed tickets are kept to recognise repeated reports.
+        remember: the number of closed tickets that are kept, to recognise repeated reports.
     """
 
     only_kind = FullInformation
@@ -240,20 +247,24 @@ class DelayedExperts(ExpertSession):
 
 
 class Experts(AdvisedSession, ExpertSession):
-    """Experts weighed by the learner that we advise, or any other (see `belated learners`).
+    """Experts: `ask` returns the weights of all, and `tell` reports their losses when known.
+
+    By default it uses the learner that we advise. `belated learners` lists all others.
 
     Args:
-        experts: their names, or how many there are.
-        learner: its name; by default the practical experts, which need no prior knowledge.
-        loss_range: the (low, high) that losses and rewards lie in.
-        expire_after: the rounds after which an untold loss counts as `default_loss`.
-        default_loss: see `expire_after`; in the units of `loss_range`.
-        strict: raise, instead of warning once, when a promise turns out broken.
+        experts: the names of the experts, or their number.
+        learner: the name of the learner. The practical experts, the default, need no parameters.
+        loss_range: the range (low, high) of losses and rewards.
+        expire_after: the number of rounds after which a loss that was not told counts as
+            `default_loss`.
+        default_loss: the loss of `expire_after`, in the units of `loss_range`.
+        strict: raise an error when `horizon` is exceeded, instead of warning once, and when a report
+            arrives after its ticket has expired.
         seed: fixes the ids of the tickets; nothing else is random here.
-        remember: how many closed tickets are kept to recognise repeated reports.
-        options: those of the learner. Where it is needed and not given, `horizon` is "doubling";
-            anything else that a learner must know has to be given. `policies`, names or how many,
-            is for learners that take advice with every `ask`.
+        remember: the number of closed tickets that are kept, to recognise repeated reports.
+        options: the options of the learner. If a learner needs `horizon` and you do not give it, it
+            is "doubling". All other parameters that a learner needs must be given. `policies`
+            (names or a number) is for learners that take advice with each `ask`.
 
     Example:
         >>> experts = Experts(["ecmwf", "gfs"], seed=7)
@@ -289,10 +300,10 @@ class Experts(AdvisedSession, ExpertSession):
         super().__init__(kind, experts, plain, feedback, seed, remember)
 
     def ask(self, *, advice: AnyAdvice | None = None) -> Ticket:
-        """Play one round: a ticket with the weights of all experts.
+        """Play a round, and return a ticket with the weights of all experts.
 
-        If there are policies, `advice` has the probability of each expert by each of them: by
-        names, {policy: {expert: probability}}, or as a table with a row for each policy.
+        If there are policies, `advice` has the probability of each expert by each policy, as
+        {policy: {expert: probability}} or as a table with a row for each policy.
         """
         if self.policies or advice is not None:
             self._advise(advice)

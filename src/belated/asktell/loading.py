@@ -44,7 +44,7 @@ SESSIONS: dict[str, type[AnySession]] = {
 
 
 def from_json(text: str | bytes) -> AnySession:
-    """A learner that was saved by its `to_json`; it goes on exactly where it stood."""
+    """Return the learner that `to_json` saved; it continues exactly where it stopped."""
     content = _checked(text)
     try:
         content = _with_practical_class(content)

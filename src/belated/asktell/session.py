@@ -111,10 +111,10 @@ class Session(ABC):
 
     @abstractmethod
     def ask(self) -> Ticket:
-        """Play one round: a ticket with the decision."""
+        """Play a round, and return a ticket with the decision."""
 
     def cancel(self, ticket: Ticket | str) -> Feedback:
-        """The decision was not used: stop waiting for what is still to be told of it."""
+        """Cancel a decision that was not used: nothing more is learned from it."""
         with self._lock:
             return self._cancelled(ticket)
 
@@ -136,24 +136,24 @@ class Session(ABC):
         return Feedback(name, counted=False, state=TicketState.CANCELLED)
 
     def weights(self) -> dict[Arm, float]:
-        """The weights that the next `ask` will use; nothing changes."""
+        """Return the weights that the next `ask` will use; nothing changes."""
         with self._lock:
             runner = self._prepare_round(self._book.due(self._expire_after)).runner
             runner.ask(runner.address, PREDICT_ONLY)
             return self._by_arm(runner.workspace.prediction.q)
 
     def pending(self) -> list[Ticket]:
-        """All open tickets, oldest first."""
+        """Return all open tickets, oldest first."""
         with self._lock:
             return [self._ticket_of(round_, entry) for round_, entry in self._book.open.items()]
 
     @property
     def round(self) -> int:
-        """How many rounds have been played."""
+        """The number of rounds that have been played."""
         return self._book.opened
 
     def to_json(self) -> str:
-        """The whole learner as text; `belated.from_json` reads it and goes on exactly."""
+        """Return the whole learner as text, from which `belated.from_json` continues exactly."""
         with self._lock:
             return to_text(self.snapshot())
 
@@ -221,7 +221,7 @@ class Session(ABC):
 
     @abstractmethod
     def _ticket_of(self, round_: int, entry: Any) -> Ticket:
-        """The ticket of an open round, as it was handed out."""
+        """The ticket of an open round, as `ask` returned it."""
 
     @abstractmethod
     def _told(self, entry: Any) -> ToldLosses:
@@ -496,7 +496,7 @@ class Session(ABC):
     # -- reports
 
     def _round_of(self, ticket: Ticket | str) -> int:
-        """The round of a ticket, open or closed; an error if it was not handed out like this."""
+        """The round of a ticket, open or closed; an error if `ask` did not return it like this."""
         round_ = self._book.round_of(ticket)
         entry = self._book.open.get(round_)
         if (
@@ -504,7 +504,7 @@ class Session(ABC):
             and isinstance(ticket, Ticket)
             and ticket != self._ticket_of(round_, entry)
         ):
-            raise UnknownTicketError(f"ticket {ticket.id!r} is not as this learner handed it out")
+            raise UnknownTicketError(f"ticket {ticket.id!r} differs from the one that this learner issued")
         return round_
 
     def _receive(self, round_: int, reports: LossReports) -> Feedback:

@@ -179,7 +179,7 @@ class TicketBook:
             raise UnknownTicketError(f"ticket {name!r} is not one of this learner's")
         round_ = int(number)
         if not 1 <= round_ <= self.opened or name != self.id_of(round_):
-            raise UnknownTicketError(f"ticket {name!r} was never handed out")
+            raise UnknownTicketError(f"ticket {name!r} was not issued by this learner")
         if round_ not in self.open and self._place_of(round_) < 0:
             raise ClosedTicketError(
                 f"ticket {name!r} was closed too long ago: the last {len(self.closed)} "

@@ -76,9 +76,10 @@ def create_problem(
     features: int | Sequence[str] | Mapping[str, str | Sequence[Any]] | None = None,
     hash_bits: int | None = None,
 ) -> Call[Problem]:
-    """Create a problem; the request is not repeated if it may have reached the service.
+    """Create a problem. The request is not repeated if the service may have received it.
 
-    `features` and `hash_bits` are for learners with contexts, as in `belated.Bandit`.
+    The page on the decision service describes the terms. `features` and `hash_bits` are for
+    learners with contexts, as in `belated.Bandit`.
     """
     body = {
         "name": name,
@@ -101,20 +102,20 @@ def create_problem(
 
 
 def problems(*, archived: bool = False) -> Call[list[Problem]]:
-    """All problems that the key allows to see; archived ones only if wanted."""
+    """Return all problems that the key may see; archived ones only with `archived=True`."""
     path = "/v1/problems?archived=true" if archived else "/v1/problems"
     return Call("GET", path, lambda body: [Problem.read(each) for each in body["problems"]])
 
 
 def problem(name: str) -> Call[Problem]:
-    """A problem: its specification, status, round, open tickets and weights."""
+    """Return a problem: its specification, status, round, open tickets and weights."""
     return Call("GET", path_of(name), Problem.read)
 
 
 def change_arms(
     name: str, *, add: Sequence[str] = (), remove: Sequence[str] = ()
 ) -> Call[tuple[str, ...]]:
-    """Add arms to a problem and remove others; returns the arms it has then."""
+    """Add arms to a problem, remove others, and return the new arms."""
     return Call(
         "POST",
         f"{path_of(name)}/arms",
@@ -130,9 +131,9 @@ def change_terms(
     expire_seconds: float | Keep | None = "keep",
     default_loss: float | Keep | None = "keep",
 ) -> Call[Problem]:
-    """Change when tickets of a problem expire, and with which loss; None takes a term away.
+    """Change when tickets of a problem expire, and with which loss; None removes a term.
 
-    A new deadline is for decisions to come, a new default loss for plays that expire from now on.
+    A new deadline applies to new decisions, a new default loss to plays that expire from now on.
     """
     terms = {
         "expire_after": expire_after,
@@ -152,11 +153,11 @@ def ask(
     all_probabilities: bool = False,
     key: str | None = None,
 ) -> Call[Ticket]:
-    """One decision; the same `key` gets the same decision again. Without one, each call is new.
+    """Make a decision. The same `key` gets the same decision again; without one, each call is new.
 
-    `context` is what is known of this round, for a learner with contexts. `arms` are those that may
-    be drawn. `actions` has features of arms by name, for `linear-shared`. With `all_probabilities`
-    the ticket has the probabilities of all of them.
+    `context` is what is known about this round, for a learner with contexts. Only `arms` may be
+    drawn, or all if it is None. `actions` has the features of arms by name, for `linear-shared`.
+    With `all_probabilities` the ticket has the probability of each of them.
     """
     among = None if arms is None else list(arms)
     body = given({"context": context, "arms": among, "actions": actions})
@@ -174,7 +175,7 @@ def ask_batch(
     all_probabilities: bool = False,
     key: str | None = None,
 ) -> Call[list[Ticket]]:
-    """Several decisions at once: `count` of them, or one for each of `contexts`."""
+    """Make several decisions: `count` of them, or one for each of `contexts`."""
     each = None if contexts is None else list(contexts)
     among = None if arms is None else list(arms)
     return Call(
@@ -206,9 +207,10 @@ def tell(
     outcome: str | None = None,
     revision: int | None = None,
 ) -> Call[Feedback]:
-    """Report a loss or reward; `counted` may be False if an earlier attempt has counted.
+    """Report the loss or the reward of a ticket; a report of experts names the `arm`.
 
-    `outcome` names one of several outcomes of the ticket. Its highest revision stands.
+    `counted` of the result may be False if an earlier attempt of the same report has counted.
+    `outcome` names one of several outcomes of the ticket, of which the highest `revision` counts.
     """
     report = body_of(Report(ticket, loss, reward, missing, arm, outcome, revision))
     name = report.pop("ticket")
@@ -216,7 +218,7 @@ def tell(
 
 
 def tell_batch(reports: Sequence[Report]) -> Call[list[Feedback | Exception]]:
-    """Report on several decisions: for each its feedback, or the error that `tell` would raise."""
+    """Report on several decisions; return the feedback of each, or the error of `tell`."""
     bodies = [body_of(report) for report in reports]
     return Call(
         "POST",
@@ -230,34 +232,34 @@ def tell_batch(reports: Sequence[Report]) -> Call[list[Feedback | Exception]]:
 
 
 def cancel(ticket: Ticket | str) -> Call[Feedback]:
-    """Close a ticket whose decision was not used; nothing is learned from it."""
+    """Close a ticket whose decision was not used. Nothing is learned from it."""
     name = id_of(ticket)
     return Call("POST", f"{path_to(name)}/cancel", read_feedback, ticket=name, cancelling=True)
 
 
 def ticket(ticket: Ticket | str) -> Call[TicketDetails]:
-    """A ticket: its decision, its state, its outcomes, and what was reported too late."""
+    """Return a ticket: its decision, its state, its outcomes and its late reports."""
     name = id_of(ticket)
     return Call("GET", path_to(name), TicketDetails.read, ticket=name)
 
 
 def pause(name: str) -> Call[str]:
-    """Issue no decisions of a problem for now; returns its status."""
+    """Stop the decisions of a problem until it is resumed; return its status."""
     return Call("POST", f"{path_of(name)}/pause", read_status)
 
 
 def resume(name: str) -> Call[str]:
-    """Issue decisions of a problem again; returns its status."""
+    """Allow decisions of a paused problem again; return its status."""
     return Call("POST", f"{path_of(name)}/resume", read_status)
 
 
 def archive(name: str) -> Call[str]:
-    """Issue no decisions of a problem ever again; returns its status."""
+    """Stop the decisions of a problem permanently; return its status."""
     return Call("POST", f"{path_of(name)}/archive", read_status)
 
 
 def delete_problem(name: str) -> Call[str]:
-    """Delete a problem that is archived, with all its rows, for good; returns its status.
+    """Delete an archived problem with all its rows, permanently; return its status.
 
     Sent again after an answer that was lost, it raises UnknownProblemError.
     """
@@ -271,9 +273,9 @@ def forget(
     older_than: float | None = None,
     contexts: bool = False,
 ) -> Call[int]:
-    """Blank the idempotency key of one decision, or of all older than so many seconds.
+    """Blank the idempotency key of one decision, or of all that are older than `older_than` seconds.
 
-    With `contexts` their contexts are blanked, too. Returns how many decisions had any of these.
+    With `contexts` their contexts are blanked, too. Return the number of decisions concerned.
     """
     meant = {"ticket": None if ticket is None else id_of(ticket), "older_than": older_than}
     body = given({**meant, "contexts": contexts or None})
@@ -282,35 +284,35 @@ def forget(
 
 
 def stats(name: str, *, range: Range = "all") -> Call[dict[str, Any]]:
-    """A problem with all its statistics: losses and delays by arm, weights over time, events.
+    """Return the statistics of a problem: losses and delays by arm, weights over time, events.
 
-    Its `range` and `weights_over_time` are of the decisions of a range of time.
+    `range` selects the time of the decisions for `range` and `weights_over_time` of the result.
     """
     return Call("GET", f"{path_of(name)}/stats?range={range}", dict)
 
 
 def moves(name: str, *, range: Range = "all") -> Call[dict[str, Any]]:
-    """Why the weights moved: their largest changes in a range of time, and what happened then."""
+    """Return the largest changes of the weights in a range of time, and what happened then."""
     return Call("GET", f"{path_of(name)}/moves?range={range}", dict)
 
 
 def beliefs(name: str) -> Call[dict[str, Any]]:
-    """What a learner with contexts believes of each feature; its `arms` are None for others."""
+    """Return what a learner with contexts believes about each feature; else `arms` is None."""
     return Call("GET", f"{path_of(name)}/beliefs", dict)
 
 
 def log(name: str) -> Call[dict[str, Any]]:
-    """The journal of a problem: the arms it was created with, `columns` and `rows`."""
+    """Return the journal of a problem: its first arms, `columns` and `rows`."""
     return Call("GET", f"{path_of(name)}/log", dict, seconds=FOLDING)
 
 
 def uplift(
     name: str, *, within: float | None = None, by: str | None = None
 ) -> Call[dict[str, Any]]:
-    """What the learner has earned more than the control of the holdout, valid at every look.
+    """Return how much more the learner earns than the control, with its interval.
 
-    `within` is the seconds after which silence is final, if tickets do not expire: a week. `by` is
-    a field of the context, for the uplift of each segment.
+    If tickets do not expire, a decision without a report is final after `within` seconds, a week by
+    default. `by` is a field of the context, for the uplift of each segment.
     """
     seconds = None if within is None else as_number(within, "within")
     query = urlencode(given({"within": seconds, "by": by}))
@@ -319,38 +321,38 @@ def uplift(
 
 
 def verify() -> Call[dict[str, Any]]:
-    """Fold the whole journal again, and compare it with the states in use."""
+    """Compute all states from the journal again, and compare them with those in use."""
     return Call("POST", "/v1/verify", dict, seconds=FOLDING)
 
 
 def health() -> Call[dict[str, Any]]:
-    """Whether the service lives, its version and its database."""
+    """Return the status, the version and the database of the service."""
     return Call("GET", "/healthz", dict)
 
 
 def readiness() -> Call[dict[str, Any]]:
-    """Whether the service carries out requests; ServiceUnavailable if it does not."""
+    """Return whether the service is ready; raise ServiceUnavailable if it is not."""
     return Call("GET", "/readyz", dict)
 
 
 def metrics() -> Call[str]:
-    """The numbers for Prometheus, as text."""
+    """Return the metrics for Prometheus, as text."""
     return Call("GET", "/metrics", str, is_text=True)
 
 
 def create_key(label: str, scopes: Sequence[str]) -> Call[dict[str, Any]]:
-    """Make an API key, shown this once; not repeated if the request may have been received."""
+    """Create an API key, which is shown only once; the request is not repeated."""
     body = {"label": label, "scopes": list(scopes)}
     return Call("POST", "/v1/keys", dict, body, repeatable=False)
 
 
 def keys() -> Call[list[dict[str, Any]]]:
-    """All API keys without their secrets, including revoked ones."""
+    """Return all API keys without their secrets, including revoked ones."""
     return Call("GET", "/v1/keys", lambda body: list(body["keys"]))
 
 
 def revoke_key(id: str, *, forget: bool = False) -> Call[dict[str, Any]]:
-    """Revoke the API key with this id, and blank its label if that is to be forgotten."""
+    """Revoke the API key with this id; `forget=True` blanks its label, too."""
     path = f"/v1/keys/{quote(id, safe='')}"
     return Call("DELETE", f"{path}?forget=true" if forget else path, dict)
 

@@ -46,12 +46,12 @@ class ClientMethod(Generic[P, T]):
 
 
 class ServiceMethods:
-    """The methods of both clients.
+    """It has a method for each route of the service.
 
-    `url` is the address of the service; `key` is one made by `belated keys create`. A request is
+    `url` is the address of the service, and `key` a key from `belated keys create`. A request is
     sent again if the service cannot be reached, cannot commit, or does not answer within `timeout`
-    seconds, until the deadline of `patience`: 60 seconds in all. Repeated requests carry the same
-    Idempotency-Key, and a ticket is told once, so nothing is decided or counted twice.
+    seconds, until the deadline of `patience` (60 seconds by default). Repeated requests have the
+    same Idempotency-Key, and a ticket is told once, so nothing is decided or counted twice.
     """
 
     create_problem = ClientMethod(calls.create_problem)
@@ -85,7 +85,7 @@ class ServiceMethods:
 
 
 class Client(ServiceMethods):
-    __doc__ = f"""A client whose methods wait for the answer. {ServiceMethods.__doc__}
+    __doc__ = f"""A client of the decision service. {ServiceMethods.__doc__}
     Example:
         >>> with Client("http://127.0.0.1:8080") as client:
         ...     problem = client.create_problem("prices", ["9", "12"], loss_range=(0, 12))
@@ -131,7 +131,7 @@ class Client(ServiceMethods):
 
 
 class AsyncClient(ServiceMethods):
-    __doc__ = f"A client for asyncio: every method is awaited. {ServiceMethods.__doc__}"
+    __doc__ = f"A client for asyncio: each method is awaited. {ServiceMethods.__doc__}"
 
     def __init__(
         self,

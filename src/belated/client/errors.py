@@ -13,7 +13,7 @@ from belated.types import (
 
 
 class ServiceError(BelatedError):
-    """The service refused or did not answer; `status` is the HTTP status of its answer, if any."""
+    """The service refused a request or did not answer; `status` is its HTTP status, or None."""
 
     def __init__(
         self, sentence: str, status: int | None = None, request_id: str | None = None
@@ -23,7 +23,7 @@ class ServiceError(BelatedError):
 
 
 class ServiceUnavailable(ServiceError):
-    """The service could not be reached or could not commit, until the deadline."""
+    """Until the deadline, the service could not be reached or could not commit."""
 
 
 class NotAllowedError(ServiceError):
@@ -35,7 +35,7 @@ class UnknownProblemError(ServiceError, LookupError):
 
 
 class ProblemConflictError(ServiceError):
-    """The problem exists already, issues no decisions now, or cannot be changed so."""
+    """The problem exists already, makes no decisions now, or cannot be changed in this way."""
 
 
 UNAVAILABLE = (429, 502, 503, 504)  # the request is fine and may be sent again

@@ -41,10 +41,10 @@ class Problem:
 
 
 class LateReport(NamedTuple):
-    """What was reported of an arm after its ticket had expired.
+    """A report that arrived after its ticket had expired.
 
-    `loss` is in the problem's units, `reward` is there if a reward was told, and `unit_loss` is the
-    same loss in [0, 1].
+    `loss` is in the problem's units, `reward` is set if a reward was told, and `unit_loss` is the
+    loss in [0, 1].
     """
 
     arm: str
@@ -55,9 +55,10 @@ class LateReport(NamedTuple):
 
 
 class TicketOutcome(NamedTuple):
-    """What became of an arm of a ticket: told, expired or cancelled, with a loss as LateReport's.
+    """The outcome of an arm of a ticket: told, expired or cancelled.
 
-    An expired one has the loss that it counts with.
+    `loss` is in the problem's units, `reward` is set if a reward was told, and `unit_loss` is the
+    loss in [0, 1]. An expired outcome has the default loss.
     """
 
     arm: str
@@ -69,7 +70,7 @@ class TicketOutcome(NamedTuple):
 
 
 class NamedReport(NamedTuple):
-    """One of several outcomes of a ticket; it stands unless a higher revision replaces it."""
+    """A report of one of several outcomes; `stands` is false if a higher revision replaced it."""
 
     outcome: str
     revision: int
@@ -80,9 +81,9 @@ class NamedReport(NamedTuple):
 
 @dataclass(frozen=True)
 class TicketDetails:
-    """A ticket: its decision, its state, its outcomes, and what was reported too late.
+    """A ticket: its decision, its state, its outcomes and its late reports.
 
-    `named` has the named outcomes as they came, with all revisions.
+    `named` has the reports of named outcomes in the order in which they arrived.
     """
 
     ticket: Ticket

@@ -21,12 +21,14 @@ NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a request may take in all, with all its attempts and the waits between them.
+    """How long a client tries to send a request, with all attempts and the waits between them.
 
-    `seconds` is the deadline. The waits are 0.1 s, 0.2 s, ... up to `most`, or longer if the
-    service asks for it (Retry-After). Each is shortened by a random part of up to a half, so that
-    many clients do not come back at the same time. `reconnects` says whether a service that cannot
-    be connected to is waited for as well.
+    Args:
+        seconds: the deadline of all attempts together.
+        first: the first wait in seconds; each further wait is twice as long. Waits are shortened at
+            random by up to a half, so that many clients do not come back at the same time.
+        most: the longest wait, unless the service asks for a longer one (Retry-After).
+        reconnects: whether to try again if there is no connection to the service.
     """
 
     seconds: float = 60.0

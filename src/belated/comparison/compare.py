@@ -41,10 +41,17 @@ def compare(
     workers: int | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Comparison:
-    """Play every learner on the same `repetitions` games of an environment.
+    """Play every learner on the same games, and return the comparison.
 
-    `progress` is called with the number of rounds that are over and their total. An interrupt
-    (Ctrl-C) ends the comparison and keeps the repetitions that are complete.
+    Ctrl-C ends the comparison and keeps the repetitions that are complete.
+
+    Args:
+        learners: names with options, as "exp3" or "concealed:variant=repaired", or learners.
+        environment: an environment, the name of a scenario, or the path of a data file.
+        repetitions: the number of games.
+        seed: fixes the games; the same seed gives the same numbers.
+        workers: the number of threads; by default one for each core.
+        progress: called with the number of rounds that were played and their total.
 
     Example:
         >>> game = scenario("late-best", rounds=100, delay=5)

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Traces of every contender in every repetition, with the sums of the games they played.
+    """The results of several learners on the same games: tables, regrets, bounds and figures.
 
-    traces[k][r] and game_sums[r] belong to contender k and the repetition numbered repetitions[r].
-    Their losses are in [0, 1], as learners see them. Methods and tables are in the units of the
-    environment's loss_range.
+    Methods and tables are in the units of the environment's loss_range. `traces[k][r]` and
+    `game_sums[r]` have the details of learner k in the repetition numbered `repetitions[r]`. Their
+    losses are in [0, 1], as learners see them.
     `command` is the command that reproduces the comparison; `asked` is the number of repetitions
     that were requested, which is larger than their number if the comparison was interrupted.
     `run_environment` says when and where it was made.
@@ -74,7 +74,7 @@ class Comparison:
         return self.game_sums[0].checkpoints
 
     def regret(self, contender: int, against: Comparator | None = None) -> Floats:
-        """Return a contender's regret in each repetition.
+        """Return the regret of a learner, given by its number, in each repetition.
 
         It is the regret against the best arm of the repetition or, if `against` is given, against
         an arm (its number from 0) or a comparator u (a weight for each arm).
@@ -88,7 +88,7 @@ class Comparison:
         )
 
     def regrets(self, contender: int) -> Floats:
-        """Return a contender's regret in each repetition (row) against every arm (column)."""
+        """Return the regret of a learner in each repetition (row) against every arm (column)."""
         pairs = zip(self.traces[contender], self.game_sums, strict=True)
         found = np.array([regrets(trace.loss, sums.losses) for trace, sums in pairs])
         return self.units.width * found
@@ -145,7 +145,7 @@ class Comparison:
         return mean_bound(bounds).in_units(self.units.width)
 
     def certificate(self, contender: int) -> float | None:
-        """Return the bound that the runs prove on their own regret, a mean over all games.
+        """Return the bound on the regret that is computed from the runs, a mean over all games.
 
         The regret is that against the best arm. Practical experts have such a bound. Full
         information has one if losses are delivered on arrival and the sums of no game are too
@@ -179,7 +179,7 @@ class Comparison:
         return said
 
     def lower_bounds(self) -> Table:
-        """Return the order of lower bounds on every learner's regret if all delays were the mean.
+        """Return lower bounds on the regret of any learner, as orders of growth.
 
         The mean missing count stands for the mean delay, since it includes losses that never come.
         """
@@ -258,7 +258,7 @@ class Comparison:
         }
 
     def runs(self) -> Table:
-        """Return a row for each run, with every digit: a tidy table for further analysis."""
+        """Return a row for each run, with every digit, for further analysis."""
         return Table.of(
             [
                 self._run(k, r)
@@ -303,7 +303,7 @@ class Comparison:
         }
 
     def summary(self) -> Table:
-        """Return the rows to read or to print: text, ranked among learners of equal feedback.
+        """Return the table as it is printed: texts, ranked among learners with the same feedback.
 
         A bound with a dagger is stated, but not proven to hold in these games.
         """

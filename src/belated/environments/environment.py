@@ -168,15 +168,22 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Environment:
-    """A game: a loss process and a delay process, the number of rounds, and labels of the arms.
+    """A source of games: processes that draw the losses and the delays of all arms in all rounds.
 
-    `shows` says in one sentence what the game demonstrates. `prior` is the prior pi of learners
-    that use one; None means uniform. `advice` is what policies advise, if there are any, and
-    `contexts` is what learners are told of each round before they choose, if anything.
-    `loss_range` is the (low, high) that the losses lie in. Learners see them in [0, 1]; regrets,
-    bounds and tables are in the units of this range. `default_loss`, in [0, 1], is what a play
-    without news counts as, if that is known beforehand: learners with an option of this name are
-    given it.
+    Args:
+        name: the name in tables and reports.
+        losses: the process that draws the losses.
+        delays: the process that draws the delays.
+        rounds: the number of rounds of a game.
+        labels: the names of the arms.
+        shows: what the games demonstrate, in one sentence.
+        prior: the prior of learners that use one; uniform if None.
+        advice: the process that draws the advice of policies, if there are any.
+        loss_range: the range (low, high) of the losses. Learners see losses in [0, 1]; regrets,
+            bounds and tables are in the units of this range.
+        default_loss: the loss, in [0, 1], of a play that is never reported, if that is known.
+            Learners with an option of this name receive it.
+        contexts: the process that draws the contexts, if there are any.
     """
 
     name: str

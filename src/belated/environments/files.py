@@ -49,11 +49,17 @@ def environment_from_arrays(
     loss_range: Sequence[float] = (0.0, 1.0),
     contexts: Any = None,
 ) -> Environment:
-    """An environment from two arrays, each with a row for each round and a column for each arm.
+    """Return an environment whose only game is given by arrays.
 
-    A delay of NaN, infinity or -1 means never. `loss_range` is the (low, high) that losses lie in.
-    `contexts` has what learners know of each round before they choose: a dict or a row of values
-    for each. Numbers count as they are, and text has a feature name=value for each of its values.
+    Args:
+        losses: a row for each round and a column for each arm.
+        delays: in the same form; NaN, infinity or -1 means never.
+        labels: the names of the arms.
+        name: the name in tables and reports.
+        loss_range: the range (low, high) of the losses.
+        contexts: what is known of each round before an arm is chosen: a dict or a row of values for
+            each round. Numbers are used as they are. Text becomes a feature name=value for each of
+            its values.
     """
     given_losses = GivenLosses(np.asarray(losses), as_range(loss_range))
     given_delays = GivenDelays(np.asarray(delays))
@@ -74,11 +80,17 @@ def environment_from_file(
     loss_range: Sequence[float] | None = None,
     features: Sequence[str] = (),
 ) -> Environment:
-    """An environment from a CSV or Parquet file; arms are in the order in which they appear.
+    """Return an environment whose only game is in a CSV or Parquet file.
 
-    `loss_range` is the (low, high) of its column `loss` or `reward`, [0, 1] by default. `features`
-    are columns that learners know of each round before they choose, the same in all rows of a
-    round. Numbers count as they are, and text has a feature name=value for each of its values.
+    The file has the columns round, arm, loss (or reward) and delay (or arrival). Arms are in the
+    order in which they appear.
+
+    Args:
+        path: the file.
+        loss_range: the range (low, high) of the losses or rewards; [0, 1] by default.
+        features: columns that are known before an arm is chosen, with the same value in all rows of
+            a round. Numbers are used as they are. Text becomes a feature name=value for each of its
+            values.
     """
     path, features = Path(path), checked_features(features)
     check_readable(path)
@@ -94,10 +106,10 @@ def environment_from_frame(
     features: Sequence[str] = (),
     name: str = "frame",
 ) -> Environment:
-    """An environment from a DataFrame of pandas or polars, with the columns of a data file.
+    """Return an environment whose only game is in a DataFrame, with the columns of a data file.
 
-    An Arrow table, or a dict of columns, is taken as well. `loss_range` and `features` are those of
-    `environment_from_file`.
+    `frame` is a DataFrame of pandas or polars, an Arrow table, or a dict of columns. The other
+    arguments are those of `environment_from_file`.
     """
     features = checked_features(features)
     columns = frame_columns(frame)

@@ -30,10 +30,10 @@ FORMATS = (*READABLE, ".json")
 def export_game(
     environment: Environment, path: str | Path, seed: int = 1, repetition: int = 0
 ) -> Path:
-    """Write the game that `compare` plays with this seed in this repetition, counted from 0.
+    """Write one game to a file: the one that `compare` plays with this seed and repetition.
 
-    The file ends in .csv, .csv.gz, .parquet or .json. `compare` and `sweep` play it, and `replay`
-    runs a learner along a .json file. An interrupted call leaves no incomplete file.
+    Repetitions are counted from 0. The file ends in .csv, .csv.gz, .parquet or .json. `compare` and
+    `sweep` play it, and `replay` runs a learner along a .json file. An interrupted call leaves no incomplete file.
     """
     path = Path(path)
     check_game_file(path)

@@ -133,7 +133,7 @@ def scenario_named(
 
 
 def scenario(name: str, /, **options: Option) -> Environment:
-    """The environment of the named scenario, with these options in place of the defaults.
+    """Return the environment of a built-in scenario; options replace the defaults.
 
     Example:
         >>> game = scenario("late-best", rounds=300)
@@ -148,9 +148,9 @@ def scenario(name: str, /, **options: Option) -> Environment:
 
 
 def scenarios() -> list[Scenario]:
-    """All scenarios, including those whose data is not available on this machine.
+    """Return all scenarios, including those whose data is not available on this machine.
 
-    Those of plugins come last; one that cannot be used is named in a warning.
+    Those of plugins come last. A warning names plugins that cannot be used.
     """
     return list(_registered().values())
 

@@ -25,7 +25,7 @@ LEARNER = "learner:"
 
 
 class Evaluation(Findings):
-    """The values of all policies on one log; `table`, `to_json` and `report` show them."""
+    """The estimated values of all policies on a log, by name as in `found["always red"]`."""
 
     def report(self, path: str | Path) -> Path:
         """Write an HTML page with the table and six figures; it needs no other file."""
@@ -54,15 +54,29 @@ def evaluate(
 ) -> Evaluation:
     """Estimate what each policy would have earned, from the decisions of a log.
 
-    `log` is a `Journal` or whatever `read_log` reads, with its `terms` (`arms`, `loss_range`,
-    `now`, `key`). A policy is the name of an arm, "uniform", "best-arm", or a function of the
-    context that returns an arm or probabilities by arm. It may also be a classifier with
-    `predict_proba`, a bandit of this library as it is, a table of probabilities, or "learner:NAME",
-    a learner that learns along the log. `silence` says why outcomes are missing: "missing" (late or
-    lost, whatever they are), "default" (what never comes is `default_loss`) or "speeds" (all comes,
-    some outcomes later). Without it, and with outcomes missing, there are only bounds. `interval`
-    is "bootstrap" (the default if outcomes are missing), "normal" (the default if not), "bernstein"
-    or "betting".
+    Args:
+        log: a `Journal`, or anything that `read_log` reads.
+        policies: by name. A policy is the name of an arm, "uniform", "best-arm", a function of the
+            context that returns an arm or probabilities by arm, a classifier with `predict_proba`,
+            a bandit of this library, a table of probabilities, or "learner:NAME", which learns
+            along the log.
+        silence: why outcomes are missing: "missing" (they are late or lost, good and bad ones in
+            the same way), "default" (an outcome that is never reported is `default_loss`) or
+            "speeds" (all are reported, some later). Without it there are only bounds if outcomes
+            are missing.
+        default_loss: the loss that silence means; alone it implies "default".
+        estimators: such as "snips" and "dr"; docs/evaluation.md describes all of them.
+        interval: "bootstrap" (the default if outcomes are missing), "normal" (the default if not),
+            "bernstein" or "betting".
+        stratum: a column of the log or a name in its contexts; delays are fitted for each value.
+        level: the confidence level of the intervals.
+        draws: the number of bootstrap samples.
+        seed: fixes all random numbers.
+        most_weight: an upper bound on the weights, for "bernstein".
+        rejection_limit: an upper bound on the ratio of probabilities, for "learner:NAME".
+        progress: called with the number of bootstrap samples and their total.
+        command: the command that reproduces the evaluation, for the report.
+        terms: the options of `read_log`: `arms`, `loss_range`, `now`, `key`.
 
     Example:
         >>> log = {"arm": ["a", "b"] * 50, "probability": [0.5] * 100, "reward": [1, 0, 0, 1] * 25}

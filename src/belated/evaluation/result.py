@@ -17,10 +17,10 @@ from belated.specs import listed
 class Estimate(NamedTuple):
     """The value of a policy by one estimator, in the units of the rewards.
 
-    `value`, `low` and `high` are None where the log cannot say them: nothing was declared about
-    silence, or the log is too young. `bounds` hold whatever silence means, up to sampling error:
-    all that was not told is the worst, or the best. `outer` are the bounds with that error added.
-    `difference` is the value less that of the log itself, with its interval.
+    `value`, `low` and `high` are None if the meaning of silence was not declared, or if the log is
+    too short. `bounds` are the values if all unknown outcomes are the worst, or the best, possible.
+    `outer` has the bounds with their sampling error added. `difference` is the value minus that of
+    the log itself, with its interval.
     """
 
     estimator: str
@@ -45,7 +45,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class PolicyValue:
-    """A policy: its estimates by name, and how far the log can speak about it."""
+    """The estimates of a policy, by the name of the estimator, and how many rows they rest on."""
 
     name: str
     estimates: Mapping[str, Estimate]

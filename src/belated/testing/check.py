@@ -31,7 +31,7 @@ class LearnerFaultError(BelatedError, AssertionError):
 def check_learner(
     kind: type[Any], examples: int = 25, tolerance: float = CLOSE, compiled: bool = True
 ) -> None:
-    """Try every law on a learner class; raises a LearnerFaultError that says what is broken.
+    """Check every law on a learner class; raise a LearnerFaultError if one is broken.
 
     Each law is tried in `examples` random games, which are the same in every call. Where results
     may differ by rounding, weights may differ by `tolerance`. A `Learner` is also compiled, which

@@ -35,8 +35,8 @@ UNIT = LossRange()
 class Journal:
     """Decisions in the order in which they were made, and their outcomes at the end of the log.
 
-    Rewards are in [0, 1] and NaN where nothing has been told; `units` are those of the user. Times
-    are in the units of `clock`, rounds or seconds. `read_log` reads one from any source.
+    `read_log` reads a journal from any source. Rewards are in [0, 1], and NaN if the outcome is not
+    known; `units` are those of the user. Times are in rounds or seconds, as `clock` says.
     """
 
     arms: tuple[str, ...]

@@ -23,14 +23,17 @@ def read_log(
     now: Any = None,
     key: str | None = None,
 ) -> Journal:
-    """Read a log of decisions, to be given to `evaluate`.
+    """Read a log of decisions for `evaluate`.
 
-    `source` is a file: .csv or .parquet as `belated export` writes them or of the Open Bandit
-    Dataset, .dsjson of Vowpal Wabbit or Personalizer, .vw of Vowpal Wabbit, or .npz of OBP. It may
-    also be the address of a problem of a running service (http://host/v1/problems/NAME, with its
-    `key`), a DataFrame, a list of dicts, or OBP's bandit_feedback. `arms` names arms that the log
-    may not have. Losses and rewards lie in `loss_range`, [0, 1] by default, and `now` is the end of
-    the log.
+    Args:
+        source: a file (.csv or .parquet of `belated export` or of the Open Bandit Dataset, .dsjson
+            of Vowpal Wabbit or Personalizer, .vw of Vowpal Wabbit, .npz of OBP), the address of a
+            problem of a running service (http://host/v1/problems/NAME), a DataFrame, a list of
+            dicts, or OBP's bandit_feedback.
+        arms: all arms, if some do not occur in the log.
+        loss_range: the range of losses and rewards; [0, 1] by default.
+        now: the end of the log, if it is later than its last entry.
+        key: the key for a running service.
 
     Example:
         >>> rows = [

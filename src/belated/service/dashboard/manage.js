@@ -64,7 +64,7 @@ export class Manage {
   }
 
   setStatus(verb) {
-    const said = { pause: "Paused: no decisions are handed out.", resume: "Resumed." };
+    const said = { pause: "Paused: it makes no decisions.", resume: "Resumed." };
     return this.attempt(() => call("POST", `${pathOf(this.name)}/${verb}`), said[verb] ?? "");
   }
 

@@ -46,7 +46,7 @@ class Metrics:
         self.repeated = Counter(
             REPEATED, "Reports of what was reported before", ("problem",), **own
         )
-        self.decisions = Counter("belated_decisions_total", "Decisions handed out", **own)
+        self.decisions = Counter("belated_decisions_total", "Decisions made", **own)
         self.workers = Gauge(
             WORKERS, "Workers that carry out requests", multiprocess_mode="livesum", **own
         )
