@@ -113,9 +113,7 @@ def test_the_readme_says_what_the_judge_set_found() -> None:
 def test_pages_quote_the_same_means(page: str) -> None:
     """The pages on choosing and on the study say the same as the README."""
     text = " ".join((DOCS / page).read_text().split())
-    bandit, thompson, leader = map(
-        of_the_study, ("practical-bandit", "thompson", "leading-arm")
-    )
+    bandit, thompson, leader = map(of_the_study, ("practical-bandit", "thompson", "leading-arm"))
     assert f"{bandit} %" in text
     assert f"Thompson sampling {thompson} % and following the leader {leader} %" in text
     assert f"`delayed-ucb1` has {of_the_study('delayed-ucb1')} %" in text or (

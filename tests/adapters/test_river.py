@@ -32,7 +32,8 @@ OF_POLICIES = [
     check
     for name, check in inspect.getmembers(common, inspect.isfunction)
     if name.startswith("check_") and list(inspect.signature(check).parameters) == ["model"]
-    if passes(check, river.Exp3(gamma=0.1, seed=1)) and passes(check, river.EpsilonGreedy(0.1, seed=1))
+    if passes(check, river.Exp3(gamma=0.1, seed=1))
+    and passes(check, river.EpsilonGreedy(0.1, seed=1))
 ]
 
 

@@ -139,7 +139,7 @@ def test_a_log_that_is_too_young_has_bounds_only() -> None:
     ]
     found = belated.evaluate(rows, {"a": "a"}, silence="missing")
     assert found["a"].snips.value is None
-    assert "too young for a" in found.notes[0]
+    assert "too short for a" in found.notes[0]
 
 
 def test_intervals() -> None:

@@ -4,10 +4,12 @@ import assert from "node:assert/strict";
 import { createServer, type Server as Listener, type Socket } from "node:net";
 import { test } from "node:test";
 
-import { Client, ServiceUnavailable } from "../src/index.js";
+import { Client, ServiceError, ServiceUnavailable } from "../src/index.js";
 import { newDatabase, Server } from "./server.js";
 
 const HASTY = { deadlineMs: 300, firstMs: 10, mostMs: 10 };
+const NOWHERE = "http://127.0.0.1:1";
+const DECISION = '{"ticket": "7", "round": 1, "arm": "red", "probability": 0.5}';
 
 async function listening(answer: (socket: Socket) => void): Promise<[Listener, string]> {
   const listener = createServer((socket) => {
@@ -46,12 +48,11 @@ test("a deadline is for the whole answer", async (t) => {
 
 test("what is sent again is the same", async (t) => {
   const came: string[] = [];
-  const decision = '{"ticket": "7", "round": 1, "arm": "red", "probability": 0.5}';
   const [listener, address] = await listening((socket) => {
     socket.on("data", (data) => {
       came.push(String(data));
       if (came.length === 1) return void socket.destroy();
-      const [status, body] = came.length === 2 ? ["503 Busy", ""] : ["200 OK", decision];
+      const [status, body] = came.length === 2 ? ["503 Busy", ""] : ["200 OK", DECISION];
       socket.end(`HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
     });
   });
@@ -64,6 +65,43 @@ test("what is sent again is the same", async (t) => {
   came.length = 0;
   await assert.rejects(client.createProblem("ads", ["a"]), /it may have been done/);
   assert.equal(came.length, 1);
+});
+
+test("an attempt has its time", async () => {
+  let attempts = 0;
+  const silentOnce: typeof fetch = (_, init) => {
+    if (++attempts > 1) return Promise.resolve(new Response(DECISION));
+    return new Promise((_, fail) => {
+      init!.signal!.addEventListener("abort", () => fail(init!.signal!.reason));
+    });
+  };
+  const options = { timeoutMs: 50, patience: { ...HASTY, deadlineMs: 600_000 } };
+  assert.equal((await new Client(NOWHERE, { ...options, fetch: silentOnce }).ask("ads")).id, "7");
+  assert.equal(attempts, 2); // the first was given up after its 50 ms
+  attempts = 0;
+  const slow: typeof fetch = async (_, init) => {
+    attempts++;
+    await new Promise((done) => setTimeout(done, 200));
+    init!.signal!.throwIfAborted();
+    return new Response("{}", { status: 418 });
+  };
+  const made = new Client(NOWHERE, { ...options, fetch: slow }).createProblem("ads", ["a"]);
+  await assert.rejects(made, (error) => error instanceof ServiceError && error.status === 418);
+  assert.equal(attempts, 1); // it must not be sent twice, so it has all the time there is
+});
+
+test("the service may ask for a longer wait", async () => {
+  for (const [header, leastMs] of [["1", 990], ["soon", 0]] as const) {
+    const times: number[] = [];
+    const busyOnce: typeof fetch = async () => {
+      times.push(Date.now());
+      if (times.length > 1) return new Response(DECISION);
+      return new Response("", { status: 503, headers: { "Retry-After": header } });
+    };
+    const options = { patience: { ...HASTY, deadlineMs: 600_000 }, fetch: busyOnce };
+    assert.equal((await new Client(NOWHERE, options).ask("ads")).id, "7");
+    assert.ok(times[1]! - times[0]! >= leastMs);
+  }
 });
 
 test("a wait that the service asks for beyond the deadline ends it", async (t) => {

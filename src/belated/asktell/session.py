@@ -504,7 +504,9 @@ class Session(ABC):
             and isinstance(ticket, Ticket)
             and ticket != self._ticket_of(round_, entry)
         ):
-            raise UnknownTicketError(f"ticket {ticket.id!r} differs from the one that this learner issued")
+            raise UnknownTicketError(
+                f"ticket {ticket.id!r} differs from the one that this learner issued"
+            )
         return round_
 
     def _receive(self, round_: int, reports: LossReports) -> Feedback:

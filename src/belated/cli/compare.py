@@ -74,7 +74,9 @@ def scenarios(as_json: bool) -> None:
     metavar="N",
     help="Play N random worlds instead; `belated worlds` lists their families.",
 )
-@click.option("--set", "world_set", type=click.Choice(SETS), help="Which set of worlds.  [default: design]")
+@click.option(
+    "--set", "world_set", type=click.Choice(SETS), help="Which set of worlds.  [default: design]"
+)
 @click.option(
     "--family",
     "families",
@@ -93,7 +95,9 @@ def scenarios(as_json: bool) -> None:
 @click.option("--workers", type=int, help="Threads to run on.  [default: one for each core]")
 @click.option("--report", type=click.Path(path_type=Path), help="Write an HTML page.")
 @click.option(
-    "--figures", type=click.Path(path_type=Path), help="Write every figure into this folder, as PNG and SVG."
+    "--figures",
+    type=click.Path(path_type=Path),
+    help="Write every figure into this folder, as PNG and SVG.",
 )
 @click.option(
     "--table",

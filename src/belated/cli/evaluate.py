@@ -49,12 +49,25 @@ LISTS = "Several after commas, or repeat it."
     type=click.Choice(["bootstrap", "normal", "bernstein", "betting"]),
     help="Kind of interval.  [default: bootstrap if outcomes are missing, else normal]",
 )
-@click.option("--stratum", help="A column of the log, or a name in its contexts: estimate for each of its values.")
-@click.option("--now", help="When the log ends: a round, seconds or a date.  [default: its last entry]")
+@click.option(
+    "--stratum",
+    help="A column of the log, or a name in its contexts: estimate for each of its values.",
+)
+@click.option(
+    "--now", help="When the log ends: a round, seconds or a date.  [default: its last entry]"
+)
 @click.option("--arms", help="All arms, if some do not occur in the log, as red,green.")
 @click.option("--loss-range", type=float, nargs=2, help="The range of losses.  [default: 0 1]")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
-@click.option("--draws", type=int, default=1000, show_default=True, help="Number of bootstrap samples.")
+@click.option(
+    "--level",
+    type=float,
+    default=0.95,
+    show_default=True,
+    help="Confidence level of the intervals.",
+)
+@click.option(
+    "--draws", type=int, default=1000, show_default=True, help="Number of bootstrap samples."
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of all random numbers.")
 @key_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

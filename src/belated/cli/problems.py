@@ -30,24 +30,42 @@ def problems() -> None:
 @problems.command()
 @click.argument("name")
 @click.option("--arm", "-a", "arms", multiple=True, required=True, help="An arm; repeat it.")
-@click.option("--learner", "-l", help="A learner, as 'concealed:max_missing=50'.  [default: practical-bandit]")
-@click.option("--kind", type=click.Choice(["bandit", "experts"]), help="Experts observe the losses of all arms.  [default: as the learner is]")
+@click.option(
+    "--learner", "-l", help="A learner, as 'concealed:max_missing=50'.  [default: practical-bandit]"
+)
+@click.option(
+    "--kind",
+    type=click.Choice(["bandit", "experts"]),
+    help="Experts observe the losses of all arms.  [default: as the learner is]",
+)
 @click.option("--loss-range", type=(float, float), help="The range of losses.  [default: 0 1]")
 @click.option("--expire-after", type=int, help="Rounds after which a ticket expires.")
 @click.option("--expire-seconds", type=float, help="Seconds after which a ticket expires.")
-@click.option(
-    "--default-loss", type=float, help="The loss of a ticket that is never reported."
-)
+@click.option("--default-loss", type=float, help="The loss of a ticket that is never reported.")
 @click.option("--holdout", type=float, help="The share of decisions that the control makes.")
-@click.option("--control", help="What the control plays: an arm, or FILE.json, a saved learner.  [default: uniform]")
-@click.option("--outcome", "outcomes", multiple=True, help="The name of one of several outcomes, as NAME or NAME=WEIGHT; repeat it.")
+@click.option(
+    "--control",
+    help="What the control plays: an arm, or FILE.json, a saved learner.  [default: uniform]",
+)
+@click.option(
+    "--outcome",
+    "outcomes",
+    multiple=True,
+    help="The name of one of several outcomes, as NAME or NAME=WEIGHT; repeat it.",
+)
 @click.option(
     "--rule",
     type=click.Choice(["first", "last", "sum", "max", "weighted"]),
     help="How the outcomes make one reward.  [default: sum]",
 )
-@click.option("--revise-within", type=float, help="Seconds after the first outcome when the ticket is closed.")
-@click.option("--soft-range", type=(float, float), help="Clip losses and rewards to this range, in place of --loss-range.")
+@click.option(
+    "--revise-within", type=float, help="Seconds after the first outcome when the ticket is closed."
+)
+@click.option(
+    "--soft-range",
+    type=(float, float),
+    help="Clip losses and rewards to this range, in place of --loss-range.",
+)
 @click.option("--minimum-share", type=float, help="The smallest probability of each arm.")
 @feature_option()
 @click.option("--hash-bits", type=int, help="Text is hashed into 2^this coordinates.  [default: 5]")

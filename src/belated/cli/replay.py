@@ -27,8 +27,12 @@ if TYPE_CHECKING:
     help="For a log or a game: the learner, as exp3 or 'practical-bandit:certified=0'.",
 )
 @click.option("--arms", help="For a log: all arms, as red,green.  [default: those in the log]")
-@click.option("--horizon", type=int, help="For a log: the horizon.  [default: its number of rounds]")
-@click.option("--max-missing", type=int, help="For a log: max_missing.  [default: the largest in the log]")
+@click.option(
+    "--horizon", type=int, help="For a log: the horizon.  [default: its number of rounds]"
+)
+@click.option(
+    "--max-missing", type=int, help="For a log: max_missing.  [default: the largest in the log]"
+)
 @click.option(
     "--variant",
     type=click.Choice(["paper", "repaired"]),

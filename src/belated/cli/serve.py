@@ -24,9 +24,14 @@ from belated.cli.service_options import AGE, database_option, service_errors
     show_default=True,
     help="normal is faster, and may lose the last answers when the power fails.",
 )
-@click.option("--max-body", type=click.IntRange(1), default=1_000_000, help="Bytes in the largest request.")
 @click.option(
-    "--rate", type=click.FloatRange(0), default=5000.0, help="Requests per second of one key; 0 for no limit."
+    "--max-body", type=click.IntRange(1), default=1_000_000, help="Bytes in the largest request."
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(0),
+    default=5000.0,
+    help="Requests per second of one key; 0 for no limit.",
 )
 @click.option(
     "--max-lag",
@@ -39,9 +44,17 @@ from belated.cli.service_options import AGE, database_option, service_errors
     type=AGE,
     help="The age, such as 90d, at which closed tickets are folded into checkpoints.",
 )
-@click.option("--archive", type=click.Path(), help="A folder for the rows of these tickets; without it they are deleted.")
+@click.option(
+    "--archive",
+    type=click.Path(),
+    help="A folder for the rows of these tickets; without it they are deleted.",
+)
 @click.option("--seed", type=int, help="Fixes the random draws; for tests.")
-@click.option("--otel", is_flag=True, help="Export spans with OpenTelemetry; the variables OTEL_... configure it.")
+@click.option(
+    "--otel",
+    is_flag=True,
+    help="Export spans with OpenTelemetry; the variables OTEL_... configure it.",
+)
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),

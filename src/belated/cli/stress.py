@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("learner")
 @click.option(
-    "--against", metavar="LEARNER", help="Another learner: search for games in which it does better."
+    "--against",
+    metavar="LEARNER",
+    help="Another learner: search for games in which it does better.",
 )
 @click.option("--arms", default=4, show_default=True, help="Number of arms.")
 @click.option("--rounds", default=60, show_default=True, help="Number of rounds.")
@@ -32,14 +34,22 @@ if TYPE_CHECKING:
     type=int,
     help="The largest delay, in rounds.  [default: any delay, or never]",
 )
-@click.option("--restarts", type=int, help="Number of independent searches.  [default: 20, or no limit with --seconds]")
+@click.option(
+    "--restarts",
+    type=int,
+    help="Number of independent searches.  [default: 20, or no limit with --seconds]",
+)
 @click.option("--seconds", type=float, help="Time limit.  [default: none]")
 @click.option("--steps", default=1000, show_default=True, help="Games tried in each restart.")
 @click.option("--seed", default=1, show_default=True, help="The same seed finds the same games.")
 @click.option("--workers", type=int, help="Processes to run on.  [default: one for each core]")
-@click.option("--best", default=5, show_default=True, help="How many of the games found to show and save.")
 @click.option(
-    "--save", type=click.Path(path_type=Path), help="Write the games found into this folder, as cases."
+    "--best", default=5, show_default=True, help="How many of the games found to show and save."
+)
+@click.option(
+    "--save",
+    type=click.Path(path_type=Path),
+    help="Write the games found into this folder, as cases.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the games found as one JSON list.")
 def stress(

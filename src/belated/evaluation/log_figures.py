@@ -97,15 +97,15 @@ def delay_laws(found: Findings) -> Drawing | None:
         marks = np.full(untold.size, -4.0 - 4.0 * place)
         axes.plot(untold, marks, "|", color=colour, markersize=4.0, alpha=0.5, clip_on=False)
         entries.append(Line2D([], [], color=colour, label=legend_label(journal.arms[arm])))
-    entries.append(Line2D([], [], color=INK, label="told by then (Kaplan-Meier)"))
+    entries.append(Line2D([], [], color=INK, label="known by then (Kaplan-Meier)"))
     entries.append(
-        Line2D([], [], color=INK, linestyle=(0, (3.0, 1.5)), label="of what comes (truncated)")
+        Line2D([], [], color=INK, linestyle=(0, (3.0, 1.5)), label="of all reports (truncated)")
     )
     axes.set(ylim=(-4.0 - 4.0 * len(arms), 102.0), yticks=[0, 50, 100])
     axes.set_yticklabels(["0", "50", "100 %"])
     axes.set(xlabel=f"{journal.clock} since the decision", ylabel="told")
     axes.grid(visible=True, axis="y")
-    add_title(figure, journal.name, "how late outcomes come")
+    add_title(figure, journal.name, "delays of outcomes")
     add_legend(axes, entries)
     return figure
 

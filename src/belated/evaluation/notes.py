@@ -17,20 +17,23 @@ def notes_of(
     untold = float(1.0 - journal.told.mean())
     if untold and meaning is None:
         notes.append(
-            f"{untold:.1%} of the rows have not been told, and nothing says what that means: only "
-            "bounds can be given. Declare silence: missing, default (with its loss) or speeds."
+            f"{untold:.1%} of the rows have no outcome, and nothing was declared about what that "
+            "means: there are only bounds. Declare silence: missing, default (with its loss) or "
+            "speeds."
         )
     if young:
         notes.append(
-            f"The log is too young for {', '.join(young)}: it is shorter than three times the "
-            "median delay, so that only bounds can be given."
+            f"The log is too short for {', '.join(young)}: it is shorter than three times the "
+            "median delay, so there are only bounds."
         )
     if untold and meaning is not None and not journal.timed:
-        notes.append("The log has no times of outcomes: silence is corrected by arm alone.")
+        notes.append(
+            "The log has no times of outcomes, so the correction for silence is by arm only."
+        )
     if found.floored >= FLOORED:
         notes.append(
-            f"{found.floored:.1%} of the told rows had a chance below 2 % to be told so early; "
-            "their weight was limited."
+            f"{found.floored:.1%} of the rows with an outcome had a chance below 2 % to have it so "
+            "early; their weight was limited."
         )
     for each in found.policies:
         if each.table is None or not math.isfinite(each.rows_used):  # nothing was weighed

@@ -14,40 +14,40 @@ from belated.report.page import check_report, html_head, write_page
 
 MEANINGS = {
     None: "Nothing was declared about what silence means.",
-    "missing": "Silence was declared to be missing: late or lost, whatever the outcome is.",
-    "default": "Silence was declared to be the default: only outcomes other than it ever come.",
-    "speeds": "Silence was declared to be a matter of speed: all comes, some outcomes later.",
+    "missing": "Silence was declared to mean nothing: outcomes are late or lost, good and bad ones equally.",
+    "default": "Silence was declared to be the default: only other outcomes are ever reported.",
+    "speeds": "Silence was declared to end: every outcome is reported, some later than others.",
 }
 COLUMNS = (
     "policy", "estimator", "value", "95 % interval", "bounds", "minus logged", "its interval",
     "rows used", "untold", "mean weight",
 )  # fmt: skip
 WORDS = (
-    ("Value", "The mean reward of a decision, had the policy chosen in the place of the logger."),
-    ("Bounds", "The value if all that was not told were the worst, and the best. They hold "
-     "whatever silence means, up to the error of a sample."),
-    ("Rows used", "How many rows of the policy's own the weighted rows are worth."),
-    ("Untold", "The share of the policy's weight on rows whose outcome has not come."),
-    ("Mean weight", "Should be 1; if it is not, a logged probability is wrong, or the log lacks "
-     "what the policy plays."),
+    ("Value", "The mean reward of a decision if the policy had chosen instead of the logger."),
+    ("Bounds", "The value if all unknown outcomes were the worst, or the best, possible. They "
+     "hold whatever silence means, up to sampling error."),
+    ("Rows used", "The effective sample size: how many decisions of the policy the rows are worth."),
+    ("Untold", "The share of the policy's weight on rows without an outcome."),
+    ("Mean weight", "Should be 1. If it is not, a logged probability is wrong, or the policy plays "
+     "arms that the log does not have."),
 )  # fmt: skip
 CAPTIONS = {
     "values": "Each estimate with its interval. The pale bar goes from bound to bound; the dotted "
     "line is what the log itself earned.",
-    "parts": "The value in parts of the log, with normal intervals: a policy that is good on the "
-    "whole need not be good everywhere.",
-    "sequences": "Intervals by betting, which hold at every look and whatever silence means, so "
-    "that one may stop when they are narrow enough.",
-    "weights": "Few large weights carry an estimate that has few rows behind it.",
-    "delays": "The share of each arm's outcomes that had been told by an age. Small ticks below "
-    "are the ages of what has not been told.",
-    "overlap": "What a policy plays often and the log rarely has cannot be judged well.",
+    "parts": "The value in parts of the log, with normal intervals: a policy that is good overall "
+    "may be bad in some of them.",
+    "sequences": "Intervals by betting, which are valid at every look and whatever silence means. "
+    "You may stop when they are narrow enough.",
+    "weights": "If a few rows have most of the weight, the estimate rests on these few.",
+    "delays": "The share of each arm's outcomes that are known by the time on the axis. Small ticks "
+    "below: the ages of decisions without an outcome.",
+    "overlap": "If a policy often plays an arm that is rare in the log, its value is uncertain.",
 }
 
 CONVERSIONS = (
-    "A decision converts with a rate of its arm, and says so after an exponential delay "
-    "(Chapelle 2014). Both are fitted together: who is silent may still convert. Delays with a "
-    "heavier tail make the fitted rate too low."
+    "A decision converts with a rate of its arm, and reports it after an exponential delay "
+    "(Chapelle 2014). Both are fitted together, because a silent decision may still convert. "
+    "Delays with a heavier tail make the fitted rate too low."
 )
 
 
@@ -114,7 +114,7 @@ def _main(found: Findings) -> str:
         _conversions(found),
         element("section", element("h2", "The words")
                 + definitions([(term, escaped(said)) for term, said in WORDS]), id="words"),
-        element("section", element("h2", "How it was made") + definitions(made), id="made"),
+        element("section", element("h2", "How to reproduce this") + definitions(made), id="made"),
     ]  # fmt: skip
     return "".join(sections)
 

@@ -20,9 +20,9 @@ from belated.report.svg import svg_element
 View = Mapping[str, Any]
 MOST_TICKS = 8
 CAPTIONS = {
-    "over-time": "The uplift over all decisions so far, from a tenth of them on. The band holds at "
-    "every look: one may look as often as one likes, and stop when it excludes 0.",
-    "by-day": "Each day by itself. With many days some intervals miss.",
+    "over-time": "The uplift over all decisions so far, from a tenth of them on. The band is valid "
+    "at every look: you may look as often as you like, and stop when it excludes 0.",
+    "by-day": "Each day on its own. With many days, some intervals are wrong.",
 }
 
 

@@ -116,7 +116,7 @@ def values_in_parts(found: Findings) -> Drawing | None:
     names = [cut_to_width(label, 0.9, SMALL_SIZE) for label in labels]
     axes.set_xticks(range(len(labels)), names if found.stratum else _numbers(labels))
     axes.set(
-        xlabel="stretch of the log" if found.stratum is None else found.stratum,
+        xlabel="part of the log" if found.stratum is None else found.stratum,
         ylabel="reward per decision",
     )
     axes.grid(visible=True, axis="y")
@@ -157,6 +157,6 @@ def confidence_sequences(found: Findings) -> Drawing:
     axes.set(xlabel="rows", ylabel="reward per decision")
     format_thousands(axes.xaxis)
     axes.grid(visible=True, axis="y")
-    add_title(figure, journal.name, "what holds at every look")
+    add_title(figure, journal.name, "intervals valid at every look")
     add_legend(axes, entries)
     return figure

@@ -83,7 +83,9 @@ def learned_delays_caption(comparison: Comparison) -> Caption:
         "Solid: as the first learner that models delays has learned it at the end. Dotted: as it "
         f"is in {_rounds(comparison)}. Arms that were seldom played borrow from the others."
     )
-    return Caption(text, "Survival curves of delays by arm, as learned and as they are in the game.")
+    return Caption(
+        text, "Survival curves of delays by arm, as learned and as they are in the game."
+    )
 
 
 def weight_of_silence_caption(comparison: Comparison) -> Caption:

@@ -48,7 +48,7 @@ def heavy_tails(random: Random) -> Sketch:
     return sketch(losses.process, losses.says, delays, size.rounds)
 
 
-@family("by-outcome", "Coins whose good news comes sooner than bad news, or later.")
+@family("by-outcome", "Coins whose good reports arrive sooner than bad ones, or later.")
 def by_outcome(random: Random) -> Sketch:
     """Delays of losses of 0 and of 1 differ by a factor of about ten and more."""
     size = draw_size(random)
@@ -71,7 +71,9 @@ def nightly(random: Random) -> Sketch:
     return sketch(losses.process, losses.says, delays, size.rounds)
 
 
-@family("outages", "For long stretches nothing is told, and then all of it.", judge_only=True)
+@family(
+    "outages", "For long periods nothing is reported, and then everything at once.", judge_only=True
+)
 def outages(random: Random) -> Sketch:
     """From 2 to 20 outages, which take a tenth to nine tenths of the time."""
     size = draw_size(random)
@@ -83,7 +85,7 @@ def outages(random: Random) -> Sketch:
     return sketch(losses.process, losses.says, delays, size.rounds)
 
 
-@family("lost-at-random", "A share of all reports is lost, whatever they say.")
+@family("lost-at-random", "A share of all reports is lost, good and bad ones equally.")
 def lost_at_random(random: Random) -> Sketch:
     """From 10 to 90 % are lost."""
     size, chance = draw_size(random), uniform(random, 0.1, 0.9)
@@ -106,7 +108,7 @@ def lost_by_arm(random: Random) -> Sketch:
 
 @family(
     "lost-by-outcome",
-    "Good news is lost more often than bad news, or less often; no one says so.",
+    "Good reports are lost more often than bad ones, or less often; this is not declared.",
     judge_only=True,
 )
 def lost_by_outcome(random: Random) -> Sketch:

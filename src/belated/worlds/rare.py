@@ -21,7 +21,7 @@ from belated.worlds.family import Sketch, family, sketch
 from belated.worlds.laws import DelayLaw, delays_of_scale, draw_delays
 
 NEVER_TOLD = Constant(None)
-UNDECLARED = "failures never report, which no one says"
+UNDECLARED = "failures never report, and learners do not know it"
 DECLARED = "failures never report, and silence is declared to mean a loss of 1"
 
 
@@ -43,7 +43,7 @@ def conversions_expiring(random: Random) -> Sketch:
     size, rates = _rates(random)
     window = round(size.rounds * log_uniform(random, 0.01, 0.15))
     law = _sales_within(random, size, window)
-    silence = f"a play without news expires after {window} rounds with a loss of 1, as declared"
+    silence = f"a play without a report expires after {window} rounds with a loss of 1, as declared"
     process = ByOutcome(law.process, Constant(window))
     return Sketch(_failures(rates), process, size.rounds, _said(rates), law.says, silence)
 
@@ -54,7 +54,7 @@ def conversions_declared(random: Random) -> Sketch:
     return _conversions(random, DECLARED, default_loss=1.0)
 
 
-@family("conversions-silent", "Rare conversions; silence means failure, but no one says so.")
+@family("conversions-silent", "Rare conversions; silence means failure, but this is not declared.")
 def conversions_silent(random: Random) -> Sketch:
     """Failures never report, and learners are not told that they do not."""
     return _conversions(random, UNDECLARED, default_loss=None)
@@ -70,7 +70,7 @@ def complaints(random: Random) -> Sketch:
     size, rates = _rates(random)
     law, declared = draw_delays(random, size), random.random() < 0.5
     silence = "losses of 0 never report, " + (
-        "and silence is declared to mean a loss of 0" if declared else "which no one says"
+        "and silence is declared to mean a loss of 0" if declared else "and learners do not know it"
     )
     return Sketch(
         losses=Bernoulli(rates),
@@ -106,7 +106,7 @@ def slow_sales(random: Random) -> Sketch:
     )
 
 
-@family("revenue", "Losses are 1 - revenue: dear offers sell rarely, and what is paid varies.")
+@family("revenue", "Losses are 1 - revenue: expensive offers sell rarely, and amounts vary.")
 def revenue(random: Random) -> Sketch:
     """Rates fall and amounts rise from arm to arm; sales and failures have delays of their own."""
     size = draw_size(random, (2, 20), (2000, 50_000))

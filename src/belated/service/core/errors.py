@@ -38,7 +38,7 @@ class NotFoundError(RequestError):
 class StateConflictError(RequestError):
     """The request contradicts the present state of a problem or ticket."""
 
-    status, kind, title = 409, "conflict", "This contradicts what stands"
+    status, kind, title = 409, "conflict", "The request conflicts with the present state"
 
 
 class TicketExpiredError(RequestError):
