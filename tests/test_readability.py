@@ -114,7 +114,7 @@ DIALECT = {
 DIALECT_OF_PAGES = DIALECT | {
     r"foret(?:ells?|old|elling)": "predict",
     r"go(?:es|ing)? on|went on": "continue",
-    r"for good": "permanently",
+    r"for good(?=[.,;:)]| \||$)": "permanently",
     r"somebody|everybody|anybody": "someone, all",
     r"without news|the news of": "without a report, the feedback about",
     r"need be|needs be": "need to be",
@@ -239,7 +239,7 @@ def test_the_checks_find_what_they_look_for() -> None:
     assert [words(each) for each in sentences(quiet)] == [1]
     assert SAID.findall("Whoever reckons, for ever") == ["Whoever", "reckons", "for ever"]
     assert not SAID.findall("for every learner that is of late news")
-    assert SAID_IN_PAGES.findall("It goes on as foretold, for good") == [
+    assert SAID_IN_PAGES.findall("It goes on and on, foretold for good") == [
         "goes on", "foretold", "for good"
     ]  # fmt: skip
     assert len(list(docstrings())) > 1000

@@ -258,8 +258,8 @@ class Experts(AdvisedSession, ExpertSession):
         expire_after: the number of rounds after which a loss that was not told counts as
             `default_loss`.
         default_loss: the loss of `expire_after`, in the units of `loss_range`.
-        strict: raise an error when `horizon` is exceeded, instead of warning once, and when a report
-            arrives after its ticket has expired.
+        strict: raise an error when `horizon` is exceeded, instead of warning once, and when a
+            report arrives after its ticket has expired.
         seed: fixes the ids of the tickets; nothing else is random here.
         remember: the number of closed tickets that are kept, to recognise repeated reports.
         options: the options of the learner. If a learner needs `horizon` and you do not give it, it

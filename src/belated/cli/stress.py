@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 @click.option(
     "--objective",
     type=click.Choice(["bound", "certificate", "regret"]),
-    help="What to maximise: the regret divided by the theorem's bound, by the run's certificate (if "
-    "the learner has one), or, with regret, by the number of rounds.  [default: bound]",
+    help="What to maximise: the regret divided by the theorem's bound, by the run's certificate, "
+    "or, with regret, by the number of rounds.  [default: bound]",
 )
 @click.option(
     "--longest-delay",

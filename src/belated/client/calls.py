@@ -273,7 +273,7 @@ def forget(
     older_than: float | None = None,
     contexts: bool = False,
 ) -> Call[int]:
-    """Blank the idempotency key of one decision, or of all that are older than `older_than` seconds.
+    """Blank the idempotency key of a decision, or of all older than `older_than` seconds.
 
     With `contexts` their contexts are blanked, too. Return the number of decisions concerned.
     """

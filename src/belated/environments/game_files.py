@@ -33,7 +33,8 @@ def export_game(
     """Write one game to a file: the one that `compare` plays with this seed and repetition.
 
     Repetitions are counted from 0. The file ends in .csv, .csv.gz, .parquet or .json. `compare` and
-    `sweep` play it, and `replay` runs a learner along a .json file. An interrupted call leaves no incomplete file.
+    `sweep` play it, and `replay` runs a learner along a .json file. An interrupted call leaves no
+    incomplete file.
     """
     path = Path(path)
     check_game_file(path)

@@ -56,10 +56,10 @@ def evaluate(
 
     Args:
         log: a `Journal`, or anything that `read_log` reads.
-        policies: by name. A policy is the name of an arm, "uniform", "best-arm", a function of the
-            context that returns an arm or probabilities by arm, a classifier with `predict_proba`,
-            a bandit of this library, a table of probabilities, or "learner:NAME", which learns
-            along the log.
+        policies: by name. A policy is the name of an arm, "uniform", "best-arm", or "learner:NAME",
+            which learns along the log. It may also be a function of the context that returns an
+            arm or probabilities by arm, a classifier with `predict_proba`, a bandit of this
+            library, or a table of probabilities.
         silence: why outcomes are missing: "missing" (they are late or lost, good and bad ones in
             the same way), "default" (an outcome that is never reported is `default_loss`) or
             "speeds" (all are reported, some later). Without it there are only bounds if outcomes

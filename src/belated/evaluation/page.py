@@ -14,7 +14,7 @@ from belated.report.page import check_report, html_head, write_page
 
 MEANINGS = {
     None: "Nothing was declared about what silence means.",
-    "missing": "Silence was declared to mean nothing: outcomes are late or lost, good and bad ones equally.",
+    "missing": "Silence was declared to mean nothing: good and bad outcomes are late or lost.",
     "default": "Silence was declared to be the default: only other outcomes are ever reported.",
     "speeds": "Silence was declared to end: every outcome is reported, some later than others.",
 }
@@ -26,7 +26,7 @@ WORDS = (
     ("Value", "The mean reward of a decision if the policy had chosen instead of the logger."),
     ("Bounds", "The value if all unknown outcomes were the worst, or the best, possible. They "
      "hold whatever silence means, up to sampling error."),
-    ("Rows used", "The effective sample size: how many decisions of the policy the rows are worth."),
+    ("Rows used", "The effective sample size: the rows are worth this many decisions of it."),
     ("Untold", "The share of the policy's weight on rows without an outcome."),
     ("Mean weight", "Should be 1. If it is not, a logged probability is wrong, or the policy plays "
      "arms that the log does not have."),
@@ -39,8 +39,8 @@ CAPTIONS = {
     "sequences": "Intervals by betting, which are valid at every look and whatever silence means. "
     "You may stop when they are narrow enough.",
     "weights": "If a few rows have most of the weight, the estimate rests on these few.",
-    "delays": "The share of each arm's outcomes that are known by the time on the axis. Small ticks "
-    "below: the ages of decisions without an outcome.",
+    "delays": "The share of each arm's outcomes that are known by the time on the axis. Small "
+    "ticks below: the ages of decisions without an outcome.",
     "overlap": "If a policy often plays an arm that is rare in the log, its value is uncertain.",
 }
 

@@ -64,8 +64,8 @@ def linear_visitors(
 
 @scenario_named(
     "conversions",
-    shows="One visitor in twenty buys, some within hours and some after weeks, and the others report "
-    "nothing: a learner that waits for reports learns nothing, and one that models silence does.",
+    shows="One visitor in twenty buys, some within hours and some after weeks, and others report "
+    "nothing: a learner that waits for reports learns nothing, one that models silence does.",
 )
 def conversions(
     rounds: int = 20_000, arms: int = 5, features: int = 8, delay: float = 2000.0
@@ -78,8 +78,8 @@ def conversions(
 
 @scenario_named(
     "lossy-visitors",
-    shows="Up to three fifths of an arm's outcomes are lost, good ones as often as bad ones: silence "
-    "means nothing, and a learner that counts it as failure prefers the arms that report.",
+    shows="Up to three fifths of an arm's outcomes are lost, good ones as often as bad ones: "
+    "silence means nothing, and a learner that counts it as failure prefers the arms that report.",
 )
 def lossy_visitors(
     rounds: int = 10_000, arms: int = 5, features: int = 8, lost: float = 0.6, delay: float = 100.0
@@ -91,8 +91,8 @@ def lossy_visitors(
 
 @scenario_named(
     "late-complaints",
-    shows="Successes are reported soon and failures late: a learner that counts only the reports so "
-    "far overrates slow arms, unless it knows that the delay depends on the outcome.",
+    shows="Successes are reported soon and failures late: a learner that counts only the reports "
+    "so far overrates slow arms, unless it knows that the delay depends on the outcome.",
 )
 def late_complaints(
     rounds: int = 10_000, arms: int = 5, features: int = 8, delay: float = 600.0

@@ -26,10 +26,10 @@ def read_log(
     """Read a log of decisions for `evaluate`.
 
     Args:
-        source: a file (.csv or .parquet of `belated export` or of the Open Bandit Dataset, .dsjson
-            of Vowpal Wabbit or Personalizer, .vw of Vowpal Wabbit, .npz of OBP), the address of a
-            problem of a running service (http://host/v1/problems/NAME), a DataFrame, a list of
-            dicts, or OBP's bandit_feedback.
+        source: a file: .csv or .parquet of `belated export` or of the Open Bandit Dataset, .dsjson
+            of Vowpal Wabbit or Personalizer, .vw of Vowpal Wabbit, or .npz of OBP. It may also be
+            the address of a problem of a running service (http://host/v1/problems/NAME), a
+            DataFrame, a list of dicts, or OBP's bandit_feedback.
         arms: all arms, if some do not occur in the log.
         loss_range: the range of losses and rewards; [0, 1] by default.
         now: the end of the log, if it is later than its last entry.
