@@ -112,7 +112,7 @@ def show_many_arms(result: ManyArms) -> None:
     rows = [
         ([f"{result.rounds[k]:,}"], numbers[:, k]) for k in np.searchsorted(result.rounds, shown)
     ]
-    show(f"E2, th:concealed: regret with {result.arms} arms, nothing late", ["T"], rows)
+    show(f"E2, Theorem 3: regret with {result.arms} arms, nothing late", ["T"], rows)
 
 
 def show_late_silences(result: LateSilences) -> None:
@@ -122,7 +122,7 @@ def show_late_silences(result: LateSilences) -> None:
         ([f"{game.kappa:.0f}", power(game.first), power(game.second)], numbers[:, k])
         for k, game in enumerate(result.games)
     ]
-    title = f"E1, th:fullinfobound: regret with late silence, M = {result.games[0].most}"
+    title = f"E1, Theorem 1: regret with late silence, M = {result.games[0].most}"
     show(title, ["kappa", "T1", "T2"], rows)
 
 
@@ -143,7 +143,7 @@ def draw_many_arms(axes: "Axes", result: ManyArms) -> None:
     axes.set_xlim(0, result.rounds[-1])
     axes.locator_params(axis="x", nbins=4)
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.set_title(f"E2, th:concealed: {result.arms} arms", fontsize=10)
+    axes.set_title(f"Theorem 3, {result.arms} arms (E2)", fontsize=10)
     axes.text(0.02 * result.rounds[-1], 1.02, "above this line the theorem is broken", fontsize=8)
 
 
@@ -159,7 +159,7 @@ def draw_late_silences(axes: "Axes", result: LateSilences) -> None:
         axes.bar_label(bars, [f"{value:.2f}" for value in ratio], fontsize=8, padding=2, bbox=box)
     labels = [f"κ = {game.kappa:.0f}\nT1 = {power(game.first)}" for game in result.games]
     axes.set_xticks(place, labels, fontsize=8)
-    axes.set_title("E1, th:fullinfobound: late silence", fontsize=10)
+    axes.set_title("Theorem 1, late silence (E1)", fontsize=10)
     axes.legend(frameon=False, loc="upper left")
 
 

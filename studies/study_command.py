@@ -1,5 +1,6 @@
 """python -m studies scenarios: every learner on every scenario."""
 
+import csv
 import json
 import sys
 from pathlib import Path
@@ -21,9 +22,15 @@ SHOWN = ("learner", "knows", "mean", "worst", "rank", "within 5 %")
 
 @click.command("scenarios")
 @click.argument("group", required=False)
+@click.option(
+    "--kept",
+    type=click.Path(path_type=Path),
+    help="Play nothing: show and draw the table that --table has written.",
+)
 @study_options("each scenario")
 def scenarios_study(
     group: str | None,
+    kept: Path | None,
     repetitions: int,
     seed: int,
     workers: int | None,
@@ -34,12 +41,20 @@ def scenarios_study(
     """Play every learner on every scenario, once told what it must know and once guessing it.
 
     GROUP limits the study to the scenarios on which the practical learners are judged: tuned-on,
-    held-out or hostile. Ctrl-C ends the study and keeps the scenarios that are complete.
+    held-out or hostile. Ctrl-C ends the study and keeps the scenarios that are complete. `--kept
+    docs/study.csv --figures docs/images` draws the figures of the docs from their table.
     """
     from belated.comparison.table import check_format
     from studies.scenario_groups import games_of, judged
     from studies.study import games_of_the_study, study_learners, study_table
 
+    if kept is not None:
+        with one_line_errors(kept):
+            found = read_table(kept)
+        show(found, as_json)
+        if figures is not None:
+            write_figures(figures_of(found, group), figures)
+        return
     with one_line_errors():
         if table is not None:
             check_format(table)
@@ -61,6 +76,25 @@ def scenarios_study(
         write_figures(figures_of(found, group), figures)
     if len(comparisons) < len(games):
         sys.exit(130)
+
+
+def read_table(path: Path) -> "Table":
+    """Return the table of a study that was written as CSV, with its numbers as numbers."""
+    from belated.comparison.table import Table
+
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return Table.of([{name: number_in(cell) for name, cell in row.items()} for row in rows])
+
+
+def number_in(cell: str) -> float | str | None:
+    """Return a cell of CSV: a number, a text, or None if it is empty."""
+    for kind in (int, float):
+        try:
+            return kind(cell)
+        except ValueError:
+            continue
+    return cell or None
 
 
 def show(table: "Table", as_json: bool) -> None:

@@ -3,12 +3,18 @@
 import difflib
 from collections.abc import Iterable
 
+MOST_LISTED, FEW = 50, 3  # names in an error message: all of them, or a few of more
+
 
 def listed(names: Iterable[str], given: object) -> str:
-    """A list of all names for an error message, with the one that was perhaps meant."""
+    """Return names for an error message, and the one that was perhaps meant; of many only a few."""
     known = list(names)
-    close = difflib.get_close_matches(str(given), known, 1)
-    return ", ".join(known) + (f"; did you mean {close[0]!r}?" if close else "")
+    close = difflib.get_close_matches(str(given), known, FEW)
+    text = ", ".join(known)
+    if len(known) > MOST_LISTED:
+        shown = close or known[:FEW]
+        text = f"{', '.join(shown)} or {len(known) - len(shown)} others"
+    return text + (f"; did you mean {close[0]!r}?" if close else "")
 
 
 def named_options(text: str) -> tuple[str, dict[str, int | float | str]]:

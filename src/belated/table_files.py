@@ -47,7 +47,9 @@ class Batch(NamedTuple):
         try:
             numbers = np.array(list(map(float, kept)), dtype=np.float64)
         except (TypeError, ValueError):
-            self.refuse(name, [not _is_number(value) for value in kept], "must be a number")
+            comma = any("," in value for value in kept if isinstance(value, str))
+            rule = "must be a number" + (", with a decimal point" if comma else "")
+            self.refuse(name, [not _is_number(value) for value in kept], rule)
         unclear = [isinstance(kept[row], str) for row in np.flatnonzero(np.isnan(numbers))]
         if any(unclear):
             said = np.isnan(numbers)
@@ -92,6 +94,8 @@ class Batch(NamedTuple):
         """
         name = REWARD if REWARD in self.columns else "loss"
         numbers = self.numbers(name)
+        rule = f"must be in {units}; `belated replay` and `belated evaluate` take logs without it"
+        self.checked(name, numbers, ~np.isnan(numbers), rule)
         fine = (numbers >= units.low) & (numbers <= units.high)
         self.checked(name, numbers, fine, f"must be in {units}")
         return units.low + (units.high - numbers) if name == REWARD else numbers

@@ -314,6 +314,7 @@ class NoSetting(FollowsTheLeader):
     [
         (object(), "object has no method 'start'; a learner must have start, predict, commit"),
         (NoSetting(), "the setting of NoSetting is 'concealed'; it must be one of"),
+        (object, "object cannot be made with arms=3: .* a class that takes the number of arms"),
     ],
 )
 def test_what_cannot_play_is_refused(learner: Any, sentence: str) -> None:

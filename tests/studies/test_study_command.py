@@ -44,7 +44,11 @@ def test_the_study_writes_a_table_and_figures(tmp_path: Path) -> None:
         picture = (tmp_path / name).read_text()
         assert picture.startswith("<?xml")
         assert "<!-- another * -->" in picture
-        assert "chance is as good as any arm" in picture
+        assert "all arms are equal in the end" in " ".join(picture.split())
+    kept = CliRunner().invoke(main, ["scenarios", "--kept", str(table), "--figures", str(tmp_path)])
+    assert kept.exit_code == 0, kept.output
+    assert (tmp_path / "study-experts.svg").exists()
+    assert kept.stdout == run.stdout
 
 
 @pytest.mark.usefixtures("small")

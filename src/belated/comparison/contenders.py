@@ -96,9 +96,18 @@ class Contender:
         kind: Any = learner_named(self.name) if self.kind is None else self.kind
         declares_needs = self.kind is None or issubclass(kind, Learner)
         known = self.known_of(game, kind) if declares_needs else {}
-        made: PlayableLearner = kind(arms=game.arms, **known | dict(self.options))
-        if self.kind is not None:
-            check_playable(made)
+        made: PlayableLearner
+        if self.kind is None:
+            made = kind(arms=game.arms, **known | dict(self.options))
+            return made
+        try:
+            made = kind(arms=game.arms, **known | dict(self.options))
+        except TypeError as error:
+            raise TypeError(
+                f"{kind.__name__} cannot be made with arms={game.arms}: {error}; give a learner "
+                "that is made already, or a class that takes the number of arms"
+            ) from None
+        check_playable(made)
         return made
 
     def known_of(self, game: KnownGame, kind: type[Learner]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class FeedbackKind(NamedTuple):
 FEEDBACK = {  # most feedback first
     Setting.FULL_INFORMATION: FeedbackKind("experts", "the losses of all arms"),
     Setting.PARTIALLY_CONCEALED: FeedbackKind(
-        "bandits with missing counts", "also how many losses are outstanding"
+        "bandits with missing counts", "the loss of the arm played, and its missing count"
     ),
     Setting.CONCEALED: FeedbackKind("bandits", "only the loss of the arm played"),
 }
