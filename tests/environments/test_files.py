@@ -150,9 +150,15 @@ def test_a_parquet_file(tmp_path: Path) -> None:
         ),
         (GOOD + "3,red,1.01,0\n", "line 6: loss is 1.01; it must be in [0, 1]"),
         (GOOD + "3,red,-0.1,0\n", "line 6: loss is -0.1; it must be in [0, 1]"),
-        (GOOD + "3,red,,0\n", "line 6: loss is empty; it must be in [0, 1]"),
-        (GOOD + "3,red,,0\n", "; `belated replay` and `belated evaluate` take logs without it"),
-        (GOOD + '3,red,"0,5",0\n', "loss is 0,5; it must be a number, with a decimal point"),
+        (
+            GOOD + "3,red,,0\n",
+            "line 6: loss is empty; it must be in [0, 1]; `belated replay` and `belated evaluate` "
+            "take logs without it",
+        ),
+        (
+            GOOD + '3,red,"0,5",0\n',
+            "line 6: loss is 0,5; it must be a number, with a decimal point",
+        ),
         (GOOD + "3,red,nan,0\n", "line 6: loss is nan; it must be a number"),
         (GOOD + "3,red,inf,0\n", "line 6: loss is inf; it must be in [0, 1]"),
         (GOOD + "\n3,red,low,0\n", "line 7: loss is low; it must be a number"),

@@ -72,7 +72,11 @@ test("an attempt has its time", async () => {
   const silentOnce: typeof fetch = (_, init) => {
     if (++attempts > 1) return Promise.resolve(new Response(DECISION));
     return new Promise((_, fail) => {
-      init!.signal!.addEventListener("abort", () => fail(init!.signal!.reason));
+      const busy = setInterval(() => undefined, 1000); // a signal's own timer keeps no process alive
+      init!.signal!.addEventListener("abort", () => {
+        clearInterval(busy);
+        fail(init!.signal!.reason);
+      });
     });
   };
   const options = { timeoutMs: 50, patience: { ...HASTY, deadlineMs: 600_000 } };

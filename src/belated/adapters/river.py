@@ -23,9 +23,16 @@ except ImportError:
 class BelatedPolicy(Policy):
     """One of our bandits as a policy of River.
 
-    The arms of the first pull are its arms. Rewards lie in `reward_range`. If `late` is false, a
-    pull that was not updated before the next pull is given up; `evaluate_offline`, which updates
-    only some pulls, needs that. `options` are those of the learner.
+    The arms are those of the first pull.
+
+    Args:
+        learner: the name of the learner.
+        reward_range: the range (low, high) of the rewards.
+        late: whether rewards may arrive after the next pull. If not, a pull that was not updated
+            before the next one is withdrawn; `evaluate_offline` needs this.
+        options: the options of the learner.
+        reward_obj: River's metric or statistic of the rewards, for the ranking.
+        seed: fixes the random draws.
     """
 
     def __init__(
@@ -43,12 +50,12 @@ class BelatedPolicy(Policy):
         self.late = late
         self.options = options
         self.seed = seed
+        self._range = as_range(reward_range)
         self._bandit: HostedBandit | None = None
 
     def _bandit_for(self, arm_ids: Sequence[Any]) -> HostedBandit:
         """The bandit for these arms, which are those of the first pull."""
         if self._bandit is None:
-            self._range = as_range(self.reward_range)
             options = self.options or {}
             self._bandit = HostedBandit(list(arm_ids), self.learner, self.seed, **options)
         if list(arm_ids) != self._bandit.arms:

@@ -58,8 +58,9 @@ def in_python(kind: "type[Learner]") -> str:
     own = own_class(kind)
     if own is not None:
         return f"belated.{own.__name__}"
-    general = "Experts" if kind.setting is Setting.FULL_INFORMATION else "Bandit"
-    return f'belated.{general}(learner="{kind.name}")'
+    if kind.setting is Setting.FULL_INFORMATION:
+        return f'belated.Experts(names, learner="{kind.name}")'
+    return f'belated.Bandit(arms, learner="{kind.name}")'
 
 
 def own_class(kind: "type[Learner]") -> "type[AnySession] | None":
