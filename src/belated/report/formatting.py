@@ -70,9 +70,9 @@ def plus_minus_column(column: Sequence[MeanEstimate]) -> list[str]:
     return [each.replace("-", MINUS) for each in estimates_shown(column)]
 
 
-def number_column(values: Sequence[float | None]) -> list[str]:
-    """Format a column of numbers, all with the same decimals; None is a dash."""
-    decimals = decimals_of([value for value in values if value is not None])
+def number_column(values: Sequence[float | None], most: int = 4) -> list[str]:
+    """Format a column of numbers, all with the same decimals, at most so many; None is a dash."""
+    decimals = min(most, decimals_of([value for value in values if value is not None]))
     return [
         EN_DASH if value is None else fixed(float(value), decimals).replace("-", MINUS)
         for value in values

@@ -12,7 +12,7 @@ ERRATA = {
     "a proof.",
     "E3": "The proof of Theorem 2 of the paper (partially concealed bandit) takes the outstanding "
     "plays to be at most rho*, but they may be more.",
-    "E4": "A step in the proof of Theorem 2 of the paper is stated as an equality and is none.",
+    "E4": "A step in the proof of Theorem 2 of the paper is stated as an equality, but is not one.",
     "E6": "A step in the proof of Theorem 2 of the paper bounds a variance wrongly.",
     "E8": "The lemma of the paper on drift is false for the partially concealed bandit.",
     "E12": "The learner was promised that at most max_missing losses of an arm are outstanding, "

@@ -104,8 +104,8 @@ def results_table(comparison: Comparison, stem: str) -> str:
     stated = [comparison.bound(k) for k in order]
     regrets = [ranking.regrets[k] for ranking in rankings for k in ranking.order]
     balanced, per_round, times = (
-        number_column([record[name] for record in records])
-        for name in ("against balanced", "loss per round", "us per round")
+        number_column([record[name] for record in records], most)
+        for name, most in (("against balanced", 4), ("loss per round", 4), ("us per round", 2))
     )
     cells = zip(
         [_learner_name(drawn[k], comparison.labels[k]) for k in order],
@@ -213,7 +213,7 @@ def bounds_list(comparison: Comparison) -> str:
             escaped(f"Lower bound ({row['for']})"),
             prose(
                 f"Order only, for a constant delay of {counted(row['delay'], 'round')}: "
-                f"{number(row['order of regret'])}. Condition: {row['when']}. "
+                f"{number(row['order of regret'])}. Condition: {row['when'].split(';')[0]}. "
                 f"Source: {row['origin']}."
             ),
         )
@@ -225,8 +225,9 @@ def bounds_list(comparison: Comparison) -> str:
 def _bound_sentences(comparison: Comparison, k: int) -> str:
     bound, certificate = comparison.bound(k), comparison.certificate(k)
     if bound.value is None:
-        beforehand = "" if certificate is None else " beforehand"
-        said = f"No bound{beforehand}: {bound.why}."
+        said = f"{bound.why[0].upper()}{bound.why[1:]}."
+        if certificate is not None:
+            said = f"No bound beforehand: {bound.why}."
     else:
         certain = "Proven" if bound.applies else "Not proven"
         said = f"{bound.label}: regret ≤ {number(bound.value)}. {certain}: {bound.why}."
