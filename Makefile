@@ -54,6 +54,7 @@ docs: .venv/docs  ## build the docs as a site: open build/site/index.html
 
 figures: .venv/docs  ## draw the pictures of the README and the docs, and execute the notebooks
 	$(BIN)/python -m examples.figures
+	$(BIN)/python -m studies scenarios --kept docs/study.csv --figures docs/images
 	for each in docs/notebooks/*.ipynb; do $(BIN)/python -m website.execution $$each || exit 1; done
 
 bench: .venv/bench  ## measure the speed beside all peers, and draw the figure of docs/benchmarks.md anew

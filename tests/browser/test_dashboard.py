@@ -134,7 +134,7 @@ def test_it_stays_fresh_and_leaves_the_reader_alone(browser: Any, service: Servi
     page = Visit(browser, f"{service.address}/#/live", 1280, "light").page
     page.clock.install()
     page.reload()
-    playwright.expect(page.locator(".lead")).to_contain_text("No outcome is waited for")
+    playwright.expect(page.locator(".lead")).to_contain_text("No outcome is outstanding")
     before = len(page.locator(".weights-chart path.line").first.get_attribute("d"))
     page.locator(".figure-values summary").focus()
     page.keyboard.press("Enter")

@@ -74,7 +74,7 @@ export function showBeliefs(panels, found, stats) {
   panels.note(
     "beliefs",
     `How much the ${word} of an arm changes if a number is one standard deviation larger, or if a category is present, with a 95 % interval. ` +
-      "An interval that crosses the upright line, zero, says that nothing is sure yet. " +
+      "If an interval contains zero, the upright line, the effect is not certain yet. " +
       `These are the ${number(drawn.length)} surest; the table has ${more ? "more" : "all"} of them.`,
   );
   panels.table(

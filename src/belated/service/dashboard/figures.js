@@ -117,7 +117,7 @@ export function waits(panels, stats) {
   fill(panels.parts["waits-legend"], names, () =>
     names.map((name, k) => html("li", {}, html("i", { class: `age${k}` }), html("span", {}, name))),
   );
-  panels.note("waits", "Decisions of which no outcome has come yet.");
+  panels.note("waits", "Decisions without an outcome so far.");
   const listed =
     stats.kind === "bandit"
       ? stats.by_arm.map(({ arm }, place) => [nameOf(stats, place), arm])
@@ -162,7 +162,7 @@ export function delays(panels, stats, arms) {
   panels.note(
     "delays",
     "Time within which half of all plays are told, with its 95 % confidence interval. " +
-      "Plays that wait or have expired count for as long as they waited (Kaplan-Meier), so slow arms do not look fast. " +
+      "Outstanding and expired plays count for the time they waited (Kaplan-Meier), so slow arms do not look fast. " +
       "Of all decisions.",
   );
   const shares = ["0.25", "0.5", "0.75", "0.9"];

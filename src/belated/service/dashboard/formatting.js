@@ -82,7 +82,7 @@ export function short(name, most) {
 
 /** What a problem waits for. */
 export function waiting(tickets, oldest) {
-  if (tickets === 0) return "No outcome is waited for";
+  if (tickets === 0) return "No outcome is outstanding";
   const age = oldest === null ? "" : `, the oldest for ${duration(oldest)}`;
   return `Waiting for ${count(tickets, "outcome")}${age}`;
 }

@@ -7,9 +7,9 @@ import { termFields } from "./terms.js";
 
 const TERMS = ["expire_seconds", "expire_after", "default_loss"];
 const FOR_GOOD =
-  "It hands out no decisions any more, and this cannot be taken back. Outcomes of earlier decisions still count, and all that is known stays.";
+  "It makes no more decisions, and this cannot be undone. Outcomes of earlier decisions still count, and all data is kept.";
 const EXPIRE_FOR_GOOD =
-  "From now on an outcome that does not come in time is given up. This can be made later or earlier, but not taken back.";
+  "From now on tickets expire. The time can be changed later, but expiry cannot be removed again.";
 
 function expires({ expire_seconds: seconds, expire_after: rounds }) {
   return Number.isFinite(seconds) || Number.isFinite(rounds);

@@ -51,7 +51,7 @@ function reasons(move, told) {
   const arms = move.arms.filter(arm => arm.told + arm.expired > 0);
   arms.sort((a, b) => surprise(b) - surprise(a));
   found.push(...arms.slice(0, MOST_REASONS).map(arm => outcomes(arm, told)));
-  if (found.length === 0) found.push("no outcome came; what is awaited grew older");
+  if (found.length === 0) found.push("no outcome arrived; outstanding plays grew older");
   if (!move.complete) found.push("only the first of many events were read");
   return found;
 }

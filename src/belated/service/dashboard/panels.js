@@ -35,14 +35,14 @@ export class Panels {
         "div",
         { class: "figures" },
         this.figure("weights", "Weight on every arm"),
-        this.figure("waits", "Waiting, by age"),
+        this.figure("waits", "Outstanding, by age"),
         this.figure("values", "Value"),
         this.figure("delays", "Delay"),
         this.figure("uplift", "Uplift over the control"),
         this.figure("trust", "Certified trust"),
         this.figure("calibration", "Predicted and true rewards"),
-        this.figure("beliefs", "What the learner believes of each feature"),
-        this.figure("tempo", "Decisions a second"),
+        this.figure("beliefs", "What the learner believes about each feature"),
+        this.figure("tempo", "Decisions per second"),
       ),
       html(
         "section",
@@ -166,14 +166,14 @@ export class Panels {
       ["Decisions", number(decided), stats.kind === "experts" ? "so far" : since],
       ...(earned === null ? [] : [earned]),
       ["Per second", number(stats.decisions_per_second), "over the last minute"],
-      ["Told", number(sum("told")), "outcomes that have come"],
+      ["Told", number(sum("told")), "outcomes reported so far"],
       ["Expired", number(sum("expired")), "counted with the default loss"],
       ["Too late", number(stats.late_reports), "told after they had expired, of all time"],
       ["Repeated", number(stats.repeated_reports), "told again since the start; counted once"],
       ["Cancelled", number(sum("cancelled")), "decisions that were not used"],
     ];
     if (stats.retained) {
-      const folded = "closed tickets of which only a checkpoint is kept";
+      const folded = "closed tickets that are only in a checkpoint";
       tiles.push(["Retained", number(stats.retained.tickets), folded]);
     }
     fill(this.parts.tiles, tiles, () =>

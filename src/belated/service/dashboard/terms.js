@@ -29,16 +29,16 @@ export function termFields(terms = {}) {
     return typeof found === "number" ? found * Number(unit.value) : found;
   };
   return [
-    new Field("expire_seconds", "Give up after a time", seconds, {
-      hint: "An outcome that has not come by then is no longer waited for. Empty: no such time.",
+    new Field("expire_seconds", "Expire after a time", seconds, {
+      hint: "Tickets without an outcome by then expire. Empty: they do not.",
       read: time,
       beside: [unit],
     }),
-    new Field("expire_after", "Give up after so many decisions", rounds, {
-      hint: "Later decisions of the problem, counted from the ticket’s own. Empty: no such number.",
+    new Field("expire_after", "Expire after a number of decisions", rounds, {
+      hint: "Counted from the ticket’s own decision. Empty: no such number.",
       read: () => numberIn(rounds.value),
     }),
-    new Field("default_loss", "Loss if no outcome comes", loss, {
+    new Field("default_loss", "Loss without an outcome", loss, {
       hint: "In the problem’s units. The reward that it stands for is low + high − loss.",
       read: () => numberIn(loss.value),
     }),

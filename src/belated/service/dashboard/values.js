@@ -19,7 +19,7 @@ function valueOf({ value: { mean, low, high } }, of) {
 function basis({ told, expired, waiting }) {
   const parts = [`${number(told)} told`];
   if (expired > 0) parts.push(`${number(expired)} expired`);
-  if (waiting > 0) parts.push(`${number(Math.round(waiting))} awaited`);
+  if (waiting > 0) parts.push(`${number(Math.round(waiting))} outstanding`);
   return parts.join(", ");
 }
 
@@ -89,7 +89,7 @@ function meaning(stats, word, of) {
       : `silence counts as ${word} ${number(of(stats.default_loss))}`;
   return (
     `The mean ${word} of a play once its outcome is known, with its 95 % interval. ` +
-    `A play that is still awaited counts as plays of its age have turned out (Kaplan-Meier); ${silent}. ` +
+    `An outstanding play counts as plays of its age have turned out so far (Kaplan-Meier); ${silent}. ` +
     "So an arm is not judged by its fast outcomes alone." +
     outside(stats)
   );
@@ -120,7 +120,7 @@ export function totals(stats) {
     closed += excess; // the true sum, also of what lay out of a soft range
     end += excess;
   }
-  const more = `about ${number(round(end))} with ${count(awaited, "play")} still awaited`;
+  const more = `about ${number(round(end))} with ${count(awaited, "play")} outstanding`;
   return [`${name}s`, number(round(closed)), awaited > 0 ? more : "of all plays told or expired"];
 }
 
