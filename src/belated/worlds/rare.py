@@ -21,7 +21,7 @@ from belated.worlds.family import Sketch, family, sketch
 from belated.worlds.laws import DelayLaw, delays_of_scale, draw_delays
 
 NEVER_TOLD = Constant(None)
-UNDECLARED = "failures never report, and learners do not know it"
+UNDECLARED = "failures never report, which no one says"
 DECLARED = "failures never report, and silence is declared to mean a loss of 1"
 
 
@@ -43,7 +43,7 @@ def conversions_expiring(random: Random) -> Sketch:
     size, rates = _rates(random)
     window = round(size.rounds * log_uniform(random, 0.01, 0.15))
     law = _sales_within(random, size, window)
-    silence = f"a play without a report expires after {window} rounds with a loss of 1, as declared"
+    silence = f"a play without news expires after {window} rounds with a loss of 1, as declared"
     process = ByOutcome(law.process, Constant(window))
     return Sketch(_failures(rates), process, size.rounds, _said(rates), law.says, silence)
 
@@ -70,7 +70,7 @@ def complaints(random: Random) -> Sketch:
     size, rates = _rates(random)
     law, declared = draw_delays(random, size), random.random() < 0.5
     silence = "losses of 0 never report, " + (
-        "and silence is declared to mean a loss of 0" if declared else "and learners do not know it"
+        "and silence is declared to mean a loss of 0" if declared else "which no one says"
     )
     return Sketch(
         losses=Bernoulli(rates),
