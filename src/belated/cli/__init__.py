@@ -40,7 +40,7 @@ COMMANDS = {  # the module that defines each command, and what `belated --help` 
     "migrate": ("store_tools", "Upgrade a database to the newest schema."),
     "problems": ("problems", "Manage the problems of the service."),
     "replay": ("replay", "Run a learner along a log or a recorded game."),
-    "report": ("report", "Show what a learner earns more than its control."),
+    "report": ("report", "Compare what a learner and its control earn."),
     "retain": ("store_tools", "Delete old rows of the journal, and keep the state."),
     "scenarios": ("compare", "List the scenarios that learners can play."),
     "serve": ("serve", "Run the decision service."),
