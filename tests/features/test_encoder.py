@@ -111,8 +111,16 @@ def test_bad_contexts_are_refused_in_one_sentence(features: Any, context: Any, s
 @pytest.mark.parametrize(
     "features",
     [
-        -1, "age", ["a", "a"], [1], {"a": "text"}, {"a": []}, {"a": ["x", "x"]}, {1: "number"},
-        ["a" * 201], {"a" * 201: "number"},
+        -1,
+        "age",
+        ["a", "a"],
+        [1],
+        {"a": "text"},
+        {"a": []},
+        {"a": ["x", "x"]},
+        {1: "number"},
+        ["a" * 201],
+        {"a" * 201: "number"},
     ],
 )
 def test_bad_declarations_are_refused(features: Any) -> None:
