@@ -18,7 +18,7 @@ def place_of(name: str, bits: int) -> tuple[int, float]:
 
 
 def hashed_place(name: str, bits: int) -> tuple[int, float]:
-    """The coordinate and the sign of a name (see `place_of`), computed anew."""
+    """The coordinate and the sign of a name, computed as `place_of` says."""
     digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     number = int.from_bytes(digest, "little")
     return number & ((1 << bits) - 1), -1.0 if number >> 63 else 1.0
