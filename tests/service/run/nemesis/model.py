@@ -153,13 +153,15 @@ class Model:
         """Named outcomes are there as they were told, and what closes a ticket is their sum."""
         assert self.named.items() <= journal.named.items()
         assert self.named_late <= journal.named_late
+        standing: dict[str, dict[str, tuple[int, float]]] = {}
+        for (ticket, name, revision), reward in journal.named.items():
+            of_ticket = standing.setdefault(ticket, {})
+            of_ticket[name] = max((revision, reward), of_ticket.get(name, (-1, 0.0)))
+        orders = journal.tickets(ORDERS)
         for (ticket, _), outcome in journal.outcomes.items():
-            if journal.decisions[ticket].problem == ORDERS and outcome.kind == TOLD:
-                standing: dict[str, tuple[int, float]] = {}
-                for (other, name, revision), reward in journal.named.items():
-                    if other == ticket:
-                        standing[name] = max((revision, reward), standing.get(name, (-1, 0.0)))
-                assert outcome.raw == math.fsum(reward for _, reward in standing.values())
+            if ticket in orders and outcome.kind == TOLD:
+                rewards = [reward for _, reward in standing[ticket].values()]
+                assert outcome.raw == math.fsum(rewards), (ticket, standing[ticket])
 
 
 class Journal:
