@@ -72,7 +72,8 @@ def create(thread: ThreadClient) -> None:
     thread.create("short", arms=ARMS, expire_after=3, default_loss=1.0)
     thread.create("weighed", arms=ARMS, learner="practical-experts")
     held = {"share": 0.3, "arm": "red"}
-    seen = {"learner": "linear", "features": ["age"], "default_loss": 1.0, "holdout": held}
+    features = {"age": "number"}
+    seen = {"learner": "linear", "features": features, "default_loss": 1.0, "holdout": held}
     thread.create("seen", arms=ARMS, **seen)
     thread.create("orders", arms=ARMS, soft_range=[0.0, 1.0], outcomes=OUTCOMES)
 

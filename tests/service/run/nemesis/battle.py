@@ -92,7 +92,8 @@ class Battle:
     def next_victim(self) -> None:
         """Create a problem that will be damaged."""
         name = f"victim-{len(self.victims)}"
-        body = {"name": name, "arms": ARMS, "learner": "linear", "default_loss": 1.0}
+        seen = {"learner": "linear", "features": {"age": "number"}, "default_loss": 1.0}
+        body = {"name": name, "arms": ARMS, **seen}
 
         def created() -> bool:
             return self.http.post("/v1/problems", json=body).status_code in (201, 409)
