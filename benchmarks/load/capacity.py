@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.load.clients import Load
 from benchmarks.load.databases import POSTGRES, SERVER, SQLITE, empty_database, kinds
@@ -36,7 +37,9 @@ def capacity(effort: Effort) -> Iterator[Result]:
     with ExitStack() as stack:
         service = started(stack, SQLITE)
         spent = [spent_on(service, effort) for _ in range(effort.choose(5, 1))]
-        yield Result("SQLite, one process", Spread.of([each for each, _ in spent]), SECONDS)
+        yield Result("SQLite, one process", Spread.of([each.service for each in spent]), SECONDS)
+        talks = Spread.of([each.talk for each in spent])
+        yield Result("of it: to read and answer requests", talks, SECONDS)
     if POSTGRES in kinds():
         yield from shared_costs(effort)
     yield from kept_things(effort)
@@ -60,11 +63,11 @@ def shared_costs(effort: Effort) -> Iterator[Result]:
                 spent_on(service, effort, workers * CLIENTS)
                 for workers, service in by_workers.items()
             )
-            slope = (many[0] - few[0]) / (MANY - FEW)
+            slope = (many.service - few.service) / (MANY - FEW)
             every.append(slope)
-            own.append(few[0] - FEW * slope)
-            server.append((few[1] + many[1]) / 2)
-            more.append(most[0] / (own[-1] + MOST * slope))
+            own.append(few.service - FEW * slope)
+            server.append((few.server + many.server) / 2)
+            more.append(most.service / (own[-1] + MOST * slope))
             apart.append(spent_on_both(by_workers[FEW], second, effort) / (own[-1] + FEW * slope))
     yield Result("the worker that has it", Spread.of(own), SECONDS)
     yield Result("every worker", Spread.of(every), SECONDS)
@@ -103,12 +106,23 @@ def spent_on_both(first: Service, second: Service, effort: Effort) -> float:
     return (ended - begun) / sum(load.answered for load in loads)
 
 
-def spent_on(service: Service, effort: Effort, clients: int = CLIENTS) -> tuple[float, float]:
-    """The processor seconds of an ask or a tell: of the service, and of the PostgreSQL server."""
-    begun, server = service.cpu_seconds(), of_the_server()
+class Spent(NamedTuple):
+    """The processor seconds of an ask or a tell: of the service, and of the PostgreSQL server.
+
+    `talk` is the part of the service's threads that read requests and answer them.
+    """
+
+    service: float
+    talk: float
+    server: float
+
+
+def spent_on(service: Service, effort: Effort, clients: int = CLIENTS) -> Spent:
+    """The processor seconds of an ask or a tell under load."""
+    begun = (service.cpu_seconds(), service.loop_seconds(), of_the_server())
     load = put_under_load(service, effort.choose(4.0, 0.3), clients)
-    ended, server_ended = service.cpu_seconds(), of_the_server()
-    return (ended - begun) / load.answered, (server_ended - server) / load.answered
+    ended = (service.cpu_seconds(), service.loop_seconds(), of_the_server())
+    return Spent(*((b - a) / load.answered for a, b in zip(begun, ended, strict=True)))
 
 
 def of_the_server() -> float:

@@ -95,6 +95,10 @@ class Service:
         """The processor time of all its processes so far; 0 where the system does not tell."""
         return sum(cpu_seconds_of(pid) for pid in family_of(self.process.pid))
 
+    def loop_seconds(self) -> float:
+        """The part of the first thread of each process, which speaks with the clients."""
+        return sum(cpu_seconds_of(f"{pid}/task/{pid}") for pid in family_of(self.process.pid))
+
     def memory(self) -> int:
         """The bytes of memory of all its processes, as far as they are their own."""
         return sum(memory_of(pid) for pid in family_of(self.process.pid))
@@ -109,8 +113,8 @@ def family_of(pid: int) -> Iterator[int]:
                 yield from family_of(int(child))
 
 
-def cpu_seconds_of(pid: int) -> float:
-    """The processor time of a process so far."""
+def cpu_seconds_of(pid: int | str) -> float:
+    """The processor time of a process so far, or of a thread if its place is given."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 from belated.features.encoder import UNKNOWN, encoder_for
-from belated.features.flattening import MOST_NAMES, MOST_NESTED, flattened, plain_copy
-from belated.features.hashing import place_of
+from belated.features.flattening import (
+    MOST_LETTERS,
+    MOST_NAMES,
+    MOST_NESTED,
+    flattened,
+    plain_copy,
+)
+from belated.features.hashing import hashed_place, kept_place, place_of
 
 CONTEXT = {
     "age": 31,
@@ -87,6 +93,9 @@ def nested(depth: int) -> Any:
         (None, {str(k): k for k in range(10_001)}, "context has 10001 names; there may be 1000"),
         (None, {"a": list(range(10_001))}, "context has more than 1000 names"),
         (None, nested(50), "nested more than 10 deep"),
+        (None, {"a" * 201: 1.0}, "of 201 letters; a name, with those around it, may have 200"),
+        (None, {"a" * 400_000: [0.0] * 990}, "of 400000 letters; a name, with those around it"),
+        (None, {"a" * 150: {"b" * 50: 1.0}}, "of 201 letters"),
         (None, "text", "context is 'text'; it must be a dict"),
         (None, {"a": object}, "a feature must be a number"),
         (None, np.zeros((2, 2)), "an array of one dimension"),
@@ -101,7 +110,18 @@ def test_bad_contexts_are_refused_in_one_sentence(features: Any, context: Any, s
 
 @pytest.mark.parametrize(
     "features",
-    [-1, "age", ["a", "a"], [1], {"a": "text"}, {"a": []}, {"a": ["x", "x"]}, {1: "number"}],
+    [
+        -1,
+        "age",
+        ["a", "a"],
+        [1],
+        {"a": "text"},
+        {"a": []},
+        {"a": ["x", "x"]},
+        {1: "number"},
+        ["a" * 201],
+        {"a" * 201: "number"},
+    ],
 )
 def test_bad_declarations_are_refused(features: Any) -> None:
     with pytest.raises(ValueError, match="feature"):
@@ -111,6 +131,17 @@ def test_bad_declarations_are_refused(features: Any) -> None:
 def test_the_limits_are_allowed() -> None:
     encoder_for(None, 5).encode({str(k): k for k in range(MOST_NAMES)})
     encoder_for(None, 5).encode(nested(MOST_NESTED))
+    encoder_for(None, 5).encode({"a" * MOST_LETTERS: 1.0})
+
+
+def test_a_long_text_is_hashed_and_not_kept() -> None:
+    """Else anybody who may ask could fill the memory."""
+    encoder, text = encoder_for(["page"], 3), "x" * 100_000
+    kept = kept_place.cache_info().currsize
+    place, sign = place_of(f"page={text}", 3)
+    assert encoder.encode({"page": text})[1 + place] == sign
+    assert (place, sign) == hashed_place(f"page={text}", 3)
+    assert kept_place.cache_info().currsize == kept
 
 
 def test_a_plain_copy_is_what_json_has() -> None:

@@ -15,6 +15,7 @@ from belated.arrays import Floats
 from belated.checks import as_count, in_order
 from belated.features.flattening import (
     LARGEST,
+    MOST_LETTERS,
     MOST_NAMES,
     Value,
     flattened,
@@ -120,6 +121,12 @@ class DeclaredEncoder(Encoder):
 
     def __init__(self, places: Mapping[str, Place], numbers: int, bits: int | None) -> None:
         super().__init__()
+        for name in places:
+            if len(name) > MOST_LETTERS:
+                raise ValueError(
+                    f"features has the name {shortened(name)} of {len(name)} letters; a name may "
+                    f"have {MOST_LETTERS}"
+                )
         self.places, self.bits, self.numbers = dict(places), bits, numbers
         self.names = list(places)
         self.width = numbers + (0 if bits is None else 1 << bits)

@@ -12,6 +12,7 @@ Value = float | int | bool | str | None
 PLAIN = (float, int, bool, str, type(None))
 MOST_NAMES = 1000
 MOST_NESTED = 10
+MOST_LETTERS = 200  # of a name, those around it included
 LARGEST = 1e100  # squares of larger numbers, and their sums, would overflow
 
 
@@ -22,7 +23,7 @@ def flattened(context: Any) -> list[tuple[str, Value]]:
     """
     found: list[tuple[str, Value]] = []
     for name, value in items_of(context):
-        if type(name) is str and type(value) in PLAIN:
+        if type(name) is str and type(value) in PLAIN and len(name) <= MOST_LETTERS:
             found.append((name, value))
         else:
             _add(found, str(name), value, 1)
@@ -52,6 +53,11 @@ def _add(found: list[tuple[str, Value]], name: str, value: Any, depth: int) -> N
         )
     if len(found) > MOST_NAMES:
         raise ValueError(f"context has more than {MOST_NAMES} names; there may be no more")
+    if len(name) > MOST_LETTERS:
+        raise ValueError(
+            f"context has the name {shortened(name)} of {len(name)} letters; a name, with those "
+            f"around it, may have {MOST_LETTERS}"
+        )
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, PLAIN):

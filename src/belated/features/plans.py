@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from belated.arrays import Counts, Floats
-from belated.features.flattening import LARGEST, MOST_NAMES, PLAIN, Value
+from belated.features.flattening import LARGEST, MOST_LETTERS, MOST_NAMES, PLAIN, Value
 from belated.features.hashing import place_of
 
 PLAIN_TYPES = frozenset(PLAIN)
@@ -109,6 +109,8 @@ class DeclaredPlan(NamedTuple):
 def hashed_plan(names: Sequence[str], types: Sequence[type], bits: int) -> HashedPlan | None:
     """The plan for dicts of any names, of this shape; None if there is no plan for it."""
     if len(names) > MOST_NAMES or not PLAIN_TYPES.issuperset(types):
+        return None
+    if any(len(name) > MOST_LETTERS for name in names):
         return None
     kinds = list(enumerate(zip(names, types, strict=True)))
     texts = [(k, name) for k, (name, kind) in kinds if kind is str]

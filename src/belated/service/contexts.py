@@ -48,7 +48,7 @@ def circumstances(
     return Circumstances(context, coordinates_of(learner.encoder, context), eligible, rows)
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=1024)  # as many as one request may have
 def coordinates_of(encoder: Encoder, context: str) -> Floats:
     """The coordinates of a context; the latest ones are kept, since each is decided and folded."""
     found = encoder.encode(json.loads(context))

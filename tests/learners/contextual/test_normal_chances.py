@@ -1,5 +1,7 @@
 """The probability that a normal value is the largest: against another integral, and draws."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -57,3 +59,18 @@ def test_one_arm_and_arms_far_behind() -> None:
     assert chances(np.array([0.2]), np.array([0.1])).tolist() == [1.0]
     assert chances(np.array([0.2, 5.0]), np.array([0.1, 0.1])).tolist() == [0.0, 1.0]
     assert chances(np.array([0.2, 0.2]), np.array([0.0, 0.0])).tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("mean", [1e9, 1e100, -1e100, 1e308])
+@pytest.mark.parametrize("deviation", [0.0, 1.0, 1e100])
+def test_numbers_of_any_size_come_to_an_end(mean: float, deviation: float) -> None:
+    """Also where the nodes cannot come below the lower end, since rounding is coarser."""
+    q = chances(np.array([mean, mean]), np.array([deviation, deviation]))
+    np.testing.assert_allclose(q, 0.5, rtol=0, atol=CLOSE)
+
+
+def test_what_is_no_number_comes_to_an_end() -> None:
+    for wrong in (np.nan, np.inf):
+        with np.errstate(all="ignore"), contextlib.suppress(ZeroDivisionError):
+            q = chances(np.array([wrong, 0.0]), np.array([0.1, wrong]))
+            assert not np.isfinite(q).all()

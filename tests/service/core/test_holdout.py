@@ -72,7 +72,8 @@ def test_the_learner_weighs_with_the_probability_of_both_draws() -> None:
 @pytest.mark.parametrize(
     ("holdout", "said"),
     [
-        ({"share": 1.0}, "the share of holdout is 1.0; it must be between 0 and 1"),
+        ({"share": 1e-320}, "it must be from 0.0001 to 0.9999"),
+        ({"share": 1.0}, "the share of holdout is 1.0; it must be from 0.0001 to 0.9999"),
         ({"share": 0.1, "arm": "pink"}, "the arm of holdout is 'pink'; it must be one of red"),
         ({"arm": "red"}, "it must have a share"),
         (0.1, "holdout is 0.1; it must have a share"),

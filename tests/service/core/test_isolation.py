@@ -99,6 +99,9 @@ def test_an_unexpected_fault_is_answered_to_the_guilty_alone(
 STRANGER = """
 insert into journal (turn, seq, kind, problem, at, ticket, arm, loss)
 select max(turn), max(seq) + 1000000, 'told', 'bad', 1.0, 'nobody', 'red', 0.5 from journal"""
+NOTE = """
+insert into journal (turn, seq, kind, problem, at, payload)
+select max(turn), max(seq) + 1000000, '{kind}', 'bad', 1.0, '{said}' from journal"""
 DAMAGE = {
     "an outcome without a decision": (STRANGER, "cannot be folded"),
     "an arm that is none": (
@@ -126,10 +129,15 @@ DAMAGE = {
         "cannot be read",
     ),
     "terms that are none": (
-        "insert into journal (turn, seq, kind, problem, at, payload) select max(turn), "
-        "max(seq) + 1000000, 'terms', 'bad', 1.0, '{\"expire_seconds\": \"soon\"}' from journal",
+        NOTE.format(kind="terms", said='{"expire_seconds": "soon"}'),
         "cannot be folded",
     ),
+    "a retention of nothing": (NOTE.format(kind="retained", said="{}"), "cannot be folded"),
+    "a retention of no number": (
+        NOTE.format(kind="retained", said='{"code_version": "", "position": "", "tickets": "x"}'),
+        "cannot be folded",
+    ),
+    "a seal of nothing": (NOTE.format(kind="sealed", said="{}"), "cannot be folded"),
     "a specification that is no JSON": (
         "update problems set spec = 'no' where name = 'bad'",
         "specification cannot be read",

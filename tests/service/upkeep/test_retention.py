@@ -5,6 +5,7 @@ import random
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet
 import pytest
@@ -14,6 +15,7 @@ from belated.replay.logs import read_log
 from belated.service.admin.export import retained_of, rows_of, write_log
 from belated.service.admin.retain import RetentionDone, retain
 from belated.service.admin.verify import verified_at_rest
+from belated.service.contexts import canonical
 from belated.service.core import replicas as replicas_module
 from belated.service.core import snapshots as snapshots_module
 from belated.service.core.errors import (
@@ -23,8 +25,16 @@ from belated.service.core.errors import (
     UnavailableError,
 )
 from belated.service.core.replicas import Replicas
-from belated.service.core.requests import Cancel
-from belated.service.store import START, Decision, Note, Outcome, Store, open_store
+from belated.service.core.requests import Cancel, ReportResult
+from belated.service.store import (
+    START,
+    Decision,
+    NamedOutcome,
+    Note,
+    Outcome,
+    Store,
+    open_store,
+)
 from belated.service.store.checksums import checksum_of
 from belated.service.upkeep import retention
 from belated.service.upkeep.archive import Archive
@@ -39,8 +49,10 @@ from tests.service.core.thread_client import (
 from tests.service.material import LAST
 
 ARMS = ["red", "green", "blue"]
-NAMES = ("ads", "short", "weighed")
+NAMES = ("ads", "short", "weighed", "seen", "orders")
+OUTCOMES = {"names": ["sale", "refund"], "rule": "sum", "revise_within": 2.0}
 NOW = 1_700_000_000.0
+KINDS = {"decided": Decision, "named": NamedOutcome}
 YOUNG = 10.0  # seconds; what is older is retained
 
 
@@ -55,25 +67,39 @@ class Clock:
 
 
 def create(thread: ThreadClient) -> None:
-    """Problems of several kinds, some of whose tickets expire."""
+    """Problems of several kinds: tickets expire, decisions have contexts, outcomes have names."""
     thread.create("ads", arms=ARMS, learner="practical-bandit")
     thread.create("short", arms=ARMS, expire_after=3, default_loss=1.0)
     thread.create("weighed", arms=ARMS, learner="practical-experts")
+    held = {"share": 0.3, "arm": "red"}
+    features = {"age": "number"}
+    seen = {"learner": "linear", "features": features, "default_loss": 1.0, "holdout": held}
+    thread.create("seen", arms=ARMS, **seen)
+    thread.create("orders", arms=ARMS, soft_range=[0.0, 1.0], outcomes=OUTCOMES)
 
 
 def play(clients: list[ThreadClient], clock: Clock, rounds: int, seed: int) -> None:
     """Ask, and tell most of it later in another order; a round takes a second."""
-    chance, waiting = random.Random(seed), list[tuple[str, str | None]]()
+    chance, waiting = random.Random(seed), list[tuple[str, str, str | None]]()
     for _ in range(rounds):
         clock.now += 1.0
         for name in NAMES:
-            made = chance.choice(clients).ask(name, key=f"{clock.now} {name}", digest="d")
-            waiting.append((made.ticket, made.arm))
+            known = [canonical({"age": chance.random()})] if name == "seen" else []
+            asked = {"key": f"{clock.now} {name}", "digest": "d", "contexts": known}
+            made = chance.choice(clients).ask(name, **asked)
+            waiting.append((name, made.ticket, made.arm))
         while len(waiting) > 12:
-            ticket, arm = waiting.pop(chance.randrange(len(waiting)))
+            name, ticket, arm = waiting.pop(chance.randrange(len(waiting)))
             for each in [arm] if arm else ARMS:
                 with suppress(TicketExpiredError):
-                    chance.choice(clients).tell(ticket, chance.random(), arm=each)
+                    tell(chance.choice(clients), name, ticket, each, chance.random())
+
+
+def tell(client: ThreadClient, name: str, ticket: str, arm: str, value: float) -> ReportResult:
+    """Report on a ticket as its problem wants it."""
+    if name == "orders":
+        return client.tell(ticket, reward=value, outcome="sale")
+    return client.tell(ticket, value, arm=arm)
 
 
 @pytest.fixture
@@ -136,7 +162,7 @@ def test_the_state_goes_on_bit_for_bit(played: Played) -> None:
     whole, number = states(store), rows(store)
     found = done(store, clock)
     assert found.tickets > 30
-    assert found.deleted == number + 3 - rows(store)  # a note for each problem
+    assert found.deleted == number + len(NAMES) - rows(store)  # a note for each problem
     with_notes = states(store)  # snapshots, and the notes about retention
     without_snapshots(store)
     assert states(store) == with_notes != whole
@@ -175,7 +201,7 @@ def test_a_retained_ticket_is_answered_clearly(played: Played) -> None:
     """Not as an unknown one, and nothing is written; one that never was stays unknown."""
     store, clock = played
     [(ticket,)] = run(
-        store, "select ticket from journal where kind = 'told' and problem = 'ads' and seq < 50"
+        store, "select ticket from journal where kind = 'told' and problem = 'ads' and seq < 80"
     )[:1]
     [(key,)] = run(store, f"select key from journal where ticket = '{ticket}' and round > 0")
     assert isinstance(ticket, str)
@@ -214,8 +240,8 @@ def test_open_tickets_and_young_keys_are_kept(played: Played) -> None:
         assert again.ticket == young
         for ticket, arm, problem in waiting:
             for each in [arm] if arm else ARMS:
-                if problem != "short":
-                    assert thread.tell(str(ticket), 0.25, arm=str(each)).counted
+                if problem not in ("short", "orders"):  # whose time is over
+                    assert tell(thread, str(problem), str(ticket), str(each), 0.25).counted
     assert complaints(store) == []
     clock.now += 1_000.0
     done(store, clock)
@@ -312,14 +338,15 @@ def test_an_archived_row_is_all_there(played: Played, tmp_path: Path) -> None:
     [file] = tmp_path.glob("*.parquet")
     found, kinds = pyarrow.parquet.read_table(file).to_pylist(), set[type]()
     for row in found:
-        kind = Decision if row["kind"] == "decided" else Note if row["ticket"] is None else Outcome
+        kind: Any = Note if row["ticket"] is None else KINDS.get(row["kind"], Outcome)
+        row |= {"name": row["outcome"], "reward": row["raw"]}  # as a named outcome calls them
         said = {name: row[name] for name in kind._fields}
         for name in ("weights", "payload"):
             if said.get(name) is not None:
                 said[name] = json.loads(said[name])
         assert checksum_of(kind(**said)) == row["checksum"]
         kinds.add(kind)
-    assert kinds >= {Decision, Outcome}
+    assert kinds >= {Decision, Outcome, NamedOutcome}
     assert any(row["branch"] is not None for row in found)
 
 

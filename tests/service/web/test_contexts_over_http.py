@@ -96,9 +96,11 @@ def nested(depth: int) -> Any:
 
 WRONG: dict[str, tuple[Any, str]] = {
     "1,001 names": ({"context": {f"n{k}": 1 for k in range(1001)}}, "context has 1001 names"),
-    "10,001 names": ({"context": {f"n{k}": 1 for k in range(10_001)}}, "context has 10001 names"),
+    "10,001 names": ({"context": {f"n{k}": 1 for k in range(10_001)}}, "98902 letters as JSON"),
     "nesting of 50": ({"context": nested(50)}, "context is nested more than 10 deep"),
     "nesting of 500": ({"context": nested(500)}, "JSON"),
+    "too many letters": ({"context": {"age": "x" * 50_001}}, "context has 50011 letters as JSON"),
+    "a long name": ({"context": {"x" * 40_000: [0] * 900}}, "of 40000 letters; a name, with those"),
     "a strange name": ({"context": {"shoe": 40}}, "context has the name 'shoe'"),
     "text for a number": ({"context": {"age": "old"}}, "'age' is 'old'; it must be a number"),
     "a number for text": ({"context": {"device": 7}}, "'device' is 7; it must be one of"),

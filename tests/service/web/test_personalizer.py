@@ -1,5 +1,6 @@
 """Rank and Reward, as clients of Azure Personalizer send them, over real HTTP."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -86,6 +87,12 @@ def check_contexts(admin: httpx.Client) -> None:
         refused = rank(admin, path, contextFeatures=wrong)
         assert refused.status_code == 422
         assert sentence in refused.json()["detail"]
+    actions = json.dumps(ACTIONS)
+    for wrong in (r'{"place": "\ud800"}', '{"place": ' + "[" * 900 + "]" * 900 + "}"):
+        content = f'{{"contextFeatures": {wrong}, "actions": {actions}}}'
+        kind = {"Content-Type": "application/json"}
+        refused = admin.post(path, content=content, headers=kind)
+        assert refused.status_code in (400, 422), refused.text
     for base in ("/v1/problems/banner", "/v1/problems/banner/personalizer/v1.1-preview.3"):
         for slots in ("rank", "events/e/reward", "events/e/activate"):
             refused = admin.post(f"{base}/multislot/{slots}", json={"slots": []})

@@ -20,7 +20,7 @@ REACH = 6.5  # a value lies further from its mean with a probability of 1e-10
 BROAD = 2.0 * REACH  # the distance between the two ends of an arm, in deviations
 STEP = 0.2  # the step of the integration, in deviations
 CLOSER = 0.9847331232494916  # e^(-STEP/BROAD): the next nodes are so much closer
-LEAST_DEVIATION = 1e-9
+LEAST_DEVIATION = 1e-9  # and this share of the mean, or rounding would hide it
 MEAN, PRECISION, HEIGHT = range(3)  # rows of the working space (`largest_chances`)
 
 
@@ -40,9 +40,9 @@ def fill_largest(
     low, high, least, count = -np.inf, -np.inf, np.inf, 0
     for i in range(q.shape[0]):
         if eligible[i] > 0.0:
-            low = max(low, means[i] - REACH * max(deviations[i], LEAST_DEVIATION))
+            low = max(low, means[i] - REACH * floored(deviations[i], means[i]))
     for i in range(q.shape[0]):
-        deviation = max(deviations[i], LEAST_DEVIATION)
+        deviation = floored(deviations[i], means[i])
         q[i] = 0.0
         if eligible[i] > 0.0 and means[i] + REACH * deviation > low:
             work[MEAN, count], work[PRECISION, count] = means[i], 1.0 / deviation
@@ -54,6 +54,12 @@ def fill_largest(
             count += 1
     integrate_down(work, count, low, high, least)
     share_out(work, q)
+
+
+@compiled
+def floored(deviation: float, mean: float) -> float:
+    """Return a deviation that is not too small beside its mean."""
+    return max(deviation, LEAST_DEVIATION * max(1.0, abs(mean)))
 
 
 @compiled
@@ -75,11 +81,12 @@ def integrate_down(work: Floats, count: int, low: float, high: float, least: flo
 
     At a distance u above the lower end the nodes are STEP s apart, with BROAD s = u + BROAD least;
     from node to node s shrinks by the factor e^(-STEP/BROAD), which makes the spacing smooth.
+    It ends at once where there are no numbers.
     """
     base = low - BROAD * least
     spread = (high - base) / BROAD
     node, after = 0, 0
-    while after < 3:
+    while after < 3 and spread < np.inf:
         value = base + BROAD * spread
         note_densities(work, count, DENSITY + node % 6, value, STEP * spread)
         integrate(work, count, node)

@@ -89,7 +89,12 @@ def uplift_of(
         raise InvalidRequestError(f"within is {within!r}; it must be a number of seconds above 0")
     if within is None and not terms.expires:
         within = WEEK
-    found = fixed(store, terms, now, within, by)
+    try:
+        found = fixed(store, terms, now, within, by)
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise UnavailableError(
+            f"{problem.name!r} cannot be compared: its journal makes no sense: {error!r}"
+        ) from error
     bounds, z = terms.loss_range, scores(found.is_control, found.units, held.share)
     number, control = len(z), cohort(found, found.is_control, bounds)
     ends = np.unique(np.linspace(1, number, min(number, MOST_POINTS)).astype(int))

@@ -94,6 +94,7 @@ NOTHING = Appended([], [])
 ROUNDING = 1e-6  # by which a sum of weights may differ from 1
 MOST_WEIGHTS = 100_000  # of all decisions of a request together
 MOST_ACTIONS = 4_000_000  # letters of their actions
+MOST_LETTERS = 50_000  # of a context: the latest ones are kept
 
 
 class ProblemFault(Exception):
@@ -583,6 +584,9 @@ def given_with(ask: Ask, replica: Replica) -> list[Circumstances]:
     if ask.among is not None:
         check_among(problem, ask.among)
     contexts = ask.contexts or [None] * ask.number
+    most = max((len(context) for context in contexts if context is not None), default=0)
+    if most > MOST_LETTERS:
+        raise InvalidRequestError(f"context has {most} letters as JSON; it may have {MOST_LETTERS}")
     try:
         return [
             circumstances(learner, problem.arms, each, ask.among, ask.actions) for each in contexts

@@ -20,6 +20,7 @@ CONTROL: Final = "control"
 TREATMENT: Final = "treatment"
 FIELDS: Final = frozenset({"share", "arm", "weights"})
 SUMS_TO_ONE: Final = 1e-9
+LEAST_SHARE: Final = 1e-4  # of either cohort: of fewer decisions nothing could be said
 
 
 class Holdout(NamedTuple):
@@ -78,8 +79,10 @@ def checked_holdout(given: Any, arms: Sequence[str], is_bandit: bool) -> dict[st
             f"holdout is {given!r}; it must have a share, and may have an arm or weights"
         )
     share, arm = as_number(given["share"], "the share of holdout"), given.get("arm")
-    if not 0.0 < share < 1.0:
-        raise ValueError(f"the share of holdout is {share!r}; it must be between 0 and 1")
+    if not LEAST_SHARE <= share <= 1.0 - LEAST_SHARE:
+        raise ValueError(
+            f"the share of holdout is {share!r}; it must be from {LEAST_SHARE} to {1 - LEAST_SHARE}"
+        )
     if arm is not None and arm not in arms:
         raise ValueError(f"the arm of holdout is {arm!r}; it must be one of {', '.join(arms)}")
     weights = given.get("weights")

@@ -251,33 +251,36 @@ class Replicas:
             return  # of a problem that had this name before
         if replica is None or event.position <= replica.position:
             return
-        if isinstance(body, Note) and must_begin_again(body, replica.begun_at, code_version()):
-            self._begin_again(body, event.position)
-            return
         try:
-            replica.fold(body)
+            again = isinstance(body, Note) and is_of_other_code(body, replica)
+            if not again:
+                replica.fold(body)
         except Exception as error:
             _, seq = place_of(event.position)
             self.give_up(name, f"row {seq} of the journal cannot be folded: {in_words(error)}")
+            return
+        if again:
+            self._begin_again(name, event)
             return
         replica.move_to(event.position)
         self._count(name)
         if isinstance(body, Decision):
             self._own.pop(body.ticket, None)
 
-    def _begin_again(self, note: Note, position: Position) -> None:
+    def _begin_again(self, name: str, event: Event) -> None:
         """Fold a problem again from its checkpoint, which another version of the code has written.
 
         This version folds other bits from there than those it had, and so does anyone who verifies
         it.
         """
-        name, apart = note.problem, Replicas(self._store)
-        problem = self._store.problem(name)
+        apart, problem = Replicas(self._store), self._store.problem(name)
         if problem is not None:
             apart._restore_checkpoint(problem)
             replica = apart.by_name.get(name)
-            if replica is not None and not must_begin_again(note, replica.begun_at, code_version()):
-                apart._fold_alone(problem, replica, position)
+            note = event.body
+            assert isinstance(note, Note)
+            if replica is not None and not is_of_other_code(note, replica):
+                apart._fold_alone(problem, replica, event.position)
             elif name not in apart.broken:
                 apart.give_up(name, "the checkpoint of which its journal tells is lacking")
         self._take_over(name, apart)
@@ -458,6 +461,11 @@ def say_gone_options(problem: ProblemRecord) -> None:
             problem.spec["learner"],
             " and no ".join(gone),
         )
+
+
+def is_of_other_code(note: Note, replica: Replica) -> bool:
+    """Whether a note tells of a checkpoint from which a replica must be folded again."""
+    return must_begin_again(note, replica.begun_at, code_version())
 
 
 def is_first_of(replica: Replica, body: Body) -> bool:

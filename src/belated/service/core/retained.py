@@ -42,8 +42,8 @@ def shown_retained(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def describe_retained(payload: Mapping[str, Any]) -> str:
-    """A note as a short text."""
-    return f"{payload['tickets']} tickets closed until {day_of(payload['until'])}"
+    """A note as a short text; ValueError if it has no number of tickets."""
+    return f"{payload['tickets']:d} tickets closed until {day_of(payload['until'])}"
 
 
 def day_of(at: float) -> str:

@@ -88,7 +88,7 @@ def body_of(row: Sequence[Any]) -> Body:
     if kind == DECIDED:
         if ticket is None or round_ is None or version is None:
             raise ValueError("a decision has a ticket, a round and a version")
-        shares = None if weights is None else object_in(weights)
+        shares = None if weights is None else shares_in(weights)
         return Decision(
             ticket, problem, round_, arm, probability, shares, version, at, key, digest,
             expires_at, expires_round, branch, cohort, context, actions,
@@ -136,6 +136,14 @@ def object_in(text: str) -> dict[str, Any]:
     found = json.loads(text)
     if not isinstance(found, dict):
         raise ValueError(f"{text!r} is no JSON object")
+    return found
+
+
+def shares_in(text: str) -> dict[str, float]:
+    """The weights in a text; ValueError or TypeError if they are no finite numbers."""
+    found: dict[str, float] = object_in(text)
+    if not all(map(math.isfinite, found.values())):
+        raise ValueError("its weights are not finite")
     return found
 
 

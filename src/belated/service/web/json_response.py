@@ -5,6 +5,7 @@ from typing import Any
 
 from fastapi.responses import JSONResponse
 
+WRITTEN = "backslashreplace"  # JSON's own form of half a surrogate pair, which is no Unicode
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -13,4 +14,4 @@ class FastJSONResponse(JSONResponse):
 
     def render(self, content: Any) -> bytes:
         """The body as bytes."""
-        return ENCODER.encode(content).encode()
+        return ENCODER.encode(content).encode(errors=WRITTEN)

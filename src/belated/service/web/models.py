@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from belated.service.core.errors import InvalidRequestError
+from belated.service.core.holdout import LEAST_SHARE
 from belated.service.core.problems import MOST_ARMS
 from belated.service.core.texts import ARM_NAME, LABEL
 from belated.service.outcomes.rules import MOST_REVISION
@@ -62,7 +63,7 @@ class HoldoutBody(RequestBody):
     Without either it draws uniformly.
     """
 
-    share: Annotated[Number, Field(gt=0, lt=1)]
+    share: Annotated[Number, Field(ge=LEAST_SHARE, le=1 - LEAST_SHARE)]
     arm: ArmName | None = None
     weights: dict[str, Number] | None = None
 

@@ -27,7 +27,7 @@ from belated.service.web.auth import Principal
 from belated.service.web.bridge import Bridge
 from belated.service.web.dependencies import Caller, TheBridge, known_name, known_ticket
 from belated.service.web.error_responses import BY_NAME, CHANGING
-from belated.service.web.json_response import ENCODER
+from belated.service.web.json_response import ENCODER, FastJSONResponse
 from belated.service.web.metrics import REPEATED
 from belated.service.web.models import (
     ArmsBody,
@@ -205,7 +205,7 @@ async def uplift(
     if by is not None:
         who.needs("admin", name)
     problem, now = await bridge.read(lambda store: named(store, name)), time.time()
-    return JSONResponse(
+    return FastJSONResponse(
         await bridge.read_at_length(lambda store: uplift_of(store, problem, now, within, by))
     )
 

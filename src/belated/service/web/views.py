@@ -21,7 +21,7 @@ from belated.service.outcomes.rules import standing
 from belated.service.statistics.arm_values import ArmValue, arm_value
 from belated.service.statistics.delays import DelayBin, delay_estimate, edges_of
 from belated.service.statistics.weights_over_time import ALL
-from belated.service.store import DamagedTicket, NamedOutcome, Store
+from belated.service.store import DamagedTicket, NamedOutcome, ProblemRecord, Store, TicketRecord
 from belated.service.store.records import LATE
 
 AGES = (60.0, 600.0, 3600.0, 86_400.0, 604_800.0)  # seconds; open tickets are counted between them
@@ -64,15 +64,28 @@ def ticket_view(
         return None
     if problem.fault:
         raise unreadable(DamagedTicket(problem.name, problem.fault))
+    try:
+        return shown_ticket(store, record, problem, is_admin(problem.name))
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        reason = f"ticket {ticket!r} makes no sense: {error!r}"
+        raise unreadable(DamagedTicket(problem.name, reason)) from error
+
+
+def shown_ticket(
+    store: Store, record: TicketRecord, problem: ProblemRecord, sees: bool
+) -> dict[str, Any]:
+    """A ticket of a problem; only who `sees` it is shown its context.
+
+    An error that is no RequestError says that somebody has written nonsense into its rows.
+    """
     decision, state = record.decision, state_of(record)
-    sees = is_admin(problem.name)
     context, actions = (decision.context, decision.actions) if sees else (None, None)
     bounds = as_range(problem.spec["loss_range"])
     rule = problem.spec.get("outcomes")
     may_be_late = state == EXPIRED or (rule is not None and state == TOLD)
-    late = store.notes_of_ticket(problem.name, LATE, ticket) if may_be_late else []
+    late = store.notes_of_ticket(problem.name, LATE, decision.ticket) if may_be_late else []
     return {
-        "ticket": ticket,
+        "ticket": decision.ticket,
         "problem": decision.problem,
         "round": decision.round,
         "arm": decision.arm,
@@ -80,8 +93,8 @@ def ticket_view(
         "weights": decision.weights,
         "cohort": decision.cohort,
         "probabilities": None if decision.arm is None else decision.weights,
-        "context": None if context is None else json.loads(context),
-        "actions": None if actions is None else json.loads(actions),
+        "context": known_in(context),
+        "actions": known_in(actions),
         "at": decision.at,
         "state": state,
         "outcomes": [
@@ -95,6 +108,13 @@ def ticket_view(
             for each in late
         ],
     }  # fmt: skip
+
+
+def known_in(text: str | None) -> Any:
+    """A context, or features of arms, as the journal has them; ValueError if they are no JSON."""
+    found = None if text is None else json.loads(text)
+    json.dumps(found, allow_nan=False)
+    return found
 
 
 def named_view(named: Sequence[NamedOutcome]) -> list[dict[str, Any]]:

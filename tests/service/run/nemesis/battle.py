@@ -92,7 +92,8 @@ class Battle:
     def next_victim(self) -> None:
         """Create a problem that will be damaged."""
         name = f"victim-{len(self.victims)}"
-        body = {"name": name, "arms": ARMS}
+        seen = {"learner": "linear", "features": {"age": "number"}, "default_loss": 1.0}
+        body = {"name": name, "arms": ARMS, **seen}
 
         def created() -> bool:
             return self.http.post("/v1/problems", json=body).status_code in (201, 409)
@@ -172,7 +173,7 @@ class Battle:
             assert (answer.status_code, "of the journal cannot be" in answer.text) == (503, True)
         for name in SPECS:
             made = self.http.post(f"/v1/problems/{name}/ask")
-            assert made.status_code == 200
+            assert made.status_code == 200, made.text
             with self.model.lock:
                 self.model.decided[made.json()["ticket"]] = name, made.json().get("arm")
 

@@ -12,6 +12,8 @@ from tests.service.run.nemesis.model import (
     CANCELLED,
     EXPIRED,
     EXPIRES,
+    ORDERS,
+    SEEN,
     SPECS,
     TOLD,
     Acknowledged,
@@ -22,6 +24,7 @@ from tests.service.run.nemesis.model import (
 PAUSE = 0.02
 SECONDS = 120.0  # by then whatever hangs is ended
 GIVEN_UP = "cannot be served"  # what is said of a problem that was damaged
+CLOSING = "was closed at this moment"  # what is said of a ticket whose time is over just now
 
 
 class Clients:
@@ -94,18 +97,32 @@ class Client:
         self._count += 1
         key, many = f"{self._name}-{self._count}", self._chance.random() < 0.2
         path = f"/v1/problems/{problem}/" + ("ask:batch" if many else "ask")
-        body = {"count": self._chance.randint(1, 4)} if many else None
-        answer = self._answered(path, body, key, problem)
+        answer = self._answered(path, self._question(problem, many), key, problem)
         if answer is None or not self._expect(answer, 200):
             return []
         made = answer.json()
         return list(made["decisions"]) if many else [made]
+
+    def _question(self, problem: str, many: bool) -> dict[str, Any] | None:
+        """The body of an ask, with what is known of the round where that counts."""
+        number = self._chance.randint(1, 4)
+        if problem != SEEN:
+            return {"count": number} if many else None
+        devices = ("phone", "desktop")
+        contexts = [
+            {"age": self._chance.randint(18, 80), "device": self._chance.choice(devices)}
+            for _ in range(number)
+        ]
+        return {"contexts": contexts} if many else {"context": contexts[0]}
 
     def _close(self, problem: str, ticket: str, arm: str) -> None:
         """End a play in one of many ways."""
         loss, way = round(self._chance.random(), 3), self._chance.random()
         if way < 0.1:
             return  # and never say anything about it
+        if way > 0.2 and problem == ORDERS:
+            self._tell_named(ticket)
+            return
         if way < 0.2 and problem != "weighed":
             self._cancel(problem, ticket, arm)
         elif way < 0.3:
@@ -135,6 +152,28 @@ class Client:
             return
         else:
             self._model.complain(f"tell {problem} {ticket}: {answer.text}")
+
+    def _tell_named(self, ticket: str) -> None:
+        """Tell some of several outcomes in any order, some of them again."""
+        rewards = {
+            (name, revision): round(self._chance.uniform(-1.0, 2.0), 3)
+            for name in ("sale", "refund")
+            for revision in range(self._chance.randint(1, 3))
+        }
+        sent = self._chance.choices(list(rewards), k=self._chance.randint(1, 6))
+        for name, revision in sent:
+            report = {"outcome": name, "revision": revision, "reward": rewards[name, revision]}
+            answer = self._answered(f"/v1/tickets/{ticket}/tell", report, None, ORDERS)
+            if answer is None or not self._expect(answer, 200, 410):
+                return
+            told = ticket, name, revision
+            with self._model.lock:
+                if answer.status_code == 410:
+                    self._model.named_late.add(told)
+                    continue
+                self._model.named[told] = rewards[name, revision]
+                counted = self._model.counted.get(told, 0) + answer.json()["counted"]
+                self._model.counted[told] = counted
 
     def _contradict(self, problem: str, ticket: str, arm: str, loss: float) -> None:
         """Tell another loss, which must be refused and change nothing."""
@@ -183,7 +222,8 @@ class Client:
                 return None
             if answer is not None and not refusal:
                 return answer
-            if before is not None and before == self._weather.calm():
+            is_calm = before is not None and before == self._weather.calm()
+            if is_calm and CLOSING not in refusal:
                 self._model.complain(f"{path} in a calm: {refusal}")
             with self._model.lock:
                 self._model.sent_again += 1

@@ -4,13 +4,14 @@ Every request is sent again until it is answered, so the journal can be compared
 for equality. A ticket belongs to one client, which knows what became of it.
 """
 
+import math
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from belated.service.core.replica import LATE
-from belated.service.store import Decision, Note, Outcome, Store
+from belated.service.store import Decision, NamedOutcome, Note, Outcome, Store
 from tests.service.material import whole_journal
 
 ARMS = ["red", "green"]
@@ -19,11 +20,26 @@ SPECS: dict[str, dict[str, Any]] = {
     "weighed": {"arms": ARMS, "learner": "full-information", "options": {"horizon": 100_000}},
     "brief": {"arms": ARMS, "expire_seconds": 1.5, "default_loss": 1.0},
     "patient": {"arms": ARMS, "expire_seconds": 7200, "default_loss": 1.0},
+    "seen": {
+        "arms": ARMS,
+        "learner": "linear",
+        "features": {"age": "number", "device": ["phone", "desktop"]},
+        "default_loss": 1.0,
+        "holdout": {"share": 0.3, "arm": "red"},
+    },
+    "orders": {
+        "arms": ARMS,
+        "soft_range": [0.0, 1.0],
+        "outcomes": {"names": ["sale", "refund"], "rule": "sum", "revise_within": 2.0},
+    },
 }
+SEEN = "seen"  # the only one with contexts
+ORDERS = "orders"  # the only one whose tickets have several outcomes
 EXPIRES = "brief"  # the only one whose tickets may expire
 TOLD, CANCELLED, EXPIRED = "told", "cancelled", "expired"
 
 Pair = tuple[str, str]  # ticket and arm
+Named = tuple[str, str, int]  # ticket, name and revision
 
 
 class Acknowledged(NamedTuple):
@@ -69,7 +85,9 @@ class Model:
         self.lock = threading.Lock()
         self.decided: dict[str, tuple[str, str | None]] = {}  # ticket -> problem, arm
         self.outcomes: dict[Pair, Acknowledged] = {}
-        self.counted: dict[Pair, int] = {}
+        self.counted: dict[Pair | Named, int] = {}
+        self.named: dict[Named, float] = {}
+        self.named_late: set[Named] = set()
         self.sent_again = 0
         self.wrong: list[str] = []
 
@@ -100,6 +118,7 @@ class Model:
         lost = [pair for pair in self.outcomes if pair[0] in kept and pair not in journal.outcomes]
         assert lost == []
         self._check_late(journal, kept)
+        self._check_named(journal)
         forgotten = self._of(set(victims))
         assert {name: forgotten[name] - journal.tickets(name) for name in victims} == {
             name: set() for name in victims
@@ -114,7 +133,9 @@ class Model:
 
     def _check_outcome(self, problem: str, pair: Pair, stands: Outcome) -> None:
         known = self.outcomes.get(pair)
-        if known is None or known.kind == EXPIRED:
+        if known is None and problem == ORDERS:
+            assert stands.kind == TOLD, (pair, stands)
+        elif known is None or known.kind == EXPIRED:
             assert (problem, stands.kind) == (EXPIRES, EXPIRED), (pair, stands)
         else:
             assert (stands.kind, stands.loss) == known, (pair, stands)
@@ -128,6 +149,20 @@ class Model:
         }
         assert answered <= journal.late
 
+    def _check_named(self, journal: "Journal") -> None:
+        """Named outcomes are there as they were told, and what closes a ticket is their sum."""
+        assert self.named.items() <= journal.named.items()
+        assert self.named_late <= journal.named_late
+        standing: dict[str, dict[str, tuple[int, float]]] = {}
+        for (ticket, name, revision), reward in journal.named.items():
+            of_ticket = standing.setdefault(ticket, {})
+            of_ticket[name] = max((revision, reward), of_ticket.get(name, (-1, 0.0)))
+        orders = journal.tickets(ORDERS)
+        for (ticket, _), outcome in journal.outcomes.items():
+            if ticket in orders and outcome.kind == TOLD:
+                rewards = [reward for _, reward in standing[ticket].values()]
+                assert outcome.raw == math.fsum(rewards), (ticket, standing[ticket])
+
 
 class Journal:
     """The whole journal of a store, by ticket."""
@@ -136,6 +171,8 @@ class Journal:
         self.decisions: dict[str, Decision] = {}
         self.outcomes: dict[Pair, Outcome] = {}
         self.late: set[Pair] = set()
+        self.named: dict[Named, float] = {}
+        self.named_late: set[Named] = set()
         self.twice: list[str] = []
         for event in whole_journal(store):
             body = event.body
@@ -146,8 +183,15 @@ class Journal:
                 pair = body.ticket, body.arm
                 self.twice += [body.ticket] if pair in self.outcomes else []
                 self.outcomes[pair] = body
+            elif isinstance(body, NamedOutcome):
+                self.twice += [body.ticket] if body[:3] in self.named else []
+                self.named[body[:3]] = body.reward
             elif isinstance(body, Note) and body.kind == LATE:
-                self.late.add((body.payload["ticket"], body.payload["arm"]))
+                told = body.payload
+                if "outcome" in told:
+                    self.named_late.add((told["ticket"], told["outcome"], told["revision"]))
+                else:
+                    self.late.add((told["ticket"], told["arm"]))
 
     def tickets(self, problem: str) -> set[str]:
         """The tickets of a problem."""

@@ -74,6 +74,7 @@ def poisons(key: str, chance: random.Random) -> list[RawRequest]:
         request("POST", "/v1/problems", f'{{"name": "odd", "arms": ["a", "{HALF}"]}}', key),
         request("POST", "/v1/keys", f'{{"label": "a{NUL}b", "scopes": ["ask:plain"]}}', key),
         request("POST", "/v1/keys", f'{{"label": "a", "scopes": ["ask:{NUL}"]}}', key),
+        *contexts_that_are_none(key, long),
         request("PATCH", "/v1/problems/plain", '{"expire_seconds": -1}', key),
         request("GET", f"/v1/problems/plain/{long[:9000]}", "", key),
         RawRequest(f"POST {one} HTTP/1.1\r\nHost: a\r\n{chunked}\r\nffffffffff\r\n".encode()),
@@ -85,6 +86,25 @@ def poisons(key: str, chance: random.Random) -> list[RawRequest]:
     chance.shuffle(sent)
     return [
         each._replace(upto=chance.choice((None, None, None, len(each.data) // 2))) for each in sent
+    ]
+
+
+def contexts_that_are_none(key: str, long: str) -> list[RawRequest]:
+    """Asks with contexts that cannot be, and reports of outcomes that cannot be."""
+    ask, told = "/v1/problems/seen/ask", f"/v1/tickets/{TICKET}/tell"
+    values = ("NaN", "1e999", "1e101", "9" * 5_000, f'"{HALF}"', "[[" * 90 + "]]" * 90, "{}")
+    names = ",".join(f'"{number}": 1' for number in range(10_001))
+    return [
+        *(request("POST", ask, f'{{"context": {{"age": {value}}}}}', key) for value in values[:-1]),
+        *(
+            request("POST", told, f'{{"outcome": "sale", "reward": {each}}}', key)
+            for each in values
+        ),
+        request("POST", ask, f'{{"context": {{{names}}}}}', key),
+        request("POST", ask, f'{{"context": {{"{long}": [{"0," * 900}0]}}}}', key),
+        request("POST", ask, f'{{"context": {{"device": "{NUL}"}}}}', key),
+        request("POST", f"{ask}:batch", '{"contexts": [{"age": 1}, {"age": "old"}]}', key),
+        request("POST", ask, '{"actions": {"red": {"price": 1}}}', key),
     ]
 
 
@@ -117,6 +137,11 @@ select {turn}, {seq}, 'told', '{name}', 1.0, '{name}', 'red', 0.5"""
 NOTE = """
 insert into journal (turn, seq, kind, problem, at, payload)
 select {turn}, {seq}, '{kind}', '{name}', 1.0, '{payload}'"""
+DECISION = """
+insert into journal (turn, seq, kind, problem, at, ticket, arm, round, probability, weights,
+  state_version, context)
+select {turn}, {seq}, 'decided', '{name}', 1.0, '{name}', 'red', 1, 0.5, '{{"red": 0.5}}', 'no',
+  '{context}'"""
 DAMAGES = {
     "an outcome without a decision": STRANGER,
     "a kind that is none": NOTE.replace("{kind}", "burned").replace("{payload}", "[]"),
@@ -125,6 +150,10 @@ DAMAGES = {
     "terms that are none": NOTE.replace("{kind}", "terms").replace(
         "{payload}", '{{"expire_seconds": "soon"}}'
     ),
+    "a retention of nothing": NOTE.replace("{kind}", "retained").replace("{payload}", "{{}}"),
+    "a seal of nothing": NOTE.replace("{kind}", "sealed").replace("{payload}", "{{}}"),
+    "a context that is no JSON": DECISION.replace("{context}", "(("),
+    "a context with a number that is none": DECISION.replace("{context}", '{{"age": 1e999}}'),
 }
 IN_SQLITE = {"turn": "0", "seq": "(select max(seq) + 1 from journal)"}
 IN_POSTGRES = {

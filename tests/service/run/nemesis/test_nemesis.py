@@ -115,6 +115,7 @@ def tell_of(battle: Battle, done: Counter[str]) -> None:
     model = battle.model
     print(
         f"\n{battle.workers} worker(s), seed {battle.seed}: {len(model.decided)} decisions and "
-        f"{len(model.outcomes)} outcomes acknowledged, {model.sent_again} requests sent again, "
+        f"{len(model.outcomes)} outcomes acknowledged, and {len(model.named)} with names, "
+        f"{model.sent_again} requests sent again, "
         f"none lost, none twice, {len(battle.victims) - 1} problems damaged; {dict(done)}"
     )

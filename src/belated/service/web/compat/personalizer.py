@@ -243,6 +243,17 @@ def merged(features: list[dict[str, Any]] | dict[str, Any] | None) -> dict[str, 
     return found
 
 
+def text_of(features: dict[str, Any]) -> str:
+    """Features as the journal keeps them; the framework's JSON also has what is no text."""
+    try:
+        json.dumps(features, ensure_ascii=False).encode()
+        return canonical(features)
+    except (UnicodeEncodeError, RecursionError):
+        raise InvalidRequestError(
+            "features have a text that is not Unicode, or are nested too deep; send plain values"
+        ) from None
+
+
 def drawable(problem: ServedProblem, body: RankRequest) -> frozenset[str] | None:
     """The actions that may be drawn; None if these are all arms of the problem."""
     allowed = {action.id for action in body.actions} - set(body.excludedActions or ())
@@ -282,9 +293,9 @@ def ask_of(problem: ServedProblem, event: str, body: RankRequest) -> Ask:
     contexts: list[str | None] = []
     actions = None
     if problem.takes_context:
-        contexts.append(canonical(merged(body.contextFeatures)))
+        contexts.append(text_of(merged(body.contextFeatures)))
     if problem.takes_actions:
-        actions = canonical({action.id: merged(action.features) for action in body.actions})
+        actions = text_of({action.id: merged(action.features) for action in body.actions})
     if body.excludedActions or contexts:
         known = contexts if actions is None else [*contexts, actions]
         asked = [asked, sorted(body.excludedActions or ()), *known]

@@ -1,10 +1,10 @@
-"""A real disk under PostgreSQL that is full, for its tables or for its log."""
+"""A real disk that is full: under SQLite, and under PostgreSQL for its tables or for its log."""
 
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -14,7 +14,6 @@ import pytest
 from tests.service.postgres_server import OwnServer
 from tests.service.server import SECONDS, serving
 
-pytestmark = pytest.mark.check
 REASON = {
     "data": "No space left on device",
     "log": "cannot be used now",
@@ -49,6 +48,15 @@ def ask(http: httpx.Client, number: int) -> httpx.Response:
     return http.post("/v1/problems/ads/ask:batch", json={"count": 500}, headers=key)
 
 
+def test_a_full_disk_under_sqlite_loses_nothing() -> None:
+    """The same, where the service itself finds the disk full."""
+    with small_disk() as disk, serving(str(disk / "belated.db")) as service:
+        with service.client() as http:
+            check_survives(http, lambda: None, disk, "disk is full")
+        assert service.stop() == 0
+
+
+@pytest.mark.check
 @pytest.mark.parametrize("part", REASON)
 def test_a_full_disk_loses_nothing(part: str) -> None:
     """503 with the reason, not ready, nothing acknowledged is lost; ready when there is room."""
@@ -59,12 +67,14 @@ def test_a_full_disk_loses_nothing(part: str) -> None:
                 serving(server.url, "--no-auth", "--workers", "2") as service,
                 service.client() as http,
             ):
-                check_survives(http, server, disk, REASON[part])
+                check_survives(http, server.start_again, disk, REASON[part])
         finally:
             server.close()
 
 
-def check_survives(http: httpx.Client, server: OwnServer, disk: Path, reason: str) -> None:
+def check_survives(
+    http: httpx.Client, start_again: Callable[[], None], disk: Path, reason: str
+) -> None:
     """Fill the disk under a service, and make room again."""
     assert http.post("/v1/problems", json={"name": "ads", "arms": ["a", "b"]}).status_code == 201
     made = {0: ask(http, 0).json()}
@@ -78,7 +88,7 @@ def check_survives(http: httpx.Client, server: OwnServer, disk: Path, reason: st
     assert http.get("/healthz").status_code == 200
     assert ask(http, len(made)).status_code == 503
     ballast.unlink()
-    server.start_again()
+    start_again()
     wait_for(http, 200)
     assert all(ask(http, number).json() == answer for number, answer in made.items())
     assert ask(http, len(made)).status_code == 200
