@@ -16,6 +16,7 @@ from belated.analysis.statistics import estimate
 from belated.arrays import Floats
 from belated.comparison.contenders import Contender
 from belated.comparison.table import Table
+from belated.learners.delay_law import HERE
 from belated.learners.practical.practical_bandit import PracticalBandit, PracticalBanditState
 from belated.learners.registry import registered
 from belated.types import Setting
@@ -32,7 +33,7 @@ class WithoutSilence(PracticalBandit):
 
     def start(self) -> PracticalBanditState:
         state = PracticalBandit.start(replace(self, default_loss=None))
-        state.silence.told[1:] = 0.0, 1.0  # as if losses of both kinds had been told
+        state.silence.law.sums[HERE:, -1] = 1.0  # as if losses of both kinds had been told
         return state
 
 

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from belated.arrays import Floats
 from tests.oracle.certified_trust import with_floor
 from tests.twins.practical_branches import Account, Fallback
-from tests.twins.practical_record import Record
+from tests.twins.practical_record import LAST_BIN, Record
 
-ODDS, SHARED_PLAYS, ALIKE = 15.0, 10.0, 10
-BINS, LAST = 14, 13
+ODDS, SHARED_PLAYS, ALIKE, ENOUGH = 15.0, 10.0, 10, 20
+BY_OUTCOME = "by outcome"  # what silence means if both kinds report, after all were of one kind
+Meaning = float | str | None
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,9 @@ class PracticalBanditTwin:
         self.account = Account(self.record, options.beta, options.is_certified)
         self.fallback = Fallback(self.record)
         self.gain, self.memory = 0.0, 0
-        self.meaning, self.next_when_judged = options.default_loss, 0
-        self.counts_as = np.zeros((arms, BINS))  # losses of the size that silence means
+        self.next_when_judged = 0
+        self.meaning: Meaning = options.default_loss
+        self.counts_as = np.zeros((arms, LAST_BIN + 1, 2))  # of a pending play: number and sum
         self.pooled = self.pooled_means()
         self.estimate, self.number = np.zeros(arms), np.zeros(arms)
         self.compute_estimates(list(range(arms)))
@@ -101,28 +103,31 @@ class PracticalBanditTwin:
         )
 
     def silent(self) -> tuple[Floats, Floats]:
-        """V(i) and v V(i): what the pending plays of each arm count as, and its sum."""
+        """V(i) and U(i): how many losses the pending plays of each arm count as, and their sum."""
         pending = self.record.pending()
         arms, bins = self.record.arm[pending], self.record.bins()[pending]
-        V = np.bincount(arms, self.counts_as[arms, bins], self.arms).astype(np.float64)
-        return V, V * (self.meaning or 0.0)
+        found = [
+            np.bincount(arms, self.counts_as[arms, bins, k], self.arms).astype(np.float64)
+            for k in range(2)
+        ]
+        return found[0], found[1]
 
     def pooled_means(self) -> Floats:
-        (S, N), (V, vV) = self.sums(), self.silent()
-        pooled: Floats = (0.5 + S.sum(axis=1) + vV.sum()) / (1.0 + N.sum(axis=1) + V.sum())
+        (S, N), (V, U) = self.sums(), self.silent()
+        pooled: Floats = (0.5 + S.sum(axis=1) + U.sum()) / (1.0 + N.sum(axis=1) + V.sum())
         return pooled
 
     def forecasts(self) -> Floats:
         """forecast_k(i) in the present round, with the pooled means of the last that passed."""
-        (S, N), (V, vV) = self.sums(), self.silent()
-        forecasts: Floats = (self.pooled[:, None] + S + vV) / (1.0 + N + V)
+        (S, N), (V, U) = self.sums(), self.silent()
+        forecasts: Floats = (self.pooled[:, None] + S + U) / (1.0 + N + V)
         return forecasts
 
     def evidence(self, arm: int) -> float:
         own = self.record.arm == arm
         n = int((own & self.record.told()).sum())
         p = int((own & self.record.pending()).sum())
-        return (n + 1.0) / (n + 1.0 + p) / self.narrowness()
+        return (n + 1.0) / (n + 1.0 + p)
 
     def gained(self) -> float:
         """What the losses that came just before the last round say for the short memory."""
@@ -135,7 +140,7 @@ class PracticalBanditTwin:
 
     def choose_memory(self) -> None:
         """The gains of the round that passes are added up, and the memory is chosen."""
-        may_forget = self.meaning is None and self.options.forgets
+        may_forget = self.meaning in (None, BY_OUTCOME) and self.options.forgets
         if may_forget:
             self.gain = max(0.0, self.gain + self.gained())
         self.memory = int(may_forget and self.gain > ODDS)
@@ -178,55 +183,111 @@ class PracticalBanditTwin:
 
     def judge_silence(self) -> None:
         self.meaning = self.meaning_now()
-        reached, reports = self.law_of_silence()
+        law = self.law_of_silence()
         for i in range(self.arms):
-            G = still_to_come(reached, reports, i)
-            for j in range(BINS):
-                self.counts_as[i, j] = counts_as(G[j], float(self.estimate[i]), self.meaning)
+            S, lost = [law.untold(i, kind) for kind in (0.0, 1.0, None)], law.lost(i)
+            for j in range(1, LAST_BIN + 1):
+                found = counts_as(
+                    [each[j] for each in S], lost, float(self.estimate[i]), self.meaning
+                )
+                self.counts_as[i, j] = found
         self.next_when_judged = self.record.round
 
-    def meaning_now(self) -> float | None:
-        losses = self.record.loss[self.record.told()]
-        if self.options.default_loss is not None or losses.size < ALIKE:
+    def meaning_now(self) -> Meaning:
+        """What was declared; else the opposite of reports that are alike, among those that count.
+
+        These are the reports of plays that have passed the bin in which they reported.
+        """
+        if self.options.default_loss is not None:
             return self.options.default_loss
+        losses = self.record.loss[self.law_of_silence().is_report.any(axis=1)]
+        if losses.size < ALIKE:
+            return None
         if (losses == 0.0).all():
             return 1.0
-        return 0.0 if (losses == 1.0).all() else None
+        if (losses == 1.0).all():
+            return 0.0
+        return None if self.meaning is None else BY_OUTCOME
 
-    def law_of_silence(self) -> tuple[Floats, Floats]:
-        """reached[i, j] and reports[i, j], counted play by play."""
-        reached, reports = np.zeros((self.arms, BINS)), np.zeros((self.arms, BINS))
-        arms, ages = self.record.arm, self.record.ages()
-        made = np.arange(1, arms.size + 1)
-        told, withdrawn = self.record.came - made, self.record.withdrawn - made  # the age then
-        for j in range(BINS):
-            first, end = 2**j, 2 ** (j + 1) if j < LAST else math.inf
-            look = end if j < LAST else first  # the age at which it counts, if not withdrawn
-            counts = (ages >= look) & (withdrawn >= look)
-            there: NDArray[np.bool_] = counts & (told >= first)
-            reached[:, j] = np.bincount(arms[there], minlength=self.arms)
-            reports[:, j] = np.bincount(arms[there & (told < end)], minlength=self.arms)
-        return reached, reports
+    def law_of_silence(self) -> "LawOfSilence":
+        return LawOfSilence(self.record, self.options.default_loss)
 
 
-def still_to_come(reached: Floats, reports: Floats, i: int) -> list[float]:
-    """G_j of an arm, of every bin; 1 where nothing ever comes, so that nothing counts."""
-    s = [1.0]
-    for j in range(BINS):
-        of_all = reached[:, j].sum()
-        shared = reports[:, j].sum() / of_all if of_all else 0.0
-        h = (reports[i, j] + SHARED_PLAYS * shared) / (reached[i, j] + SHARED_PLAYS)
-        s.append(s[j] * max(0.0, 1.0 - h))
-    if s[BINS] == 1.0:
-        return [1.0] * BINS
-    return [((s[j] + s[j + 1]) / 2.0 - s[BINS]) / (1.0 - s[BINS]) for j in range(BINS)]
+class LawOfSilence:
+    """What is known of delays, counted play by play: a row for each play, a column for each bin.
+
+    A play counts in a bin as soon as it has passed it, if it was not withdrawn before, and not if
+    it was told the declared loss before. It was `told` by the end of the bin, or is silent; it
+    `is_report` if it was told in the bin.
+    """
+
+    def __init__(self, record: Record, default_loss: float | None) -> None:
+        self.arm, self.loss, self.arms = record.arm, np.nan_to_num(record.loss), record.arms
+        made = np.arange(1, record.arm.size + 1)
+        end = 2.0 ** np.arange(1, LAST_BIN + 1)
+        passed = record.ages()[:, None] >= end
+        told = (record.came - made)[:, None] < end  # the ages at which they were told
+        withdrawn = (record.withdrawn - made)[:, None] < end
+        says_nothing = told & (record.loss == default_loss)[:, None]
+        self.counts: NDArray[np.bool_] = passed & ~withdrawn & ~says_nothing
+        self.told: NDArray[np.bool_] = self.counts & told
+        in_bin = (record.came - made)[:, None] >= end / 2.0
+        self.is_report: NDArray[np.bool_] = self.told & in_bin
+
+    def of_kind(self, rows: NDArray[np.bool_], kind: float | None) -> Floats:
+        """How many losses of 0, of 1, or of both kinds, in these rows; l is l of one of 1."""
+        share = {None: 1.0, 0.0: 1.0 - self.loss, 1.0: self.loss}[kind]
+        found: Floats = (rows * np.reshape(share * np.ones(self.arm.size), (-1, 1))).sum(axis=0)
+        return found
+
+    def untold(self, i: int, kind: float | None) -> list[float]:
+        """S: the probability that a report of a kind is still to come at the ages of each bin."""
+        own = (self.arm == i)[:, None]
+        both = ratio(self.of_kind(self.is_report, None), self.of_kind(self.told, None))
+        h = both
+        if kind is not None:
+            h = mixed(self.of_kind(self.is_report, kind), self.of_kind(self.told, kind), h)
+        h = mixed(self.of_kind(self.is_report & own, kind), self.of_kind(self.told & own, kind), h)
+        return [1.0 - float(np.prod(1.0 - h[j:])) for j in range(LAST_BIN + 1)]
+
+    def lost(self, i: int) -> float:
+        """rho: the share of the arm's reports that are lost."""
+        own = self.counts & (self.arm == i)[:, None]
+        passed, silent = own.sum(axis=0), (own & ~self.told).sum(axis=0)
+        enough = np.flatnonzero(passed >= ENOUGH)
+        return float((silent[enough[-1]] + 1) / (passed[enough[-1]] + 2)) if enough.size else 0.9
 
 
-def counts_as(G: float, m: float, meaning: float | None) -> float:
-    """How many losses of the size that silence means a pending play counts as."""
+def ratio(reports: Floats, told: Floats) -> Floats:
+    """The share of reports, 0 where there are none."""
+    return np.divide(reports, told, out=np.zeros_like(reports), where=told > 0.0)
+
+
+def mixed(reports: Floats, told: Floats, h: Floats) -> Floats:
+    """The share of reports, mixed with ten plays that have the share h."""
+    return (reports + SHARED_PLAYS * h) / (told + SHARED_PLAYS)
+
+
+def counts_as(S: list[float], lost: float, m: float, meaning: Meaning) -> tuple[float, float]:
+    """How many losses a pending play counts as, and their sum.
+
+    S has the probabilities that a loss of 0, one of 1, or any, is still to come.
+    """
     if meaning is None:
-        return 0.0
-    c = 1.0
-    if meaning in (0.0, 1.0):
-        c = min(max(m if meaning == 1.0 else 1.0 - m, 0.01), 0.99)
-    return c * (1.0 - G) / (c + (1.0 - c) * G)
+        return 0.0, 0.0
+    if isinstance(meaning, float) and 0.0 < meaning < 1.0:
+        return 1.0 - S[2], (1.0 - S[2]) * meaning
+    G0, G1 = S[0], S[1]
+    if meaning == BY_OUTCOME:
+        G0, G1 = lost + (1.0 - lost) * G0, lost + (1.0 - lost) * G1
+    elif meaning == 1.0:
+        G1 = 1.0
+    else:
+        G0 = 1.0
+    c = min(max(m, 0.01), 0.99)
+    silent = c * G1 + (1.0 - c) * G0
+    if silent == 0.0:
+        return 0.0, 0.0
+    if G1 >= G0:
+        return c * (G1 - G0) / silent, c * (G1 - G0) / silent
+    return (1.0 - c) * (G0 - G1) / silent, 0.0

@@ -14,9 +14,9 @@ from belated.arrays import Counts, Floats
 from belated.comparison.contenders import Contender
 from belated.environments.environment import Environment, draws_seed, game_seed
 from belated.environments.missing import NEVER
-from belated.learners.contextual.delay_law import BOTH
 from belated.learners.contextual.followed_plays import FIRST_SLOT
 from belated.learners.contextual.linear_model import LinearModel
+from belated.learners.delay_law import BOTH
 from belated.learners.driver import driver_for
 from belated.numerics.random_stream import draw, seeded
 from belated.play.game import Game

@@ -9,6 +9,7 @@ The parts that all learners share:
 - `contract`: what a learner is: `Learner`, `Prediction`, `Verbs`, `Facts`, `Certificate`.
 - `states`: taking a state apart into its arrays and putting it together again.
 - `following`: plays that are looked at whenever their age doubles, and what such looks share.
+- `delay_law`: how late reports come, by arm and outcome, and what silence says by that.
 - `branches`: the ways in which a learner may play a round, where it has more than one.
 - `driver`: playing a learner round by round, from Python.
 - `needs`: what a learner must be told before the first round, as options to make it with.

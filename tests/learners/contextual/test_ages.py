@@ -10,9 +10,9 @@ import pytest
 import belated
 from belated.asktell.saving import checksum
 from belated.learners.contextual import followed_plays
-from belated.learners.contextual.delay_law import PASSED, SILENT_AT_END
 from belated.learners.contextual.followed_plays import BINS_OF_SECONDS, no_plays, with_room
 from belated.learners.contextual.linear import Linear
+from belated.learners.delay_law import PASSED, SILENT_AT_END
 from belated.learners.driver import Driver
 from belated.learners.following import ENDED
 from belated.learners.states import identical, leaves, with_leaves

@@ -8,7 +8,9 @@ import pytest
 
 import belated
 from belated.arrays import Floats
-from belated.learners.contextual.delay_law import (
+from belated.learners.contextual.linear import Linear, weigh_inverse_gaps
+from belated.learners.contextual.ridge import learn, nothing_learned
+from belated.learners.delay_law import (
     HERE,
     ONES,
     PASSED,
@@ -18,8 +20,6 @@ from belated.learners.contextual.delay_law import (
     renew_law,
     said_by_silence,
 )
-from belated.learners.contextual.linear import Linear, weigh_inverse_gaps
-from belated.learners.contextual.ridge import learn, nothing_learned
 from belated.learners.driver import Driver
 from belated.learners.following import BINS, NO_MEANING
 from belated.numerics.packed_symmetric import packed_identity

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from belated.arrays import Counts, Floats
 from belated.environments.missing import NEVER
 from belated.learners.branches import TAKEN
+from belated.learners.delay_law import HERE, ONES, PASSED, ZEROS
 from belated.learners.driver import Driver
+from belated.learners.following import NO_MEANING
 from belated.learners.paper.concealed import DIVISOR, WEIGHT
 from belated.learners.practical.certified_trust import estimated_regret, largest_regret
 from belated.learners.practical.practical_bandit import (
@@ -20,9 +22,9 @@ from belated.learners.practical.practical_bandit import (
     TRUSTED,
     PracticalBandit,
 )
-from belated.learners.practical.silence import NO_MEANING
+from belated.learners.practical.silence import BY_OUTCOME
 from tests.games import Table
-from tests.twins.practical_bandit import Options, PracticalBanditTwin
+from tests.twins.practical_bandit import Meaning, Options, PracticalBanditTwin
 
 CLOSE = 1e-9
 GIVEN_UP = 40  # rounds after which a play that would never be told is withdrawn, if any is
@@ -33,7 +35,7 @@ class Seen(NamedTuple):
 
     trusted: bool
     memory: int
-    meaning: float | None
+    meaning: Meaning
 
 
 class BothLayers:
@@ -66,11 +68,14 @@ class BothLayers:
         return int(np.searchsorted(mixed, self.table.draws[t - 1] * mixed[-1], side="right"))
 
     def compare_law(self) -> None:
-        """`reached` and `reports` are what a count over all plays gives."""
-        reached, reports = self.twin.law_of_silence()
-        silence = self.driver.state.silence
-        assert_close(silence.reached.T, reached)
-        assert_close(silence.reports.T, reports)
+        """What the law of delays has counted is what a count over all plays gives."""
+        law, counts = self.twin.law_of_silence(), self.driver.state.silence.law.counts
+        for i in range(self.arms):
+            own = (law.arm == i)[:, None]
+            for outcome, kind in ((ONES, 0.0), (ZEROS, 1.0)):
+                assert_close(counts[outcome, :, i], law.of_kind(law.told & own, kind))
+                assert_close(counts[HERE + outcome, :, i], law.of_kind(law.is_report & own, kind))
+            assert_close(counts[PASSED, :, i], (law.counts & own).sum(axis=0))
 
     def news(self, t: int) -> None:
         """The losses that come before round t, and the plays that are withdrawn."""
@@ -125,7 +130,8 @@ class BothLayers:
         assert_close(row[EVIDENCE], twin.record.evidence[last - 1], CLOSE * row[EVIDENCE])
         assert_close(row[LONG_FORECAST:], twin.record.forecasts[last - 1])
         assert state.memories.used[0] == twin.memory
-        assert state.silence.meaning[0] == (NO_MEANING if twin.meaning is None else twin.meaning)
+        meant = {None: NO_MEANING, "by outcome": BY_OUTCOME}
+        assert state.silence.meaning[0] == meant.get(twin.meaning, twin.meaning)
         assert_close(state.estimates.means, twin.estimate)
         assert_close(state.estimates.counts, twin.number, CLOSE * twin.number.max())
 

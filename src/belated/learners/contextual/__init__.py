@@ -13,7 +13,6 @@
 - `renewal`: a second model of the recent plays, which replaces the model in a changed world.
 - `ridge`: a linear model of the rewards of each arm, shrunk to the mean of all arms.
 - `normal_chances`: the probability that each of several normal values is the largest.
-- `delay_law`: how late reports come, by arm and outcome, from plays of any age.
 - `followed_plays`: the plays that are looked at as they grow old.
 - `beliefs`: what a linear model believes of each feature, for its user.
 """

@@ -23,14 +23,6 @@ from belated.learners.contextual.contextual_learner import (
     LinearInfo,
     freeze_vector,
 )
-from belated.learners.contextual.delay_law import (
-    ReportDelays,
-    count_look,
-    is_counted,
-    no_delays,
-    renew_law,
-    said_by_silence,
-)
 from belated.learners.contextual.followed_plays import (
     BINS_OF_SECONDS,
     LOOKS,
@@ -66,6 +58,14 @@ from belated.learners.contextual.scaling import (
     nothing_seen,
 )
 from belated.learners.contract import UNIT
+from belated.learners.delay_law import (
+    ReportDelays,
+    count_look,
+    is_counted,
+    no_delays,
+    renew_law,
+    said_by_silence,
+)
 from belated.learners.following import BINS, NO_MEANING, ONE_SIDED, SILENT
 from belated.learners.states import ArmFloats, Array, leaves
 

@@ -20,7 +20,6 @@ from belated.arrays import Counts, Floats
 from belated.checks import as_count
 from belated.compiled.kernels import compiled
 from belated.features.encoder import MOST_HASH_BITS, UNKNOWN, Encoder, Features, encoder_for
-from belated.learners.contextual.delay_law import ReportDelays
 from belated.learners.contextual.followed_plays import FollowedPlays
 from belated.learners.contextual.linear import OPTIMISM, STEEPNESS, weigh_inverse_gaps
 from belated.learners.contextual.linear_model import (
@@ -42,6 +41,7 @@ from belated.learners.contextual.scaling import (
     see,
 )
 from belated.learners.contract import Prediction, Verbs
+from belated.learners.delay_law import ReportDelays
 from belated.learners.states import ArmFloats, ArmRows
 
 SHARED = 0  # the only row of the ridge, and the only arm of the law of delays

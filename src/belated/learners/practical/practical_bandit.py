@@ -202,21 +202,20 @@ def freeze_forecasts(state: PracticalBanditState, arm: int, plays: Floats) -> No
     """Freeze what each memory expects of the play, and how much its loss will say about them.
 
     Plays that are made on the same few losses share their errors. With n losses told of the arm and
-    p plays outstanding the play counts (n + 1)/(n + 1 + p), more if losses vary less than coins.
+    p plays outstanding the play counts (n + 1)/(n + 1 + p).
     """
     for k in range(MEMORIES):
         sum_, count = remembered(state, k, arm)
         plays[0, LONG_FORECAST + k] = (PRIOR * state.estimates.pooled[k] + sum_) / (PRIOR + count)
     told = 1.0 + state.memories.weights[LONG, arm]
-    share = told / (told + state.outstanding[arm])
-    plays[0, EVIDENCE] = share / narrowness(state.variance)
+    plays[0, EVIDENCE] = told / (told + state.outstanding[arm])
 
 
 @compiled
 def remembered(state: PracticalBanditState, k: int, arm: int) -> tuple[float, float]:
     """Return the sum and the number of an arm's losses in a memory, with what silence counts as."""
     fresh, silent = state.memories.fresh[k], max(0.0, state.silence.counts[arm])
-    sum_ = state.memories.sums[k, arm] / fresh + silent * state.silence.meaning[0]
+    sum_ = state.memories.sums[k, arm] / fresh + max(0.0, state.silence.losses[arm])
     return sum_, state.memories.weights[k, arm] / fresh + silent
 
 
@@ -244,7 +243,7 @@ def pool(state: PracticalBanditState) -> None:
     """Compute the mean loss over all arms again, in each memory; it starts as 1/2."""
     memories, silent = state.memories, total(state.silence.counts)
     for k in range(MEMORIES):
-        losses = 0.5 + silent * state.silence.meaning[0]
+        losses = 0.5 + total(state.silence.losses)
         losses += memories.all_sums[k] / memories.fresh[k]
         count = 1.0 + silent + memories.all_weights[k] / memories.fresh[k]
         state.estimates.pooled[k] = losses / count
@@ -445,6 +444,7 @@ class PracticalBandit(Learner):
         silence = other.silence._replace(
             followed_arm=places_after(arms, list(kept)),
             followed_bin=np.where(stays, before.followed_bin, ENDED),
+            followed_loss=before.followed_loss,
         )
         other = other._replace(
             silence=silence,
@@ -459,18 +459,20 @@ class PracticalBandit(Learner):
         followed = state.silence.followed_arm
         if not ((followed >= 0) & (followed < self.arms)).all():
             raise ValueError("a play that is followed is of an arm that does not exist")
+        if not followed.size == state.silence.followed_bin.size == state.silence.followed_loss.size:
+            raise ValueError("what is kept of the plays that are followed has several lengths")
         self._fallback().check_saved(state.fallback, plays)
 
     def concern(self, state: PracticalBanditState, bounds: LossRange = UNIT) -> str | None:
         """Say that all losses told so far are equal, and no one declared what silence means."""
-        silence = state.silence
-        number, lowest, highest = silence.told.tolist()
-        is_guessed = silence.default_loss[0] == NO_MEANING and has_meaning(silence)
-        if not is_guessed or lowest != highest or state.outstanding.sum() == 0:
+        number, sum_ = state.memories.all_weights[LONG], state.memories.all_sums[LONG]
+        is_guessed = state.silence.default_loss[0] == NO_MEANING and has_meaning(state.silence)
+        if not is_guessed or sum_ not in (0.0, number) or state.outstanding.sum() == 0:
             return None
+        told = 0.0 if sum_ == 0.0 else 1.0
         return (
-            f"all {number:.0f} losses told so far are {bounds.loss_of(lowest):g}; silence is taken "
-            f"to mean a loss of {bounds.loss_of(1.0 - lowest):g}; set default_loss to say what it "
+            f"all {number:.0f} losses told so far are {bounds.loss_of(told):g}; silence is taken "
+            f"to mean a loss of {bounds.loss_of(1.0 - told):g}; set default_loss to say what it "
             "means"
         )
 

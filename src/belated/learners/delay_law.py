@@ -67,6 +67,15 @@ def count_look(law: ReportDelays, bin_: int, arm: int, fate: int, reward: float)
 
 
 @compiled
+def reports(law: ReportDelays, outcome: int) -> float:
+    """Return how many reports of an outcome came, from plays that have passed their bins."""
+    number = 0.0
+    for bin_ in range(law.sums.shape[1]):
+        number += law.sums[HERE + outcome, bin_]
+    return number
+
+
+@compiled
 def share_here(law: ReportDelays, bin_: int, outcome: int) -> float:
     """Return h_j, the share of all arms' reports of an outcome by the end of a bin that came in it.
 
