@@ -16,8 +16,7 @@ ONE_KIND = f"{TESTS}test_news_of_one_kind_only"
 OTHER_ARMS = "learners/practical/test_practical_silence.py"
 OWN_Q = "learners/practical/test_practical_trust.py"
 
-LOOK = "            count_look(silence, passed, other, 0.0)\n            count_pending"
-TOLD = "            count_look(silence, passed, other, 1.0)\n"
+LOOK = "count_look(silence.law, passed, other, fate, 1.0 - loss)"
 
 PRACTICAL_FAULTS = [
     Fault(f"practical bandit: {name}", file, right, wrong, noticed_by)
@@ -89,8 +88,8 @@ PRACTICAL_FAULTS = [
         (
             "evidence without outstanding plays",
             LEARNER,
-            "    share = told / (told + state.outstanding[arm])\n",
-            "    share = 1.0\n",
+            "    plays[0, EVIDENCE] = told / (told + state.outstanding[arm])\n",
+            "    plays[0, EVIDENCE] = 1.0\n",
             CHANGED,
         ),
         (
@@ -101,17 +100,17 @@ PRACTICAL_FAULTS = [
             CHANGED,
         ),
         (
-            "the law of silence is counted as plays come to a bin",
+            "the law of silence is counted in the bin before",
             SILENCE,
             LOOK,
-            LOOK.replace("passed, other, 0.0", "passed + 1, other, 0.0"),
+            LOOK.replace("passed, other", "max(0, passed - 1), other"),
             DECLARED,
         ),
         (
-            "reports are not counted where they came",
+            "the law of silence takes losses for rewards",
             SILENCE,
-            TOLD,
-            TOLD.replace("1.0", "0.0"),
+            LOOK,
+            LOOK.replace("1.0 - loss", "loss"),
             DECLARED,
         ),
         (
@@ -124,22 +123,29 @@ PRACTICAL_FAULTS = [
         (
             "silence of the wrong kind",
             SILENCE,
-            "kind = mean if meaning == 1.0 else 1.0 - mean",
-            "kind = 1.0 - mean if meaning == 1.0 else mean",
+            "bin_ - 1, arm, 1.0 - mean)",
+            "bin_ - 1, arm, mean)",
             DECLARED,
         ),
         (
-            "silence at the end of a bin, not in its middle",
+            "silence after the bin in which the play is",
             SILENCE,
-            "middle = 0.5 * (silent + passed)",
-            "middle = passed",
+            "said_by_silence(silence.law, law_of, bin_ - 1, arm",
+            "said_by_silence(silence.law, law_of, min(bin_, LAST - 1), arm",
             DECLARED,
         ),
         (
             "news of one kind means this kind",
             SILENCE,
-            "        if silence.told[HIGHEST] == 0.0:\n",
-            "        if silence.told[LOWEST] == 1.0:\n",
+            "        if zeros == 0.0:\n",
+            "        if ones == 0.0:\n",
+            ONE_KIND,
+        ),
+        (
+            "silence says nothing once both kinds are reported",
+            SILENCE,
+            "            silence.meaning[0] = BY_OUTCOME\n",
+            "            silence.meaning[0] = NO_MEANING\n",
             ONE_KIND,
         ),
         (

@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from belated.learners.delay_law import HERE, PASSED, ZEROS
 from belated.learners.driver import Driver
 from belated.learners.practical.practical_bandit import PracticalBandit
 from tests.games import played, random_table
 from tests.learners.practical.both_layers import BothLayers, late_table
+from tests.twins.practical_bandit import BY_OUTCOME
 
 SIZES = [(1, 40), (2, 120), (5, 120), (12, 90)]
 
@@ -55,24 +57,27 @@ def test_the_fallback_plays_where_the_budget_is_small() -> None:
 
 @pytest.mark.parametrize(("kind", "meaning"), [("zeros", 1.0), ("ones", 0.0)])
 def test_news_of_one_kind_only(kind: str, meaning: float) -> None:
-    """Silence is taken to mean the other kind, until the first of it comes after all."""
+    """Silence is taken to mean the other kind, until the law knows that it is reported, too.
+
+    That is when the first play that reports it has passed the bin in which it reported.
+    """
     table = late_table(3, 200, 3, kind, longest=3)
-    table.delays[90] = 60
+    table.delays[90] = 50
     table.losses[90] = meaning
     meanings = [each.meaning for each in BothLayers(table, withdrawn=0.05).compared()]
     assert meanings[0] is None
-    assert meanings[120] == meaning
-    assert meanings[-1] is None
+    assert meanings[120] == meanings[91 + 62] == meaning  # told before round 142, at the age of 51
+    assert meanings[-1] == BY_OUTCOME
 
 
 def test_a_long_game_that_fills_ten_bins() -> None:
     """Ages up to more than a thousand rounds; silence is judged at every twentieth more."""
     table = late_table(11, 1150, 2, longest=1000)
-    layers = BothLayers(table, withdrawn=0.03, default_loss=1.0)
+    layers = BothLayers(table, withdrawn=0.03, default_loss=0.0)
     layers.compared()
     silence = layers.driver.state.silence
-    assert silence.reached[9].min() > 5.0
-    assert silence.reports[9].min() > 3.0
+    assert silence.law.counts[PASSED, 9].min() > 5.0
+    assert silence.law.counts[HERE + ZEROS, 9].min() > 3.0
     assert silence.pending[10].sum() > 0.0
 
 
