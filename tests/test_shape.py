@@ -38,7 +38,7 @@ LAYERS = {
         "__main__",
     ],
     "belated.learners": [
-        "states", "slots", "branches", "following", "contract", "needs", "new_arms",
+        "states", "slots", "branches", "following", "delay_law", "contract", "needs", "new_arms",
         "whole_rounds", "driver", "uniform",
         "paper", "advice", "practical", "contextual", "adversarial", "tsallis", "stochastic",
         "experts", "optimistic", "wrappers.copies", "registry", "wrappers",
