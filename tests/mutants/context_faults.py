@@ -4,6 +4,7 @@ from tests.mutants.fault import Fault
 
 LINEAR = "learners/contextual/test_linear.py"
 RIVALS = "learners/contextual/test_rivals.py"
+LAW = "learners/delay_law.py"
 
 
 def fault(name: str, file: str, right: str, wrong: str) -> Fault:
@@ -23,17 +24,19 @@ CONTEXT_FAULTS = [
         "model.renewal, arm, play[FEATURES:], played, more, rewards)",
         "model.renewal, arm, plays.x[slot_now(plays, now - 1, now)], played, more, rewards)",
     ),
-    fault(
+    Fault(
         "linear: a foretold reward is not clipped",
-        "delay_law.py",
+        LAW,
         "chance = min(max(foretold, LEAST_CHANCE), 1.0 - LEAST_CHANCE)",
         "chance = foretold",
+        LINEAR,
     ),
-    fault(
+    Fault(
         "linear: the law of delays is not truncated",
-        "delay_law.py",
+        LAW,
         "        if fate == bin_:\n",
         "        if fate <= bin_:\n",
+        LINEAR,
     ),
     fault(
         "linear: a silent play counts beside its reward",
