@@ -258,7 +258,9 @@ def _policy_value(
         mean_weight=float(control.value(counts)),
         mean_weight_error=(high - low) / 2.0,
         untold=float((weights * counts)[~journal.told].sum()) / total if total else 0.0,
-        parts=parts_of(journal, own[0].terms, measuring.strata) if measuring.says else (),
+        parts=parts_of(journal, own[0].terms, measuring.strata, measuring.level)
+        if measuring.says
+        else (),
         weights=policy.weights,
         table=policy.table,
     )

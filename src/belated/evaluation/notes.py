@@ -62,4 +62,11 @@ def notes_of(
             "The bernstein intervals take the largest weight from the log; they hold if no "
             "probability could have been lower than the least one logged."
         )
+    if journal.set_aside:
+        rounds = journal.timed and journal.clock == "rounds"
+        notes.append(
+            "An outcome that came after the end of the log or at no known time counts as not told: "
+            f"{journal.set_aside:,} of {len(journal):,} rows."
+            + " No column says when decisions were made, so delays are in rounds." * rounds
+        )
     return notes

@@ -14,7 +14,9 @@ MOST_PARTS = 12
 LEAST_ROWS = 20  # in a part
 
 
-def parts_of(journal: Journal, terms: Terms, strata: Sequence[str] | None) -> list[Part]:
+def parts_of(
+    journal: Journal, terms: Terms, strata: Sequence[str] | None, level: float
+) -> list[Part]:
     """Return the value in each part that has enough rows; the largest parts if there are many."""
     labels = _stretches(journal) if strata is None else list(strata)
     names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
@@ -25,7 +27,7 @@ def parts_of(journal: Journal, terms: Terms, strata: Sequence[str] | None) -> li
         value = float(terms.value(counts))
         if sizes[code] < LEAST_ROWS or not np.isfinite(value):
             continue
-        low, high = interval_in_units(journal.units, normal_interval(terms, counts))
+        low, high = interval_in_units(journal.units, normal_interval(terms, counts, level))
         middle, _ = interval_in_units(journal.units, Interval(value, value))
         found.append(Part(str(names[code]), int(sizes[code]), middle, low, high))
     return found

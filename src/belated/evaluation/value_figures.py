@@ -131,9 +131,11 @@ def _numbers(labels: list[str]) -> list[str]:
 
 
 @with_figure_settings
-def confidence_sequences(found: Findings) -> Drawing:
-    """Draw the intervals by betting that hold at every look, over the rows of the log."""
+def confidence_sequences(found: Findings) -> Drawing | None:
+    """Draw the intervals by betting that hold at every look; None if rows do not count equally."""
     journal, units = found.journal, found.journal.units
+    if not journal.is_even:
+        return None
     looks = np.unique(np.geomspace(10, max(len(journal), 11), LOOKS).astype(np.int64))
     looks = looks[looks <= len(journal)]
     first = known_from(journal.played, journal.delays)
