@@ -398,7 +398,10 @@ def test_rows_without_a_probability_can_only_be_modelled(tmp_path: Path) -> None
     assert found["u"].dm.value is not None
     assert not found.notes
     assert "dm" in found.report(tmp_path / "page.html").read_text()
-    some = [{**row, "probability": row["probability"] if k else None} for k, row in enumerate(ROWS_AS_DICTS)]
+    some = [
+        {**row, "probability": row["probability"] if k else None}
+        for k, row in enumerate(ROWS_AS_DICTS)
+    ]
     with pytest.raises(ValueError, match="the probability of row 1 is absent"):
         belated.evaluate(some, {"u": "uniform"})
     zero = [{**ROWS_AS_DICTS[0], "probability": 0.0}]

@@ -198,6 +198,7 @@ def _drawn(
     journal = measuring.journal
     found: list[list[Floats]] = [[] for _ in lines]
     refits = x is not None and any(each.name == "dm" for each in measuring.chosen)
+    known = {line.policy.name: _inputs(journal, line.policy, main) for line in lines}
     done = 0
     for drawn in drawn_counts(len(journal), measuring.draws, random):
         counts = drawn * journal.weights
@@ -205,7 +206,8 @@ def _drawn(
         for line, values in zip(lines, found, strict=True):
             if line.estimator == "dm" and refits:
                 continue
-            inputs = _inputs(journal, line.policy, _View(rows, main.model))
+            fixed = known[line.policy.name]  # the model and all that follows from it
+            inputs = replace(fixed, factor=rows.factor, outcome=rows.outcome)
             values.append(_terms(line.estimator, inputs, line.parameter).value(counts))
         if refits:
             _draw_models(measuring, lines, found, x, rows, counts)

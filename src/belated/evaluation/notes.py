@@ -67,6 +67,7 @@ def notes_of(
         notes.append(
             "An outcome that came after the end of the log or at no known time counts as not told: "
             f"{journal.set_aside:,} of {len(journal):,} rows."
-            + " No column says when decisions were made, so delays are in rounds." * rounds
+            + " No column says when decisions were made, so delays are in rounds."
+            * rounds
         )
     return notes
