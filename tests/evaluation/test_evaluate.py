@@ -148,6 +148,15 @@ def test_one_row_has_no_interval() -> None:
     assert (found.value, found.low, found.high) == (1.0, None, None)
 
 
+def test_an_arm_of_which_nothing_was_told() -> None:
+    """Without times of outcomes, silence that is the default needs no correction."""
+    rows = [{"arm": "ab"[t % 2], "probability": 0.5, "reward": [1, None][t % 2]} for t in range(60)]
+    lost = belated.evaluate(rows, {"b": "b"}, silence="missing", draws=20)
+    assert lost["b"].snips.value is None
+    assert lost.notes[0] == "No outcome of b is known, so there are only bounds."
+    assert belated.evaluate(rows, {"b": "b"}, default_loss=1, draws=20)["b"].snips.value == 0.0
+
+
 def test_intervals() -> None:
     """Each kind has its own width; those that hold whatever silence means are widest."""
     log = log_of()

@@ -147,8 +147,9 @@ def test_decision_service_lines(tmp_path: Path) -> None:
     silent = {**LINE, "_label_cost": 0, "o": [], "_label_Action": 2, "_labelIndex": 1}
     silent |= {"_label_probability": 0.1, "pdrop": 0.5}
     skipped = {**LINE, "_skipLearn": True}
+    alone = {"RewardValue": 1.0, "EventId": "e", "DanglingReward": True}
     path = tmp_path / "log.dsjson"
-    path.write_text("\n".join(json.dumps(each) for each in (LINE, silent, skipped)) + "\n")
+    path.write_text("\n".join(json.dumps(each) for each in (LINE, silent, alone, skipped)) + "\n")
     log = Journal.from_dsjson(path)
     same(belated.read_log(path), log)
     assert [log.arms[arm] for arm in log.chosen] == ["z", "x"]
@@ -240,6 +241,9 @@ def test_bad_input_gets_one_sentence(log: Any, said: str) -> None:
         ("x.pdf", "", "it must end in .csv, .csv.gz, .parquet"),
         ("x.dsjson", "{", "x.dsjson: line 1: it is not JSON"),
         ("x.dsjson", '{"a": []}', "x.dsjson: line 1: it is no line of dsjson"),
+        ("x.dsjson", '{"c": {}}', "x.dsjson: line 1: it says no action that was taken"),
+        ("x.dsjson", '{"_outcomes": []}', "x.dsjson: line 1: it has decisions for several slots"),
+        ("x.dsjson", '{"RewardValue": 1.0, "EventId": "e"}', "x.dsjson: there are no lines"),
         ("x.vw", "|a b\n", "x.vw: no line has a label"),
         ("x.csv", "arm,reward\na,1,2\n", "x.csv: line 2: there are 3 fields"),
         ("x.npz", "text", "x.npz: it is no file of numpy arrays"),

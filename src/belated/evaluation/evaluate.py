@@ -105,7 +105,7 @@ def evaluate(
     strata = None if stratum is None else journal.column(stratum)
     limit = _above_zero(rejection_limit, "rejection_limit")
     tables = _tables(journal, policies, random, default_loss, limit)
-    young = [] if whole or meaning is None else too_young(journal, _used(journal, tables))
+    young = [] if whole or meaning is None else too_young(journal, meaning, _used(journal, tables))
     correction = None
     if not whole and meaning is not None:
         correction = silence_correction(journal, meaning, default, strata)

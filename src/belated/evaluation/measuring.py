@@ -316,7 +316,7 @@ def _estimate(
     elif key in draws:
         found = percentile_interval(draws[key], measuring.level)
         apart = percentile_interval(draws[key] - draws[base], measuring.level)
-    least, most = (float(terms.value(counts)) for terms in (line.least, line.most))
+    least, most = sorted(float(terms.value(counts)) for terms in (line.least, line.most))
     outer = Interval(
         normal_interval(line.least, counts, measuring.level).low,
         normal_interval(line.most, counts, measuring.level).high,

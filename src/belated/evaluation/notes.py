@@ -3,6 +3,8 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from belated.evaluation.measuring import Found, Measuring
 
 FLOORED = 0.01  # the share of chances at the floor from which it is worth saying
@@ -21,10 +23,17 @@ def notes_of(
             "means: there are only bounds. Declare silence: missing, default (with its loss) or "
             "speeds."
         )
-    if young:
+    seen = {journal.arms[arm] for arm in np.unique(journal.chosen[journal.told])}
+    silent = [arm for arm in young if arm not in seen]
+    if silent:
         notes.append(
-            f"The log is too short for {', '.join(young)}: it is shorter than three times the "
-            "median delay, so there are only bounds."
+            f"No outcome of {', '.join(silent)} is known, so there are only bounds."
+        )
+    if len(young) > len(silent):
+        late = ", ".join(arm for arm in young if arm in seen)
+        notes.append(
+            f"The log is too short for {late}: it is shorter than three times the median delay, "
+            "so there are only bounds."
         )
     if untold and meaning is not None and not journal.timed:
         notes.append(
@@ -41,10 +50,8 @@ def notes_of(
         if not each.rows_used > 0.0:
             notes.append(f"No row of the log was played as {each.name} would: it has no value.")
         elif each.rows_used < FEW_ROWS:
-            notes.append(
-                f"{each.name} rests on {each.rows_used:.0f} rows' worth of the log: "
-                "intervals for so few are rough."
-            )
+            rows = "1 row" if round(each.rows_used) == 1 else f"{each.rows_used:.0f} rows"
+            notes.append(f"{each.name} rests on {rows} of its own: intervals for so few are rough.")
         if (
             abs(each.mean_weight - 1.0) > 1.6 * each.mean_weight_error > 0.0
             and "replay" not in each.estimates

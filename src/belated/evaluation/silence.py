@@ -119,12 +119,15 @@ def _laws(
     return [_Law(source, asked, LawAtAges.of(law, journal.ages[asked]))]
 
 
-def too_young(journal: Journal, used: Mask) -> list[str]:
+def too_young(journal: Journal, meaning: Meaning, used: Mask) -> list[str]:
     """Return the arms, of those used, whose median delay is not well within the log.
 
     If the log is shorter than three times the median delay of an arm, most of what will come of it
-    has not come, and no correction can be trusted.
+    has not come, and no correction can be trusted. Nor can it if nothing of the arm has come. In a
+    log without times of outcomes, where silence is the default, there is nothing to correct.
     """
+    if meaning == "default" and not journal.timed:
+        return []
     span = float(np.ptp(journal.played)) if len(journal) else 0.0
     span = max(span, float(journal.ages.max()))
     found = []
