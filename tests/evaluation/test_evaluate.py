@@ -148,6 +148,17 @@ def test_one_row_has_no_interval() -> None:
     assert (found.value, found.low, found.high) == (1.0, None, None)
 
 
+@pytest.mark.parametrize("options", [{"silence": "missing"}, {"default_loss": 1}])
+def test_rows_younger_than_the_shortest_delay_do_not_count(options: dict[str, Any]) -> None:
+    """All earn 1 and say so after 50 rounds: nobody can speak for the last 50 rows."""
+    rows = [{"arm": "ab"[t % 2], "probability": 0.5, "reward": 1, "delay": 50} for t in range(200)]
+    found = belated.evaluate(rows, {"u": "uniform"}, estimators=["ips", "dr"], draws=20, **options)
+    assert found["u"].ips.value == found["u"].ips.low == found["u"].ips.high == 1.0
+    assert found["u"].dr.value == pytest.approx(1.0, abs=0.01)
+    assert found["u"].ips.bounds == (0.75, 1.0)
+    assert found.notes[0].startswith("The youngest 25.0% of the rows are left out")
+
+
 def test_an_arm_of_which_nothing_was_told() -> None:
     """Without times of outcomes, silence that is the default needs no correction."""
     rows = [{"arm": "ab"[t % 2], "probability": 0.5, "reward": [1, None][t % 2]} for t in range(60)]

@@ -8,6 +8,7 @@ import numpy as np
 from belated.evaluation.measuring import Found, Measuring
 
 FLOORED = 0.01  # the share of chances at the floor from which it is worth saying
+LEFT_OUT = 0.01  # the share of rows too young to count from which it is worth saying
 FEW_ROWS = 50.0
 
 
@@ -34,6 +35,14 @@ def notes_of(
         notes.append(
             f"The log is too short for {late}: it is shorter than three times the median delay, "
             "so there are only bounds."
+        )
+    left_out = 0.0
+    if measuring.correction is not None and measuring.says:
+        left_out = float(1.0 - measuring.correction.is_old.mean())
+    if left_out >= LEFT_OUT:
+        notes.append(
+            f"The youngest {left_out:.1%} of the rows are left out of values and intervals: of "
+            "some arm less than a tenth of what comes has come at their age."
         )
     if untold and meaning is not None and not journal.timed:
         notes.append(
