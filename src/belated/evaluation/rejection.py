@@ -35,7 +35,7 @@ class Replayed(NamedTuple):
 
 
 class _Coming(NamedTuple):
-    """An outcome under way: when it arrives, of which play and arm, and its loss."""
+    """An outcome that is outstanding: when it arrives, of which play and arm, and its loss."""
 
     at: float
     play: Any

@@ -13,7 +13,7 @@ weight and an outcome in the place of its reward:
 G is 1 - Kaplan-Meier, F the right-truncated product limit (`delay_laws`), each by arm and
 stratum; F of `default` is that of the outcomes that are not the default.
 
-Rows that are too young for this are left out, of all arms alike: of some arm less than a tenth of
+Rows that are too young for this are left out, whatever their arm: of some arm less than a tenth of
 what comes has come at their age. No factor could speak for rows that are younger than the shortest
 delay, and those that are hardly older would have factors so large that a few carry everything.
 """
