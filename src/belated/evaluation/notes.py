@@ -27,9 +27,7 @@ def notes_of(
     seen = {journal.arms[arm] for arm in np.unique(journal.chosen[journal.told])}
     silent = [arm for arm in young if arm not in seen]
     if silent:
-        notes.append(
-            f"No outcome of {', '.join(silent)} is known, so there are only bounds."
-        )
+        notes.append(f"No outcome of {', '.join(silent)} is known, so there are only bounds.")
     if len(young) > len(silent):
         late = ", ".join(arm for arm in young if arm in seen)
         notes.append(
