@@ -49,7 +49,7 @@ class Batch(NamedTuple):
         except (TypeError, ValueError):
             comma = any("," in value for value in kept if isinstance(value, str))
             rule = "must be a number" + (", with a decimal point" if comma else "")
-            self.refuse(name, [not _is_number(value) for value in kept], rule)
+            self.refuse(name, [not is_number(value) for value in kept], rule)
         unclear = [isinstance(kept[row], str) for row in np.flatnonzero(np.isnan(numbers))]
         if any(unclear):
             said = np.isnan(numbers)
@@ -239,7 +239,9 @@ def _cell_in(value: Any) -> Any:
     """Return a value of a DataFrame; None for what stands where there is none."""
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
-    return None if isinstance(value, float) and value != value else value
+    if isinstance(value, (np.datetime64, np.timedelta64)):  # float would count nanoseconds
+        return value.astype(f"{value.dtype.kind}8[us]").item()
+    return None if isinstance(value, (float, np.floating)) and value != value else value
 
 
 class _Columns(NamedTuple):
@@ -364,7 +366,8 @@ def _arrow(refusal: str) -> tuple[Any, Any]:
     return pyarrow, parquet
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Return whether a value, or a text, can be read as a number."""
     try:
         float(value)
     except (TypeError, ValueError):

@@ -59,19 +59,19 @@ def _corrections(log: Known, way: str) -> list[float]:
         inputs = Inputs(weights, rows.factor, rows.outcome)
         return float(ESTIMATORS[name].terms(inputs, np.inf).value(counts))
 
-    def corrected(meaning: str) -> Corrected:
-        return silence_correction(journal, meaning, 0.0).corrected(counts)  # type: ignore[arg-type]
+    def corrected(name: str, meaning: str) -> float:
+        correction = silence_correction(journal, meaning, 0.0)  # type: ignore[arg-type]
+        return value(name, correction.corrected(counts), counts * correction.is_old)
 
-    missing = corrected("missing")
     return [
         value("ips", Corrected(counts, log.rewards)),
         value("snips", Corrected(told, np.nan_to_num(journal.rewards))),
         value("ips", filled(journal, 0.0)),
         value("ips", Corrected((delays <= WINDOW) * told, np.nan_to_num(journal.rewards)), old),
-        value("ips", missing),
-        value("snips", missing),
-        value("ips", corrected("default")),
-        value("snips", corrected("speeds")),
+        corrected("ips", "missing"),
+        corrected("snips", "missing"),
+        corrected("ips", "default"),
+        corrected("snips", "speeds"),
     ]
 
 

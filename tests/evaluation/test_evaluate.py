@@ -142,6 +142,32 @@ def test_a_log_that_is_too_young_has_bounds_only() -> None:
     assert "too short for a" in found.notes[0]
 
 
+def test_one_row_has_no_interval() -> None:
+    """It says nothing about others."""
+    found = belated.evaluate([{"arm": "a", "probability": 1, "reward": 1}], {"a": "a"})["a"].snips
+    assert (found.value, found.low, found.high) == (1.0, None, None)
+
+
+@pytest.mark.parametrize("options", [{"silence": "missing"}, {"default_loss": 1}])
+def test_rows_younger_than_the_shortest_delay_do_not_count(options: dict[str, Any]) -> None:
+    """All earn 1 and say so after 50 rounds: nobody can speak for the last 50 rows."""
+    rows = [{"arm": "ab"[t % 2], "probability": 0.5, "reward": 1, "delay": 50} for t in range(200)]
+    found = belated.evaluate(rows, {"u": "uniform"}, estimators=["ips", "dr"], draws=20, **options)
+    assert found["u"].ips.value == found["u"].ips.low == found["u"].ips.high == 1.0
+    assert found["u"].dr.value == pytest.approx(1.0, abs=0.01)
+    assert found["u"].ips.bounds == (0.75, 1.0)
+    assert found.notes[0].startswith("The youngest 25.0% of the rows are left out")
+
+
+def test_an_arm_of_which_nothing_was_told() -> None:
+    """Without times of outcomes, silence that is the default needs no correction."""
+    rows = [{"arm": "ab"[t % 2], "probability": 0.5, "reward": [1, None][t % 2]} for t in range(60)]
+    lost = belated.evaluate(rows, {"b": "b"}, silence="missing", draws=20)
+    assert lost["b"].snips.value is None
+    assert lost.notes[0] == "No outcome of b is known, so there are only bounds."
+    assert belated.evaluate(rows, {"b": "b"}, default_loss=1, draws=20)["b"].snips.value == 0.0
+
+
 def test_intervals() -> None:
     """Each kind has its own width; those that hold whatever silence means are widest."""
     log = log_of()
@@ -179,6 +205,74 @@ def test_a_learner_is_replayed_by_rejection() -> None:
     ):
         with pytest.raises(ValueError, match=said):
             belated.evaluate(log, {"x": policy})
+
+
+def contextual_rows(number: int) -> list[dict[str, Any]]:
+    """A uniform log in which red is right on a phone and blue on a desk; all is told at once."""
+    random, rows = np.random.default_rng(2), []
+    for t in range(1, number + 1):
+        device, arm = random.choice(["phone", "desk"]), random.choice(["red", "blue"])
+        wins = random.random() < (0.9 if (arm == "red") == (device == "phone") else 0.1)
+        context = {"device": str(device)}
+        row = {"round": t, "arm": str(arm), "probability": 0.5, "delay": 0, "context": context}
+        rows.append({**row, "reward": float(wins)})
+    return rows
+
+
+def test_learners_with_contexts_see_those_of_the_log() -> None:
+    """As they are, saved, and along the log: without a context none of them earns above 0.5."""
+    rows = contextual_rows(300)
+    bandit = belated.Bandit(["red", "blue"], learner="linear", features=None, seed=1)
+    for row in rows:
+        ticket = bandit.ask(context=row["context"])
+        phone = row["context"]["device"] == "phone"
+        bandit.tell(ticket, reward=0.9 if (ticket.arm == "red") == phone else 0.1)
+    saved = belated.from_json(bandit.to_json())
+    found = belated.evaluate(rows, {"now": bandit, "saved": saved, "along": "learner:linear"})
+    assert found["saved"].snips == found["now"].snips
+    assert found["now"].snips.value == pytest.approx(0.9, abs=0.06)
+    assert found["along"].replay.value == pytest.approx(0.85, abs=0.1)
+
+
+def test_a_learner_that_counts_seconds_is_told_the_time() -> None:
+    """From the log; without times it is refused."""
+    rows = contextual_rows(60)
+    policy = {"x": "learner:linear:ages=seconds"}
+    with pytest.raises(ValueError, match="linear counts ages in seconds, which the log does not"):
+        belated.evaluate(rows, policy)
+    timed = [{**row, "decided_at": 1e9 + 60.0 * row["round"]} for row in rows]
+    assert belated.evaluate(timed, policy)["x"].replay.value is not None
+
+
+class Fitted:
+    """A classifier that was fitted to these columns and answers as this function does."""
+
+    classes_ = ("red", "blue")
+
+    def __init__(self, answers: Any, names: tuple[str, ...] | None = None) -> None:
+        self.predict_proba = answers
+        if names is not None:
+            self.feature_names_in_ = names
+
+
+def test_a_classifier_sees_the_contexts_as_they_are() -> None:
+    """By name if it was fitted to a DataFrame; else all numbers in the order of their names."""
+    rows = contextual_rows(200)
+    for row in rows:
+        row["context"] = {"age": 31.0, "phone": float(row["context"]["device"] == "phone")}
+
+    def by_name(table: Any) -> Any:
+        assert list(table.columns) == ["phone"]
+        return np.stack([table["phone"], 1.0 - table["phone"]], axis=1)
+
+    def by_place(table: Any) -> Any:
+        assert (table[:, 0] == 31.0).all()
+        return np.stack([table[:, 1], 1.0 - table[:, 1]], axis=1)
+
+    policies = {"name": Fitted(by_name, ("phone",)), "place": Fitted(by_place)}
+    found = belated.evaluate(rows, policies, estimators=["snips"])
+    assert found["name"].snips == found["place"].snips
+    assert found["name"].snips.value == pytest.approx(0.9, abs=0.08)
 
 
 def test_uniform_logging_accepts_rows_as_the_learner_plays() -> None:
@@ -246,6 +340,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"level": 1.0}, "level is 1.0; it must be above 0 and below 1"),
     ({"stratum": "colour"}, "stratum is 'colour'; it must be a column of the log"),
     ({"draws": 1}, "draws is 1"),
+    ({"most_weight": 0, "interval": "bernstein"}, "most_weight is 0; it must be above 0"),
+    ({"rejection_limit": -1.0}, "rejection_limit is -1.0; it must be above 0"),
 ]
 
 
@@ -263,8 +359,19 @@ def test_bad_options_get_one_sentence(options: dict[str, Any], said: str) -> Non
         ({}, "it must be a dict of policies by name"),
         ({"logged": "red"}, "the log itself has that name"),
         ({"x": "green"}, "policy is 'green'; it must be one of uniform, best-arm"),
-        ({"x": lambda context: "green"}, "policy 'x' plays 'green' in row 1"),
+        ({"x": lambda context: "green"}, "policy 'x' answers 'green' in row 1; it must be an arm"),
+        ({"x": lambda context: [0.5, 0.5]}, "policy 'x' answers [0.5, 0.5] in row 1; it must be"),
+        ({"x": lambda context: None}, "policy 'x' answers None in row 1; it must be an arm"),
         ({"x": lambda context: {"red": 0.5}}, "have the sum 1"),
+        ({"x": lambda context: {"red": None}}, "probabilities must be numbers of at least 0"),
+        ({"x": lambda context: {"red": 2.0, "blue": -1.0}}, "numbers of at least 0"),
+        ({"x": lambda context: {"red": np.nan, "blue": 1.0}}, "numbers of at least 0"),
+        ({"x": lambda context: context["os"]}, "policy 'x' fails in row 1: KeyError: 'os'"),
+        ({"x": lambda: "red"}, "policy 'x' fails in row 1: TypeError"),
+        ({"x": Fitted(lambda x: 1 / 0, ())}, "policy 'x' cannot classify the contexts: ZeroDiv"),
+        ({"x": Fitted(None, ("os",))}, "it was fitted to the column 'os', which no context has"),
+        ({"x": Fitted(lambda x: x, ("hour",))}, "answers in the shape (60, 1); it must be (60, 2)"),
+        ({"x": "learner:dew-skipping"}, "must know delays beforehand, which a log does not say"),
         ({"x": np.ones((3, 2))}, "it must be (60, 2), rows and arms"),
     ],
 )
@@ -273,6 +380,33 @@ def test_bad_policies_get_one_sentence(policies: Any, said: str) -> None:
     with pytest.raises(ValueError) as error:
         belated.evaluate(log_of(rows=60), policies)
     assert said in str(error.value)
+
+
+def test_a_function_is_told_that_the_log_has_no_contexts() -> None:
+    """The sentence says what the log lacks."""
+    rows = [{name: row[name] for name in ("arm", "reward", "probability")} for row in ROWS_AS_DICTS]
+    with pytest.raises(ValueError, match="KeyError: 'segment'; the log has no column context"):
+        belated.evaluate(rows, {"x": lambda context: context["segment"]})
+
+
+def test_rows_that_count_differently_have_no_sure_interval(tmp_path: Path) -> None:
+    """Nor its figure; the bootstrap and the normal interval weigh them."""
+    rows = [{**row, "weight": 1.0 + k % 2} for k, row in enumerate(ROWS_AS_DICTS)]
+    for way in ("betting", "bernstein"):
+        with pytest.raises(ValueError, match=f"interval is '{way}', which is for rows that count"):
+            belated.evaluate(rows, {"u": "uniform"}, interval=way)
+    found = belated.evaluate(rows, {"u": "uniform"}, silence="missing", now=50, draws=20)
+    assert "figure-sequences" not in found.report(tmp_path / "page.html").read_text()
+
+
+def test_outcomes_beyond_the_end_are_counted() -> None:
+    """Delays in seconds without the times of decisions are found by this."""
+    rows = [{"arm": "a", "probability": 1, "reward": 1, "delay": 600.0 * (t % 2)} for t in range(9)]
+    found = belated.evaluate([*rows, {**rows[0], "delay": None}], {"a": "a"}, silence="missing")
+    assert found.notes[-1] == (
+        "An outcome that came after the end of the log or at no known time counts as not told: "
+        "5 of 10 rows. No column says when decisions were made, so delays are in rounds."
+    )
 
 
 def test_rows_without_a_probability_can_only_be_modelled(tmp_path: Path) -> None:
@@ -284,6 +418,12 @@ def test_rows_without_a_probability_can_only_be_modelled(tmp_path: Path) -> None
     assert found["u"].dm.value is not None
     assert not found.notes
     assert "dm" in found.report(tmp_path / "page.html").read_text()
+    some = [
+        {**row, "probability": row["probability"] if k else None}
+        for k, row in enumerate(ROWS_AS_DICTS)
+    ]
+    with pytest.raises(ValueError, match="the probability of row 1 is absent"):
+        belated.evaluate(some, {"u": "uniform"})
     zero = [{**ROWS_AS_DICTS[0], "probability": 0.0}]
     with pytest.raises(ValueError, match="the probability of row 1 is 0"):
         belated.evaluate(zero, {"u": "uniform"})

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import belated
@@ -71,6 +72,25 @@ def test_csv_parquet_and_dataframe(tmp_path: Path) -> None:
     same(belated.read_log(journal()), journal())
 
 
+def test_cells_without_a_value_in_frames_and_rows() -> None:
+    """NaN, NaT and NA are nothing told, wherever they are."""
+    at = pd.to_datetime(["2026-05-01 10:00", "2026-05-01 10:01", "2026-05-01 10:02"])
+    frame = pd.DataFrame({"arm": ["a", "b", "a"], "probability": 0.5, "decided_at": at})
+    frame["told_at"] = [at[1], pd.NaT, at[2]]
+    frame["reward"] = pd.array([1, None, 0], dtype="Int64")
+    wanted = ([1.0, np.nan, 0.0], [60.0, np.nan, 0.0])
+    forms: list[Any] = [frame, frame.to_dict("records"), pa.Table.from_pandas(frame)]
+    forms.append({name: frame[name].to_numpy() for name in frame})
+    for form in forms:
+        log = belated.read_log(form)
+        assert log.rewards == pytest.approx(wanted[0], nan_ok=True)
+        assert log.delays == pytest.approx(wanted[1], nan_ok=True)
+        assert log.clock == "seconds"
+    frame.loc[1, "arm"] = None
+    with pytest.raises(ValueError, match="row 2: arm is empty"):
+        belated.read_log(frame)
+
+
 def test_losses_and_ranges() -> None:
     """A loss is a reward turned round; other units need their range."""
     rows = [{"arm": "a", "probability": 1, "loss": loss} for loss in (0.0, 0.25)]
@@ -127,8 +147,9 @@ def test_decision_service_lines(tmp_path: Path) -> None:
     silent = {**LINE, "_label_cost": 0, "o": [], "_label_Action": 2, "_labelIndex": 1}
     silent |= {"_label_probability": 0.1, "pdrop": 0.5}
     skipped = {**LINE, "_skipLearn": True}
+    alone = {"RewardValue": 1.0, "EventId": "e", "DanglingReward": True}
     path = tmp_path / "log.dsjson"
-    path.write_text("\n".join(json.dumps(each) for each in (LINE, silent, skipped)) + "\n")
+    path.write_text("\n".join(json.dumps(each) for each in (LINE, silent, alone, skipped)) + "\n")
     log = Journal.from_dsjson(path)
     same(belated.read_log(path), log)
     assert [log.arms[arm] for arm in log.chosen] == ["z", "x"]
@@ -189,6 +210,7 @@ WRONG: list[tuple[Any, str]] = [
     ([{"arm": "a", "reward": "x"}], "row 1: reward is x; it must be a number"),
     ([{"arm": "a", "reward": 1, "probability": 2}], "row 1: probability is 2"),
     ([{"arm": "a", "reward": 1, "round": 1}] * 2, "round 1 has two rows"),
+    ([{"arm": "a", "reward": 1, "ticket": "t"}] * 2, "ticket t has two rows (rows 1 and 2)"),
     ([{"arm": "a", "reward": 1, "delay": -1}], "row 1: delay is -1; it must be at least 0"),
     ([{"arm": "a", "reward": 1, "context": "{"}], "row 1: context is {; it must be a JSON object"),
     ([{"arm": "a", "reward": 1, "probabilities": {"a": 0.5}}], "must have the sum 1"),
@@ -219,6 +241,9 @@ def test_bad_input_gets_one_sentence(log: Any, said: str) -> None:
         ("x.pdf", "", "it must end in .csv, .csv.gz, .parquet"),
         ("x.dsjson", "{", "x.dsjson: line 1: it is not JSON"),
         ("x.dsjson", '{"a": []}', "x.dsjson: line 1: it is no line of dsjson"),
+        ("x.dsjson", '{"c": {}}', "x.dsjson: line 1: it says no action that was taken"),
+        ("x.dsjson", '{"_outcomes": []}', "x.dsjson: line 1: it has decisions for several slots"),
+        ("x.dsjson", '{"RewardValue": 1.0, "EventId": "e"}', "x.dsjson: there are no lines"),
         ("x.vw", "|a b\n", "x.vw: no line has a label"),
         ("x.csv", "arm,reward\na,1,2\n", "x.csv: line 2: there are 3 fields"),
         ("x.npz", "text", "x.npz: it is no file of numpy arrays"),
@@ -236,5 +261,6 @@ def test_now_is_not_before_the_last_decision() -> None:
     """And it is a time."""
     with pytest.raises(ValueError, match="must not be before the last decision"):
         Journal.from_rows(ROWS_AS_DICTS, now=20)
-    with pytest.raises(ValueError, match="now is 'x'"):
-        Journal.from_rows(ROWS_AS_DICTS, now="x")
+    for now in ("x", "2026-05-01"):
+        with pytest.raises(ValueError, match=f"now is '{now}'; it must be a round, as the times"):
+            Journal.from_rows(ROWS_AS_DICTS, now=now)

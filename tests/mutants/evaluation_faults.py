@@ -44,6 +44,13 @@ EVALUATION_FAULTS = [
             "evaluation/test_models.py",
         ),
         (
+            "rows that are too young count",
+            "measuring.py",
+            "weights * self.correction.is_old",
+            "weights",
+            "evaluation/test_evaluate.py",
+        ),
+        (
             "who is silent does not convert",
             "conversions.py",
             "self.weights @ (w - p)",

@@ -31,6 +31,11 @@ def decimals_of_estimates(column: Sequence[MeanEstimate]) -> int:
     return _within(min(1 - _magnitude(min(widths)), 4 - _magnitude(largest)))
 
 
+def decimals_of_widths(widths: Iterable[float], usual: float = 0.01) -> int:
+    """Return the decimals at which the narrowest interval has two digits; `usual` if none has."""
+    return max(0, 1 - _magnitude(min((each for each in widths if each > 0.0), default=usual)))
+
+
 def varies(found: MeanEstimate) -> bool:
     """Return whether a mean has an interval with a width, beyond rounding."""
     half = float(found.half_width)

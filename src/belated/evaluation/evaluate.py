@@ -94,12 +94,18 @@ def evaluate(
         raise ValueError(f"interval is {way!r}; it must be one of {listed(INTERVALS, way)}")
     if not 0.0 < as_number(level, "level") < 1.0:
         raise ValueError(f"level is {level!r}; it must be above 0 and below 1")
+    if way in ("bernstein", "betting") and not journal.is_even:
+        raise ValueError(
+            f"interval is {way!r}, which is for rows that count equally, and the log has weights; "
+            "use bootstrap or normal"
+        )
     _check_policies(policies)
     _check_probabilities(journal, chosen, policies)
     random = np.random.default_rng(as_count(seed, "seed", 0))
     strata = None if stratum is None else journal.column(stratum)
-    tables = _tables(journal, policies, random, default_loss, rejection_limit)
-    young = [] if whole or meaning is None else too_young(journal, _used(journal, tables))
+    limit = _above_zero(rejection_limit, "rejection_limit")
+    tables = _tables(journal, policies, random, default_loss, limit)
+    young = [] if whole or meaning is None else too_young(journal, meaning, _used(journal, tables))
     correction = None
     if not whole and meaning is not None:
         correction = silence_correction(journal, meaning, default, strata)
@@ -112,7 +118,7 @@ def evaluate(
         level=level,
         draws=as_count(draws, "draws", 2),
         strata=strata,
-        most_weight=most_weight,
+        most_weight=_above_zero(most_weight, "most_weight"),
     )
     found = measured(measuring, tables, random, progress)
     return Evaluation(
@@ -150,6 +156,13 @@ def _meaning(
     return meaning, 1.0 - journal.units.loss(default_loss, "default_loss")
 
 
+def _above_zero(given: float | None, name: str) -> float | None:
+    """Return an option that is a number above 0, if it is given."""
+    if given is not None and not as_number(given, name) > 0.0:
+        raise ValueError(f"{name} is {given!r}; it must be above 0")
+    return given
+
+
 def _check_policies(policies: Mapping[str, Any]) -> None:
     if not isinstance(policies, Mapping) or not policies:
         raise ValueError(f"policies is {policies!r}; it must be a dict of policies by name")
@@ -165,6 +178,11 @@ def _check_probabilities(
     if not weighs and not any(_is_learner(policy) for policy in policies.values()):
         return
     wrong = np.flatnonzero(~(journal.probability > 0.0))
+    if np.isnan(journal.probability).all():
+        raise ValueError(
+            "the log has no probabilities, which must be in a column probability, else use the "
+            "estimator dm, which is a model and no measurement"
+        )
     if wrong.size:
         value = journal.probability[wrong[0]]
         said = "absent" if np.isnan(value) else f"{value:g}"

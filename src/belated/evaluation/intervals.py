@@ -29,6 +29,8 @@ def normal_interval(terms: Terms, counts: Floats, level: float = LEVEL) -> Inter
     expected is a martingale difference, so the interval stands.
     """
     value, total = float(terms.value(counts)), float(counts.sum())
+    if np.count_nonzero(counts) < 2:  # one row says nothing about others
+        return NO_INTERVAL
     moved = terms.residuals(counts)
     spread = float((counts * moved * moved).sum()) / max(total - 1.0, 1.0)
     half = NormalDist().inv_cdf(0.5 + level / 2.0) * math.sqrt(spread / total)

@@ -132,7 +132,7 @@ def overlap(found: Findings) -> Drawing:
         entries.append(line)
     axes.set_xscale("log")
     axes.set_xlim(0.8 * LEAST, 1.4)
-    axes.set_xticks([0.001, 0.01, 0.1, 1.0], ["0.1 %", "1 %", "10 %", "100 %"])
+    axes.set_xticks([0.001, 0.01, 0.1, 1.0], ["≤ 0.1 %", "1 %", "10 %", "100 %"])
     axes.xaxis.set_minor_formatter(lambda value, _: "")
     names = [cut_to_width(journal.arms[arm], 1.5, SMALL_SIZE) for arm in arms]
     axes.set_yticks(places, names)

@@ -56,8 +56,12 @@ class Measuring:
 
     @property
     def counts(self) -> Floats:
-        """How much each row counts."""
-        return self.journal.weights
+        """How much each row counts; one that is too young for the correction does not."""
+        return self.counted(self.journal.weights)
+
+    def counted(self, weights: Floats) -> Floats:
+        """Return weights of the rows with 0 for those that are too young."""
+        return weights if self.correction is None else weights * self.correction.is_old
 
     def corrected(self, counts: Floats) -> Corrected:
         """Return the rows as the meaning of silence makes them; told rows only if there is none."""
@@ -105,7 +109,7 @@ def measured(
     main, least, most = (
         _View(rows, _model(measuring, x, rows, measuring.counts))
         for rows in (
-            measuring.corrected(measuring.counts),
+            measuring.corrected(journal.weights),
             filled(journal, 0.0),
             filled(journal, 1.0),
         )
@@ -198,6 +202,7 @@ def _drawn(
     journal = measuring.journal
     found: list[list[Floats]] = [[] for _ in lines]
     refits = x is not None and any(each.name == "dm" for each in measuring.chosen)
+    known = {line.policy.name: _inputs(journal, line.policy, main) for line in lines}
     done = 0
     for drawn in drawn_counts(len(journal), measuring.draws, random):
         counts = drawn * journal.weights
@@ -205,10 +210,12 @@ def _drawn(
         for line, values in zip(lines, found, strict=True):
             if line.estimator == "dm" and refits:
                 continue
-            inputs = _inputs(journal, line.policy, _View(rows, main.model))
-            values.append(_terms(line.estimator, inputs, line.parameter).value(counts))
+            fixed = known[line.policy.name]  # the model and all that follows from it
+            inputs = replace(fixed, factor=rows.factor, outcome=rows.outcome)
+            terms = _terms(line.estimator, inputs, line.parameter)
+            values.append(terms.value(measuring.counted(counts)))
         if refits:
-            _draw_models(measuring, lines, found, x, rows, counts)
+            _draw_models(measuring, lines, found, x, rows, measuring.counted(counts))
         done += len(drawn)
         progress(done, measuring.draws)
     keys = [(line.policy.name, line.estimator) for line in lines]
@@ -249,16 +256,18 @@ def _policy_value(
     known = policy.weights * rows.factor * counts
     weights = policy.weights if np.isfinite(policy.weights).all() else np.zeros(len(journal))
     control = Terms(np.zeros(()), weights)
-    low, high = normal_interval(control, counts, 0.95)
-    total = float((weights * counts).sum())
+    low, high = normal_interval(control, journal.weights, 0.95)
+    total = float((weights * journal.weights).sum())
     return PolicyValue(
         name=policy.name,
         estimates=estimates,
         rows_used=float(known.sum() ** 2 / (known * known).sum()) if known.any() else 0.0,
-        mean_weight=float(control.value(counts)),
+        mean_weight=float(control.value(journal.weights)),
         mean_weight_error=(high - low) / 2.0,
-        untold=float((weights * counts)[~journal.told].sum()) / total if total else 0.0,
-        parts=parts_of(journal, own[0].terms, measuring.strata) if measuring.says else (),
+        untold=float((weights * journal.weights)[~journal.told].sum()) / total if total else 0.0,
+        parts=parts_of(journal, own[0].terms, measuring.strata, counts, measuring.level)
+        if measuring.says
+        else (),
         weights=policy.weights,
         table=policy.table,
     )
@@ -312,10 +321,11 @@ def _estimate(
     elif key in draws:
         found = percentile_interval(draws[key], measuring.level)
         apart = percentile_interval(draws[key] - draws[base], measuring.level)
-    least, most = (float(terms.value(counts)) for terms in (line.least, line.most))
+    every = measuring.journal.weights  # bounds hold for rows of any age
+    least, most = sorted(float(terms.value(every)) for terms in (line.least, line.most))
     outer = Interval(
-        normal_interval(line.least, counts, measuring.level).low,
-        normal_interval(line.most, counts, measuring.level).high,
+        normal_interval(line.least, every, measuring.level).low,
+        normal_interval(line.most, every, measuring.level).high,
     )
     return Estimate(
         estimator=line.estimator,

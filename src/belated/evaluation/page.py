@@ -5,43 +5,55 @@ from collections.abc import Callable
 from pathlib import Path
 
 from belated import __version__
-from belated.comparison.table import shown
+from belated.comparison.digits import decimals_of_widths, fixed
 from belated.evaluation.conversions import conversions_of
+from belated.evaluation.estimators import REPLAY
 from belated.evaluation.result import Estimate, Findings, PolicyValue
-from belated.report.formatting import EN_DASH, counted, number, percent
-from belated.report.markup import definitions, element, escaped, paragraph, prose, table
+from belated.report.formatting import EN_DASH, MINUS, counted, number, percent
+from belated.report.markup import (
+    definitions,
+    element,
+    escaped,
+    grouped_table,
+    paragraph,
+    prose,
+    table,
+)
 from belated.report.page import check_report, html_head, write_page
 
 MEANINGS = {
     None: "Nothing was declared about what silence means.",
-    "missing": "Silence was declared to mean nothing: good and bad outcomes are late or lost.",
-    "default": "Silence was declared to be the default: only other outcomes are ever reported.",
-    "speeds": "Silence was declared to end: every outcome is reported, some later than others.",
+    "missing": "Declared: a silent outcome is late or lost, whatever it is.",
+    "default": "Declared: lasting silence is a loss of {}, and all other outcomes come in the end.",
+    "speeds": "Declared: all outcomes come in the end, good and bad ones at different speeds.",
 }
-COLUMNS = (
-    "policy", "estimator", "value", "95 % interval", "bounds", "minus logged", "its interval",
-    "rows used", "untold", "mean weight",
-)  # fmt: skip
+COLUMNS = ("estimator", "value", "95 % interval", "bounds", "minus logged", "its interval")
 WORDS = (
     ("Value", "The mean reward of a decision if the policy had chosen instead of the logger."),
     ("Bounds", "The value if all unknown outcomes were the worst, or the best, possible. They "
      "hold whatever silence means, up to sampling error."),
-    ("Rows used", "The effective sample size: the rows are worth this many decisions of it."),
+    ("Minus logged", "The value less what the log itself earned. If its interval is above 0, the "
+     "policy would have earned more."),
+    ("Worth rows", "The effective sample size: the rows are worth this many decisions of it."),
     ("Untold", "The share of the policy's weight on rows without an outcome."),
     ("Mean weight", "Should be 1. If it is not, a logged probability is wrong, or the policy plays "
      "arms that the log does not have."),
 )  # fmt: skip
 CAPTIONS = {
-    "values": "Each estimate with its interval. The pale bar goes from bound to bound; the dotted "
-    "line is what the log itself earned.",
-    "parts": "The value in parts of the log, with normal intervals: a policy that is good overall "
-    "may be bad in some of them.",
-    "sequences": "Intervals by betting, which are valid at every look and whatever silence means. "
-    "You may stop when they are narrow enough.",
-    "weights": "If a few rows have most of the weight, the estimate rests on these few.",
-    "delays": "The share of each arm's outcomes that are known by the time on the axis. Small "
-    "ticks below: the ages of decisions without an outcome.",
-    "overlap": "If a policy often plays an arm that is rare in the log, its value is uncertain.",
+    "values": "Each estimate with its interval. The pale bar goes from bound to bound, and may "
+    "leave the picture; the dotted line is what the log itself earned.",
+    "parts": "The value in parts of the log, with normal intervals. A policy that is good on "
+    "average may be bad in some of them.",
+    "sequences": "Lower and upper ends of intervals by betting after so many rows. They are valid "
+    "at every look and whatever silence means: you may stop when they are narrow enough. They stay "
+    "wide while many outcomes are unknown.",
+    "weights": "How many rows have which weight. An estimate that rests on few rows of large "
+    "weight is rough.",
+    "delays": "Solid: the share of all decisions of an arm whose outcome has been told by an age. "
+    "Dashed: the same share of those outcomes that come at all. Ticks below: the ages of decisions "
+    "that have not been told.",
+    "overlap": "Bars are the shares of the arms in the log, marks those under each policy. If a "
+    "policy often plays an arm that is rare in the log, its value is uncertain.",
 }
 
 CONVERSIONS = (
@@ -65,10 +77,18 @@ def evaluation_html(found: Findings) -> str:
         "header",
         paragraph("What other policies would have earned", class_="kicker")
         + element("h1", prose(headline))
-        + paragraph(MEANINGS[found.silence], *found.notes, class_="lead"),
+        + paragraph(_declared(found), *found.notes, class_="lead"),
     )
     body = header + element("main", _main(found)) + _footer()
     return f'<!doctype html>\n<html lang="en">{html_head(headline)}<body>{body}</body></html>\n'
+
+
+def _declared(found: Findings) -> str:
+    """Say what silence was declared to mean, if there is any."""
+    if not found.untold:
+        return "All outcomes were told."
+    loss = 0.0 if found.default_loss is None else found.default_loss
+    return MEANINGS[found.silence].format(number(loss))
 
 
 def _footer() -> str:
@@ -120,10 +140,16 @@ def _main(found: Findings) -> str:
 
 
 def _table(found: Findings) -> str:
-    rows = [_row(policy, each) for policy in found for each in policy.estimates.values()]
+    every = [each for policy in found for each in policy.estimates.values()]
+    widths = [(each.high or 0.0) - (each.low or 0.0) for each in every]
+    decimals = decimals_of_widths(widths, 0.01 * found.journal.units.width)
+    groups = [
+        (_policy_line(policy), [_row(policy, each, decimals) for each in policy.estimates.values()])
+        for policy in found
+    ]
     heads = [each.replace("95", f"{100.0 * found.level:g}") for each in COLUMNS]
     caption = "Rewards per decision; the bounds hold whatever silence means"
-    return table("values", caption, heads, rows)
+    return grouped_table("values", caption, heads, groups)
 
 
 def _conversions(found: Findings) -> str:
@@ -163,32 +189,45 @@ def _measured(value: float, error: float) -> str:
     return f"{value:,.{digits}f} ± {error:,.{digits}f}"
 
 
-def _row(policy: PolicyValue, found: Estimate) -> list[str]:
+def _policy_line(policy: PolicyValue) -> str:
+    """Name a policy, and say how far the log can speak about it."""
+    said = []
+    if math.isfinite(policy.rows_used):
+        said.append(f"worth {counted(round(policy.rows_used), 'row')}")
+    said.append(f"{percent(policy.untold)} untold")
+    if policy.table is not None and REPLAY not in policy.estimates:
+        said.append(f"mean weight {_fixed(policy.mean_weight, 3)}")
+    return f"{policy.name}: {', '.join(said)}"
+
+
+def _row(policy: PolicyValue, found: Estimate, decimals: int) -> list[str]:
     change, low, high = found.difference
+    if policy.table is None:  # the log itself
+        change, low, high = None, None, None
     return [
-        escaped(policy.name),
         escaped(_with_parameter(found)),
-        EN_DASH if found.value is None else element("strong", number(found.value)),
-        _span(found.low, found.high),
-        _span(*found.bounds),
-        EN_DASH if change is None else number(change),
-        _span(low, high),
-        number(round(policy.rows_used)) if math.isfinite(policy.rows_used) else EN_DASH,
-        percent(policy.untold),
-        shown(policy.mean_weight),
+        EN_DASH if found.value is None else element("strong", _fixed(found.value, decimals)),
+        _span(found.low, found.high, decimals),
+        _span(*found.bounds, decimals),
+        EN_DASH if change is None else _fixed(change, decimals),
+        _span(low, high, decimals),
     ]
+
+
+def _fixed(value: float, decimals: int) -> str:
+    return fixed(value, decimals).replace("-", MINUS)
 
 
 def _with_parameter(found: Estimate) -> str:
     if found.parameter is None:
         return found.estimator
-    return f"{found.estimator} ({shown(found.parameter)})"
+    return f"{found.estimator} ({found.parameter:.3g})"
 
 
-def _span(low: float | None, high: float | None) -> str:
+def _span(low: float | None, high: float | None, decimals: int) -> str:
     if low is None or high is None:
         return EN_DASH
-    return f"{number(low)} to {number(high)}"
+    return f"{_fixed(low, decimals)} to {_fixed(high, decimals)}"
 
 
 def _figures(found: Findings) -> str:

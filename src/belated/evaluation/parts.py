@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from belated.arrays import Floats
 from belated.evaluation.estimators import Terms
 from belated.evaluation.intervals import Interval, normal_interval
 from belated.evaluation.logs.journal import Journal
@@ -14,18 +15,27 @@ MOST_PARTS = 12
 LEAST_ROWS = 20  # in a part
 
 
-def parts_of(journal: Journal, terms: Terms, strata: Sequence[str] | None) -> list[Part]:
-    """Return the value in each part that has enough rows; the largest parts if there are many."""
+def parts_of(
+    journal: Journal,
+    terms: Terms,
+    strata: Sequence[str] | None,
+    weights: Floats,
+    level: float,
+) -> list[Part]:
+    """Return the value in each part that has enough rows; the largest parts if there are many.
+
+    `weights` says how much each row counts.
+    """
     labels = _stretches(journal) if strata is None else list(strata)
     names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     shown = np.argsort(-sizes, kind="stable")[:MOST_PARTS]
     found = []
     for code in sorted(shown.tolist()):
-        counts = np.where(codes == code, journal.weights, 0.0)
-        value = float(terms.value(counts))
-        if sizes[code] < LEAST_ROWS or not np.isfinite(value):
+        counts = np.where(codes == code, weights, 0.0)
+        if np.count_nonzero(counts) < LEAST_ROWS or not np.isfinite(terms.value(counts)):
             continue
-        low, high = interval_in_units(journal.units, normal_interval(terms, counts))
+        value = float(terms.value(counts))
+        low, high = interval_in_units(journal.units, normal_interval(terms, counts, level))
         middle, _ = interval_in_units(journal.units, Interval(value, value))
         found.append(Part(str(names[code]), int(sizes[code]), middle, low, high))
     return found

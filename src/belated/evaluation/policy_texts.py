@@ -46,5 +46,7 @@ def _saved(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"policy is {path}; it cannot be read: {error}") from None
+        raise ValueError(
+            f"policy is {path}; it cannot be read: {getattr(error, 'strerror', error)}"
+        ) from None
     return from_json(text)

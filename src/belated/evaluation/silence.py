@@ -12,6 +12,10 @@ weight and an outcome in the place of its reward:
 
 G is 1 - Kaplan-Meier, F the right-truncated product limit (`delay_laws`), each by arm and
 stratum; F of `default` is that of the outcomes that are not the default.
+
+Rows that are too young for this are left out, whatever their arm: of some arm less than a tenth of
+what comes has come at their age. No factor could speak for rows that are younger than the shortest
+delay, and those that are hardly older would have factors so large that a few carry everything.
 """
 
 from collections.abc import Sequence
@@ -29,6 +33,7 @@ from belated.table_files import Mask
 Meaning = Literal["missing", "default", "speeds"]
 MEANINGS: tuple[Meaning, ...] = get_args(Meaning)
 FLOOR = 0.02  # a chance to be told is never taken to be below this
+LEAST_COME = 0.1  # of what comes of each arm must have come at the age of a row that counts
 YOUNG = 3.0  # a log must be so many times as long as the median delay of each arm
 
 
@@ -56,6 +61,7 @@ class SilenceCorrection:
     rewards: Floats
     default: float
     laws: tuple[_Law, ...]
+    is_old: Mask  # which rows are old enough to count
 
     def corrected(self, weights: Floats) -> Corrected:
         """Fit the laws of delays to weighted rows and return what they make of each row."""
@@ -107,7 +113,26 @@ def silence_correction(
             for high in (False, True):
                 came = rows[told[rows] & ((journal.rewards[rows] >= 0.5) == high)]
                 laws += _laws(journal, RightTruncated, came, came)
-    return SilenceCorrection(meaning, journal.rewards, default, tuple(laws))
+    is_old = journal.ages >= _least_age(journal, laws)
+    return SilenceCorrection(meaning, journal.rewards, default, tuple(laws), is_old)
+
+
+def _least_age(journal: Journal, laws: Sequence[_Law]) -> float:
+    """Return the age at which LEAST_COME of what comes has come by each of the laws.
+
+    It is never more than 1 / YOUNG of the log: older rows count, however little has come.
+    """
+    found = 0.0
+    for source, _, at_ages in laws:
+        steps = at_ages.law.values(journal.weights[source])
+        place = int(np.argmax(steps >= LEAST_COME * steps[-1]))
+        found = max(found, float(at_ages.law.times[place]))
+    return min(found, _span(journal) / YOUNG)
+
+
+def _span(journal: Journal) -> float:
+    """Return how long the log is."""
+    return max(float(np.ptp(journal.played)), float(journal.ages.max()))
 
 
 def _laws(
@@ -119,15 +144,16 @@ def _laws(
     return [_Law(source, asked, LawAtAges.of(law, journal.ages[asked]))]
 
 
-def too_young(journal: Journal, used: Mask) -> list[str]:
+def too_young(journal: Journal, meaning: Meaning, used: Mask) -> list[str]:
     """Return the arms, of those used, whose median delay is not well within the log.
 
     If the log is shorter than three times the median delay of an arm, most of what will come of it
-    has not come, and no correction can be trusted.
+    has not come, and no correction can be trusted. Nor can it if nothing of the arm has come. In a
+    log without times of outcomes, where silence is the default, there is nothing to correct.
     """
-    span = float(np.ptp(journal.played)) if len(journal) else 0.0
-    span = max(span, float(journal.ages.max()))
-    found = []
+    if meaning == "default" and not journal.timed:
+        return []
+    span, found = _span(journal), []
     for arm in np.flatnonzero(used):
         rows = np.flatnonzero(journal.chosen == arm)
         if not rows.size or journal.told[rows].all():

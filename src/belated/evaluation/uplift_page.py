@@ -10,8 +10,9 @@ from matplotlib.ticker import MaxNLocator
 
 from belated import __version__
 from belated.arrays import Floats
+from belated.comparison.digits import decimals_of_widths, fixed
 from belated.report.figure_parts import Drawing, add_title, format_thousands, new_figure
-from belated.report.formatting import EN_DASH, counted, number, percent
+from belated.report.formatting import EN_DASH, MINUS, counted, number, percent
 from belated.report.markup import definitions, element, escaped, paragraph, prose, table
 from belated.report.page import html_head, write_page
 from belated.report.style import COLOURS, FAINT, SMALL_SIZE, with_figure_settings
@@ -22,7 +23,7 @@ MOST_TICKS = 8
 CAPTIONS = {
     "over-time": "The uplift over all decisions so far, from a tenth of them on. The band is valid "
     "at every look: you may look as often as you like, and stop when it excludes 0.",
-    "by-day": "Each day on its own. With many days, some intervals are wrong.",
+    "by-day": "The uplift of each day on its own. With many days, some intervals are wrong.",
 }
 
 
@@ -76,11 +77,11 @@ def facts(found: View) -> list[str]:
     uplift = found["uplift"]
     if uplift["value"] is None:
         return [f"It is not fixed yet what {counted(found['waiting'], 'decision')} earned."]
-    relative = uplift["relative"]
+    relative, decimals = uplift["relative"], _decimals([uplift])
     share = "" if relative is None else f", {number(100.0 * relative)} % of the control's mean"
     return [
-        f"The uplift is {number(uplift['value'])} per decision{share}, with the interval "
-        f"{number(uplift['low'])} to {number(uplift['high'])}.",
+        f"The uplift is {_mean(uplift['value'], decimals)} per decision{share}, with the interval "
+        f"{_span(uplift, decimals)}.",
         f"It is over {counted(found['decisions'], 'decision')} from {day_of(found['from'])} to "
         f"{day_of(found['until'])}.",
     ]
@@ -92,7 +93,7 @@ def rules(found: View) -> list[tuple[str, str]]:
     fixed = (
         "when its ticket is closed, by its outcome or by expiry"
         if within is None
-        else f"when it was told, or after {number(within)} seconds of silence"
+        else f"when it was told, or after {duration(within)} of silence"
     )
     weights = found.get("control_weights") or {}
     drawn = ", ".join(f"{arm} {percent(weight)}" for arm, weight in weights.items())
@@ -103,7 +104,8 @@ def rules(found: View) -> list[tuple[str, str]]:
         "Silent": f"A silent decision counts with the reward {number(found['silent_reward'])}.",
         "Not counted": f"{counted(found['waiting'], 'decision')} waiting, and "
         f"{counted(found['cancelled'], 'decision')} cancelled.",
-        "Clipped": f"{counted(found['clipped'], 'reward')} out of a soft range.",
+        "Clipped": f"{counted(found['clipped'], 'reward')} outside the soft range, counted as its "
+        "nearest end.",
         "Interval": f"{percent(found['level'])}, an empirical Bernstein confidence sequence "
         "(Howard, Ramdas, McAuliffe and Sekhon, 2021), valid at every look.",
     }
@@ -115,17 +117,33 @@ def day_of(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
 
 
-def _mean(value: float | None) -> str:
-    return EN_DASH if value is None else number(value)
+def duration(seconds: float) -> str:
+    """Return a time in days, hours or minutes, if it is a whole number of them."""
+    for word, unit in (("day", 86_400.0), ("hour", 3600.0), ("minute", 60.0)):
+        if seconds >= unit and seconds % unit == 0.0:
+            return counted(int(seconds / unit), word)
+    return f"{number(seconds)} seconds"
 
 
-def _span(found: View) -> str:
-    return EN_DASH if found["low"] is None else f"{number(found['low'])} to {number(found['high'])}"
+def _mean(value: float | None, decimals: int) -> str:
+    return EN_DASH if value is None else fixed(value, decimals).replace("-", MINUS)
+
+
+def _span(found: View, decimals: int) -> str:
+    return " to ".join(_mean(found[end], decimals) for end in ("low", "high"))
+
+
+def _decimals(parts: Sequence[View]) -> int:
+    """Return the decimals at which the narrowest interval of some parts has two digits."""
+    return decimals_of_widths(
+        each["high"] - each["low"] for each in parts if each["low"] is not None
+    )
 
 
 def _cohorts(found: View) -> str:
+    decimals = _decimals([found["uplift"]])
     rows = [
-        [name, f"{each['decisions']:,}", f"{each['told']:,}", _mean(each["mean"])]
+        [name, f"{each['decisions']:,}", f"{each['told']:,}", _mean(each["mean"], decimals)]
         for name, each in (("learner", found["treatment"]), ("control", found["control"]))
     ]
     heads = ["cohort", "decisions", "told", "mean reward"]
@@ -133,12 +151,13 @@ def _cohorts(found: View) -> str:
 
 
 def _arms(found: View) -> str:
+    decimals = _decimals([found["uplift"]])
     rows = [
         [escaped(each["arm"])]
         + [
             text
             for name in ("treatment", "control")
-            for text in (f"{each[name]['decisions']:,}", _mean(each[name]["mean"]))
+            for text in (f"{each[name]['decisions']:,}", _mean(each[name]["mean"], decimals))
         ]
         for each in found["by_arm"]
     ]
@@ -147,11 +166,14 @@ def _arms(found: View) -> str:
 
 
 def _parts(found: Sequence[View], name: str, caption: str) -> str:
+    decimals = _decimals(found)
+    names = ("treatment", "control", "value")
     rows = [
-        [escaped(each[name]), f"{each['decisions']:,}", _mean(each["treatment"]),
-         _mean(each["control"]), _mean(each["value"]), _span(each)]
+        [escaped(each[name]), f"{each['decisions']:,}"]
+        + [_mean(each[part], decimals) for part in names]
+        + [_span(each, decimals)]
         for each in found
-    ]  # fmt: skip
+    ]
     heads = [name, "decisions", "learner", "control", "uplift", f"interval of the {name}"]
     return table(f"by-{name}", caption, heads, rows)
 

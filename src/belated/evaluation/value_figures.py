@@ -1,5 +1,6 @@
 """Three figures of the values: all policies, in parts of the log, and over time at every look."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -7,7 +8,7 @@ from matplotlib.axes import Axes
 
 from belated.evaluation.betting import betting_sequence, known_from
 from belated.evaluation.estimators import REPLAY
-from belated.evaluation.result import Findings, PolicyValue
+from belated.evaluation.result import Estimate, Findings, PolicyValue
 from belated.report.figure_parts import (
     Drawing,
     add_legend,
@@ -78,9 +79,21 @@ def values(found: Findings) -> Drawing:
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.set(ylim=(len(lines) - 0.4, -0.6), xlabel="reward per decision")
+    axes.set_xlim(_limits([estimate for _, estimate in lines]))
     axes.grid(visible=True, axis="x")
     add_title(figure, found.journal.name, "value of each policy")
     return figure
+
+
+def _limits(estimates: Sequence[Estimate]) -> tuple[float, float]:
+    """Return limits that show all intervals, and of the bounds what is near them."""
+    bounds = np.array([each.bounds for each in estimates])
+    ends = [end for each in estimates for end in (each.low, each.high) if end is not None]
+    low, high = (min(ends), max(ends)) if ends else (float(bounds.min()), float(bounds.max()))
+    least, most = min(low, float(bounds.min())), max(high, float(bounds.max()))
+    room = high - low or 0.1 * abs(high) or 1.0
+    edge = 0.04 * (min(most, high + room) - max(least, low - room) + room)
+    return max(least, low - room) - edge, min(most, high + room) + edge
 
 
 def _draw_logged(axes: Axes, found: Findings, vertical: bool) -> None:
@@ -131,9 +144,11 @@ def _numbers(labels: list[str]) -> list[str]:
 
 
 @with_figure_settings
-def confidence_sequences(found: Findings) -> Drawing:
-    """Draw the intervals by betting that hold at every look, over the rows of the log."""
+def confidence_sequences(found: Findings) -> Drawing | None:
+    """Draw the intervals by betting that hold at every look; None if rows do not count equally."""
     journal, units = found.journal, found.journal.units
+    if not journal.is_even:
+        return None
     looks = np.unique(np.geomspace(10, max(len(journal), 11), LOOKS).astype(np.int64))
     looks = looks[looks <= len(journal)]
     first = known_from(journal.played, journal.delays)

@@ -4,7 +4,8 @@ The action that was taken is `_label_Action`, counted from 1, or `_labelIndex`, 
 it is the first of `a`. `p` has the probabilities in the order of `a`. An action is named by its
 `_tag` if the tags of a line are all different, else by its number. A line without an observation
 `o` whose cost is 0 has had the default joined to it: nothing was told. `_skipLearn` is a decision
-that was never shown, and `pdrop` the share of such lines that were dropped.
+that was never shown, and `pdrop` the share of such lines that were dropped. A line with a reward
+and no decision, which has found no decision to be joined to, is left out.
 """
 
 import json
@@ -18,8 +19,9 @@ def read_decision_service(lines: Iterable[str]) -> Batch:
     """Return the columns of a log in dsjson."""
     records, places = [], []
     for number, line in enumerate(lines, 1):
-        if line.strip():
-            records.append(_record(line, number))
+        record = _record(line, number) if line.strip() else None
+        if record is not None:
+            records.append(record)
             places.append(number)
     if not records:
         raise ValueError("there are no lines; a log must have at least one")
@@ -39,14 +41,23 @@ def told_costs(costs: list[float | None]) -> dict[str, list[float | None]]:
     return {"loss": costs}
 
 
-def _record(line: str, number: int) -> dict[str, Any]:
-    """Return the fields of one line."""
+def _record(line: str, number: int) -> dict[str, Any] | None:
+    """Return the fields of one line; None if it has no decision."""
     try:
         event = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"line {number}: it is not JSON: {error}") from None
     if not isinstance(event, dict):
         raise ValueError(f"line {number}: it is {line.strip()[:40]!r}; it must be a JSON object")
+    if "RewardValue" in event and "c" not in event:
+        return None
+    if "_outcomes" in event:
+        raise ValueError(f"line {number}: it has decisions for several slots; there must be one")
+    if not any(name in event for name in ("a", "_label_Action", "_labelIndex")):
+        raise ValueError(
+            f"line {number}: it says no action that was taken; dsjson has a, _label_Action or "
+            "_labelIndex"
+        )
     try:
         return _fields(event)
     except (KeyError, IndexError, TypeError, ValueError) as error:

@@ -55,6 +55,7 @@ class Journal:
     others: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # further columns
     units: LossRange = UNIT
     cancelled: int = 0  # rows that were left out
+    set_aside: int = 0  # outcomes that came after the end, or at no known time: not told
     name: str = "the log"
 
     @classmethod
@@ -94,6 +95,11 @@ class Journal:
     def told(self) -> Mask:
         """Which rows have been told by the end of the log."""
         return ~np.isnan(self.rewards)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all rows count equally."""
+        return bool((self.weights == self.weights[0]).all())
 
     @property
     def ages(self) -> Floats:
@@ -146,7 +152,8 @@ def journal_of(
     rewards = rewards_of(batch, units)
     came = np.isfinite(times.delays) if times.known else np.ones(len(rounds), dtype=bool)
     delays = times.delays if times.known else np.zeros(len(rounds))
-    told = ~np.isnan(rewards) & came
+    reported = ~np.isnan(rewards)
+    told = reported & came
     told[told] = (times.played + delays)[told] <= end
     labels = batch.labels()
     names = arm_names(batch, labels, [*arms, *more], changes)
@@ -173,5 +180,6 @@ def journal_of(
         },
         units=units,
         cancelled=cancelled,
+        set_aside=int((reported & ~told).sum()),
         name=name,
     )

@@ -22,7 +22,7 @@ import numpy as np
 
 from belated.arrays import Floats
 from belated.checks import MOST_ROUNDS, LossRange
-from belated.table_files import UNIT_LOSS, Batch, Mask, in_range
+from belated.table_files import UNIT_LOSS, Batch, Mask, in_range, is_number
 
 VALUES = ("reward", "loss", UNIT_LOSS)
 KNOWN = (
@@ -59,6 +59,7 @@ def outcomes_of(batch: Batch) -> list[str]:
 def rounds_of(batch: Batch) -> Floats:
     """Return the rounds of the rows, all different; without the column they are counted."""
     if "round" not in batch.columns:
+        _check_tickets(batch)
         return np.arange(1.0, len(batch.places) + 1.0)
     rounds = batch.numbers("round")
     rule = f"must be a whole number from 0 to {MOST_ROUNDS}"
@@ -72,6 +73,19 @@ def rounds_of(batch: Batch) -> Floats:
             f"{second}); to be evaluated a log must have one decision in each round"
         )
     return rounds
+
+
+def _check_tickets(batch: Batch) -> None:
+    """Refuse a ticket with two rows, which a join of decisions and outcomes may have made."""
+    seen: dict[Any, int] = {}
+    for ticket, place in zip(batch.columns.get("ticket", ()), batch.places, strict=False):
+        if ticket in seen:
+            raise ValueError(
+                f"ticket {ticket} has two rows ({batch.place}s {seen[ticket]} and {place}); to be "
+                "evaluated a log must have one row for each decision"
+            )
+        if ticket not in (None, ""):
+            seen[ticket] = place
 
 
 def rewards_of(batch: Batch, units: LossRange) -> Floats:
@@ -212,8 +226,10 @@ def end_of(batch: Batch, times: Times, now: Any) -> float:
         end = float(np.nanmax(seconds_of(batch, "now")))
     elif now is not None:
         given = _seconds(now)
-        if given is None or not math.isfinite(given):
-            raise ValueError(f"now is {now!r}; it must be a time in {times.clock}")
+        is_date = isinstance(now, datetime) or (isinstance(now, str) and not is_number(now))
+        if given is None or not math.isfinite(given) or (is_date and times.clock == "rounds"):
+            wanted = "a round" if times.clock == "rounds" else "a number of seconds or a date"
+            raise ValueError(f"now is {now!r}; it must be {wanted}, as the times of the log are")
         end = given
     if end < times.played.max():
         raise ValueError(

@@ -16,7 +16,7 @@ from belated.evaluation.logs.open_bandit import (
     read_feedback,
 )
 from belated.evaluation.logs.vowpal_text import read_vowpal_text
-from belated.table_files import READABLE, Batch, kind_of, read_batches
+from belated.table_files import READABLE, Batch, frame_columns, kind_of, read_batches
 
 LINES: dict[str, Callable[[Iterable[str]], Batch]] = {  # how files of lines are read
     ".dsjson": read_decision_service,
@@ -61,20 +61,16 @@ def memory_columns(source: Any) -> tuple[Batch, Sequence[str]]:
     """Return the columns of values in memory."""
     if isinstance(source, Mapping) and any(source.get(name) is not None for name in FEEDBACK[:1]):
         return read_feedback(source), arms_of_feedback(source)
-    if hasattr(source, "columns") and hasattr(source, "__getitem__"):  # a DataFrame
-        columns = {str(name): [_cell(each) for each in source[name]] for name in source.columns}
-    elif isinstance(source, Mapping):
-        columns = {str(name): list(values) for name, values in source.items()}
+    if hasattr(source, "columns") or isinstance(source, Mapping):
+        columns = frame_columns(source)
     elif isinstance(source, Iterable) and not isinstance(source, (str, bytes)):
-        columns = _columns_of(list(source))
+        columns = frame_columns(_columns_of(list(source)))
     else:
         raise ValueError(
             f"log is {source!r}; it must be a path, a DataFrame, rows as dicts or a Journal"
         )
-    sizes = {len(values) for values in columns.values()}
-    if len(sizes) > 1:
-        raise ValueError(f"the columns have {sorted(sizes)} values; all must have the same number")
-    return whole([Batch(columns, range(1, max(sizes, default=0) + 1), "row")]), ()
+    rows = max(map(len, columns.values()), default=0)
+    return whole([Batch(columns, range(1, rows + 1), "row")]), ()
 
 
 def _columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
@@ -83,8 +79,3 @@ def _columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
             raise ValueError(f"row {number} is {row!r}; it must be a dict")
     names = dict.fromkeys(str(name) for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in names}
-
-
-def _cell(value: Any) -> Any:
-    """A value of a DataFrame; None for what it writes where there is none."""
-    return None if isinstance(value, float) and value != value else value
