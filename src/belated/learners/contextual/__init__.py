@@ -16,4 +16,5 @@
 - `delay_law`: how late reports come, by arm and outcome, from plays of any age.
 - `followed_plays`: the plays that are looked at as they grow old.
 - `beliefs`: what a linear model believes of each feature, for its user.
+- `segments`: contexts of which one thing is known, for its user, too.
 """
