@@ -47,6 +47,19 @@ CONTEXT_FAULTS = [
         "above[i] = rewards[i] - mean * weights[i]",
         "above[i] = rewards[i]",
     ),
+    fault(
+        "linear: the noise is that of coins, however little rewards vary",
+        "linear_model.py",
+        "return math.sqrt(min(coin * coin, found))",
+        "return coin",
+    ),
+    Fault(
+        "linear: a level that moves for all arms is a change of the world",
+        "learners/contextual/renewal.py",
+        "        f += level - mean\n",
+        "",
+        "learners/contextual/test_renewal.py",
+    ),
     rival_fault(
         "squarecb: a rate that does not grow",
         "squarecb.py",

@@ -76,6 +76,23 @@ def test_a_play_teaches_the_models_that_rest_on_its_round() -> None:
         assert (late.gained[0] != 0.0) == second
 
 
+def test_a_level_that_all_arms_share_is_no_change() -> None:
+    """The second model has learned the same of both arms, 0.3 higher: it gains nothing by that."""
+    ridge, late, x = nothing_learned(2, 1), no_renewal(2, 1, 1), np.ones(1)
+    for arm in range(2):
+        for _ in range(2000):
+            learn(ridge, arm, x, 1.0, 0.2 + 0.2 * arm)
+            learn(late.ridge, arm, x, 1.0, 0.5 + 0.2 * arm)
+    learn_both(ridge, late, 0, x, 1, 1.0, 0.5)
+    assert abs(late.gained[0]) < 1e-6
+    learn_both(ridge, late, 0, x, 1, 1.0, 0.9)
+    assert abs(late.gained[0]) < 1e-3
+    ridge.rewards[0] -= 400.0  # but arm 0 has become better than arm 1
+    ridge.sums[0] -= 400.0
+    learn_both(ridge, late, 0, x, 1, 1.0, 0.5)
+    assert late.gained[0] > 0.01
+
+
 @pytest.mark.compiled
 def test_it_pays_where_the_world_changes() -> None:
     """In `redrawn` the regret was a third of uniform play's without it."""

@@ -4,7 +4,9 @@ A world may change, and what was learned before is then wrong. A second ridge le
 plays since some round, and from time to time starts again. Of each observation that both learn from
 it is noted how much better the second one has foretold it, as a logarithm of likelihoods. The sum
 of this, which never falls below zero, is Page's test (1954). If it exceeds 2 ln t, the plays of
-late are all that the model rests on from then on: what was played before is forgotten.
+late are all that the model rests on from then on: what was played before is forgotten. The level of
+all arms may move, as by the hour of the day, which does not say which arm is best. So the first
+model is compared with the mean of the second in place of its own.
 """
 
 import math
@@ -57,8 +59,8 @@ def learn_both(
 ) -> None:
     """Learn so much weight, and so much of weight times reward, of the play of a round.
 
-    Nothing is learned of plays that are forgotten. With f and g foretold by the two models,
-    the second one gains (w f^2 - w g^2 - 2 w y (f - g))/(2 sigma^2).
+    Nothing is learned of plays that are forgotten. Let f and g be foretold by the two models, f
+    with the mean of the second. The second gains (w f^2 - w g^2 - 2 w y (f - g))/(2 sigma^2).
     """
     recent, since = renewal.ridge, renewal.since
     if played < since[MODEL]:
@@ -67,8 +69,10 @@ def learn_both(
         mean = common_mean(ridge)
         of_arm = ridge.inverse[arm], ridge.rewards[arm], ridge.weights[arm]
         f, _ = foretold(of_arm[0], of_arm[1], of_arm[2], mean, x)
+        level = common_mean(recent)
         of_late = recent.inverse[arm], recent.rewards[arm], recent.weights[arm]
-        g, _ = foretold(of_late[0], of_late[1], of_late[2], common_mean(recent), x)
+        g, _ = foretold(of_late[0], of_late[1], of_late[2], level, x)
+        f += level - mean
         sigma = spread_of(mean)
         better = weight * (f * f - g * g) - 2.0 * reward * (f - g)
         renewal.gained[0] += better / (2.0 * sigma * sigma)
