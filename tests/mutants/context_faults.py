@@ -56,7 +56,7 @@ CONTEXT_FAULTS = [
     Fault(
         "linear: a level that moves for all arms is a change of the world",
         "learners/contextual/renewal.py",
-        "        f += level - mean\n",
+        "        f += level\n",
         "",
         "learners/contextual/test_renewal.py",
     ),

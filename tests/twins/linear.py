@@ -87,6 +87,7 @@ class LinearTwin:
     fewest: int = 256  # rounds of late
     lead: float = 0.0
     gained: float = 0.0
+    errors: float = 0.0  # of the first model in the plays of late
 
     # The model (2.1)
 
@@ -176,9 +177,12 @@ class LinearTwin:
         if play.round < self.recent:
             return
         f, g = (self.value(play.arm, play.x, since) for since in (self.since, self.recent))
-        f += self.mean(self.recent) - self.mean()
         m = min(0.98, max(0.02, self.mean()))
         w, y = play.observation
+        late = [each.observation[0] for each in self.plays[self.recent - 1 :]]
+        level = self.errors / (1.0 + math.fsum(late))
+        self.errors += weight * value - w * y - (weight - w) * f
+        f += level
         of_model, of_late = (weight * (value - e) ** 2 - w * (y - e) ** 2 for e in (f, g))
         self.gained += (of_model - of_late) / (2.0 * m * (1.0 - m))
 
@@ -187,9 +191,9 @@ class LinearTwin:
         self.lead = max(0.0, self.lead + self.gained)
         self.gained = 0.0
         if self.lead > 2.0 * math.log(t):
-            self.since, self.recent, self.lead = self.recent, t, 0.0
+            self.since, self.recent, self.lead, self.errors = self.recent, t, 0.0, 0.0
         elif t - self.recent >= max(self.fewest, (t - self.since) // 8):
-            self.recent, self.lead = t, 0.0
+            self.recent, self.lead, self.errors = t, 0.0, 0.0
 
     # Silence (3)
 

@@ -21,6 +21,7 @@ from belated.learners.contextual.delay_law import (
 from belated.learners.contextual.linear import Linear, weigh_inverse_gaps
 from belated.learners.contextual.linear_model import noise_of
 from belated.learners.contextual.ridge import common_mean, learn, nothing_learned
+from belated.learners.contextual.scaling import fill_features, nothing_seen, see
 from belated.learners.driver import Driver
 from belated.learners.following import BINS, NO_MEANING
 from belated.numerics.packed_symmetric import packed_identity
@@ -221,6 +222,31 @@ def test_zeros_that_never_come_count_in_full_in_the_end() -> None:
     old, young = silent & (plays.played < 500), silent & (plays.played > 598)
     assert plays.weight[old].min() > 0.98
     assert plays.weight[young].max() < 0.5
+
+
+def test_a_wrong_number_does_not_hide_the_others() -> None:
+    """In mean and deviation it is ten deviations from the mean; without it nothing is changed."""
+    chance = np.random.default_rng(6)
+    numbers = [*chance.normal(50.0, 3.0, size=40).tolist(), 1e9, 53.0, 47.0]
+    scaling, counted = nothing_seen(np.ones(1)), list[float]()
+    for raw in numbers:
+        number = raw
+        if len(counted) >= 10:
+            reach = 10.0 * float(np.std(counted))
+            number = min(max(raw, np.mean(counted) - reach), np.mean(counted) + reach)
+        counted.append(float(number))
+        x = np.zeros(2)
+        fill_features(scaling, np.array([raw]), x)
+        deviation = np.std(counted)
+        expected = (raw - np.mean(counted)) / deviation if deviation > 0.0 else 0.0
+        assert x[0] == pytest.approx(min(max(expected, -4.0), 4.0), rel=1e-9)
+        see(scaling, np.array([raw]))
+    assert counted[:40] == numbers[:40]
+    assert 70.0 < counted[40] < 90.0
+    zeros = nothing_seen(np.ones(1))
+    for raw in [0.0] * 30 + [1.0]:
+        see(zeros, np.array([raw]))
+    assert zeros.mean[0] == pytest.approx(1.0 / 31.0)
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.01, 0.5])

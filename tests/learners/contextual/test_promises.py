@@ -20,7 +20,7 @@ from belated.numerics.random_stream import draw, seeded
 KINDS: list[type[ContextualLearner]] = [Linear, LinearShared]
 SMALL: dict[str, Any] = {"features": 2}
 SLOTS = {"model.plays.free", "model.plays.x", "model.plays.fate"}
-UNORDERED = {*SLOTS, "model.renewal.lead", "model.renewal.gained"}
+UNORDERED = {*SLOTS, "model.renewal.lead", "model.renewal.gained", "model.renewal.errors"}
 
 
 def small(kind: type[ContextualLearner], **options: Any) -> Driver:

@@ -77,20 +77,18 @@ def test_a_play_teaches_the_models_that_rest_on_its_round() -> None:
 
 
 def test_a_level_that_all_arms_share_is_no_change() -> None:
-    """The second model has learned the same of both arms, 0.3 higher: it gains nothing by that."""
-    ridge, late, x = nothing_learned(2, 1), no_renewal(2, 1, 1), np.ones(1)
-    for arm in range(2):
-        for _ in range(2000):
-            learn(ridge, arm, x, 1.0, 0.2 + 0.2 * arm)
-            learn(late.ridge, arm, x, 1.0, 0.5 + 0.2 * arm)
-    learn_both(ridge, late, 0, x, 1, 1.0, 0.5)
-    assert abs(late.gained[0]) < 1e-6
-    learn_both(ridge, late, 0, x, 1, 1.0, 0.9)
-    assert abs(late.gained[0]) < 1e-3
-    ridge.rewards[0] -= 400.0  # but arm 0 has become better than arm 1
-    ridge.sums[0] -= 400.0
-    learn_both(ridge, late, 0, x, 1, 1.0, 0.5)
-    assert late.gained[0] > 0.01
+    """Rewards 0.3 higher than foretold of both arms: the second model does not lead by that."""
+    leads = []
+    for changed in (0.3, -0.1):  # of the second arm; the first one gains 0.3
+        ridge, late, x = nothing_learned(2, 1), no_renewal(2, 1, 1), np.ones(1)
+        for arm in range(2):
+            learn(ridge, arm, x, 2000.0, 2000.0 * (0.3 + 0.2 * arm))
+        for t in range(400):
+            reward = (0.6, 0.5 + changed)[t % 2]
+            learn_both(ridge, late, t % 2, x, t + 1, 1.0, reward)
+        leads.append(float(late.gained[0]))
+    assert leads[0] < 1.0
+    assert leads[1] > 10.0
 
 
 @pytest.mark.compiled

@@ -351,6 +351,8 @@ class LinearLearner(ContextualLearner):
             anew = no_renewal(self.ridges, self.width, int(parts["model.round"][0]))
             later = {f"model.renewal.{name}": part for name, part in leaves(anew).items()}
             parts = {**parts, **later}
+        if "model.renewal.lead" in parts and "model.renewal.errors" not in parts:
+            parts = {**parts, "model.renewal.errors": np.zeros(1)}
         if "model.clock" in parts or not parts.keys() >= EARLIER:
             return dict(parts)
         round_, size = int(parts["model.round"][0]), parts["model.plays.arm"].size

@@ -5,8 +5,8 @@ plays since some round, and from time to time starts again. Of each observation 
 it is noted how much better the second one has foretold it, as a logarithm of likelihoods. The sum
 of this, which never falls below zero, is Page's test (1954). If it exceeds 2 ln t, the plays of
 late are all that the model rests on from then on: what was played before is forgotten. The level of
-all arms may move, as by the hour of the day, which does not say which arm is best. So the first
-model is compared with the mean of the second in place of its own.
+all arms may move, as by the hour of the day, which does not say which arm is best. So what the
+first model foretells is moved by its mean error in the plays of late.
 """
 
 import math
@@ -17,6 +17,7 @@ import numpy as np
 from belated.arrays import Counts, Floats
 from belated.compiled.kernels import compiled_apart
 from belated.learners.contextual.ridge import (
+    WEIGHTS,
     Ridge,
     common_mean,
     copy_ridge,
@@ -38,19 +39,20 @@ class Renewal(NamedTuple):
     """What was learned from the recent plays, and by how much it foretells better.
 
     `since` has the first rounds that the model rests on, and that the recent plays begin with.
-    `gained` is the sum of this round.
+    `gained` is the sum of this round, and `errors` the sum of w (y - f) over the recent plays.
     """
 
     ridge: Ridge
     since: Counts
     lead: Floats
     gained: Floats
+    errors: Floats
 
 
 def no_renewal(arms: int, width: int, round_: int) -> Renewal:
     """Make the record for a model that rests on all rounds, in which the recent plays begin."""
     since = np.array([1, round_], dtype=np.int64)
-    return Renewal(nothing_learned(arms, width), since, lead=np.zeros(1), gained=np.zeros(1))
+    return Renewal(nothing_learned(arms, width), since, *np.zeros((3, 1)))
 
 
 @compiled_apart
@@ -60,7 +62,7 @@ def learn_both(
     """Learn so much weight, and so much of weight times reward, of the play of a round.
 
     Nothing is learned of plays that are forgotten. Let f and g be foretold by the two models, f
-    with the mean of the second. The second gains (w f^2 - w g^2 - 2 w y (f - g))/(2 sigma^2).
+    moved by its mean error. The second gains (w f^2 - w g^2 - 2 w y (f - g))/(2 sigma^2).
     """
     recent, since = renewal.ridge, renewal.since
     if played < since[MODEL]:
@@ -69,10 +71,11 @@ def learn_both(
         mean = common_mean(ridge)
         of_arm = ridge.inverse[arm], ridge.rewards[arm], ridge.weights[arm]
         f, _ = foretold(of_arm[0], of_arm[1], of_arm[2], mean, x)
-        level = common_mean(recent)
         of_late = recent.inverse[arm], recent.rewards[arm], recent.weights[arm]
-        g, _ = foretold(of_late[0], of_late[1], of_late[2], level, x)
-        f += level - mean
+        g, _ = foretold(of_late[0], of_late[1], of_late[2], common_mean(recent), x)
+        level = renewal.errors[0] / (1.0 + recent.sums[WEIGHTS])
+        renewal.errors[0] += reward - weight * f
+        f += level
         sigma = spread_of(mean)
         better = weight * (f * f - g * g) - 2.0 * reward * (f - g)
         renewal.gained[0] += better / (2.0 * sigma * sigma)
@@ -95,5 +98,5 @@ def renew(ridge: Ridge, renewal: Renewal, round_: int) -> bool:
         since[MODEL] = since[RECENT]
     if outdone or round_ - since[RECENT] >= max(LEAST_ROUNDS, (round_ - since[MODEL]) // SHARE):
         forget(renewal.ridge)
-        since[RECENT], lead[0] = round_, 0.0
+        since[RECENT], lead[0], renewal.errors[0] = round_, 0.0, 0.0
     return bool(outdone)
