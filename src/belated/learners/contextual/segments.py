@@ -12,7 +12,7 @@ from belated.learners.contextual.contextual_learner import ContextModel, Context
 LOW, HIGH = -1.0, 1.0  # standard deviations from the mean
 
 
-class Segment(NamedTuple):
+class FeatureSegment(NamedTuple):
     """A segment, the coordinate that it is about, and the coordinates of its context.
 
     Nothing else is known of this context, so that all other numbers count as their means.
@@ -23,7 +23,7 @@ class Segment(NamedTuple):
     coordinates: Floats
 
 
-def segments(learner: ContextualLearner, state: Any) -> Iterator[Segment]:
+def segments(learner: ContextualLearner, state: Any) -> Iterator[FeatureSegment]:
     """The segments of declared features: each category, and numbers one deviation from their mean.
 
     Numbers that never differed have none. The values of numbers are not in the names, since with
@@ -36,7 +36,7 @@ def segments(learner: ContextualLearner, state: Any) -> Iterator[Segment]:
         for words, value in values_of(model, place, name):
             coordinates = encoder.nothing()
             coordinates[place] = value
-            yield Segment(words, place, coordinates)
+            yield FeatureSegment(words, place, coordinates)
 
 
 def values_of(model: ContextModel, place: int, name: str) -> Iterator[tuple[str, float]]:
