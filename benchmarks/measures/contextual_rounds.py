@@ -83,5 +83,7 @@ def contextual_rounds(effort: Effort) -> Iterator[Result]:
             ours=result.time("belated"),
             rival=result.time(rival.name),
         )
+    for ticket, reward in ours.waiting:
+        ours.bandit.tell(ticket, reward=reward)
     size = exactly(float(len(ours.bandit.to_json())))
     yield Result("saved as JSON", size, BYTES, ARMS, at_most(LARGEST))
