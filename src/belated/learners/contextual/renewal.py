@@ -6,7 +6,7 @@ it is noted how much better the second one has foretold it, as a logarithm of li
 of this, which never falls below zero, is Page's test (1954). If it exceeds 2 ln t, the plays of
 late are all that the model rests on from then on: what was played before is forgotten. The level of
 all arms may move, as by the hour of the day, which does not say which arm is best. So what the
-first model foretells is moved by its mean error in the plays of late.
+first model foretells is moved by its mean error in the recent plays.
 """
 
 import math
