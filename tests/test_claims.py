@@ -103,7 +103,7 @@ def test_the_readme_says_what_the_study_of_contexts_found() -> None:
 
 def test_the_readme_says_what_the_judge_set_found() -> None:
     """228 worlds, by the same means as `python -m studies judge --kept docs/judge.csv`."""
-    row = row_of((ROOT / "README.md").read_text(), "played once")
+    row = row_of((ROOT / "README.md").read_text(), "kept from the design")
     table = {each["learner"]: each for each in read_runs(DOCS / "judge.csv").table()}
     chosen = ("practical-bandit", "thompson", "leading-arm")
     assert numbers(row) == [round(float(table[each]["share"])) for each in chosen]

@@ -23,6 +23,7 @@ playwright = pytest.importorskip("playwright.sync_api", reason="playwright is no
 
 ARMS = ["red", "constructor", "<img src=x onerror=alert(1)>"]
 ROUNDS, UNTOLD, EXPIRY = 40, 7, 30
+SEGMENTS = ["age, low", "age, high", "device = phone", "device = desk"]
 LATER = 60_000  # ms; by then it has looked again
 OUTLINE = """() => {
   const element = document.activeElement;
@@ -207,6 +208,8 @@ def test_beliefs_of_a_learner_with_contexts_are_shown(browser: Any, service: Ser
     bins = service.call("GET", "/v1/problems/seen/beliefs")["calibration"]
     assert sum(each["plays"] for each in bins) == 30
     assert page.locator(".calibration-table tbody tr").count() == len(bins)
+    assert page.locator(".segments-table tbody th").all_text_contents() == SEGMENTS
+    assert page.locator(".segments-chart rect.bar").count() == 2 * len(SEGMENTS)
     playwright.expect(page.locator(".weights-note")).to_contain_text("without a context")
     assert page.evaluate(OVERFLOW) <= 0
     assert visit.troubles == []

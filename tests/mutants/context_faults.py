@@ -50,6 +50,12 @@ CONTEXT_FAULTS = [
         "above[i] = rewards[i] - mean * weights[i]",
         "above[i] = rewards[i]",
     ),
+    fault(
+        "linear: the noise is that of coins, however little rewards vary",
+        "linear_model.py",
+        "return math.sqrt(min(coin * coin, found))",
+        "return coin",
+    ),
     rival_fault(
         "squarecb: a rate that does not grow",
         "squarecb.py",

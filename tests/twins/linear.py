@@ -32,6 +32,7 @@ class LinearPlay:
     withdrawn: int | None = None  # how many rounds had been played when it was withdrawn
     weight: float = 0.0
     value: float = 0.0
+    foretold: float = 0.0
 
     @property
     def bin(self) -> int | None:
@@ -75,7 +76,7 @@ class LinearTwin:
     default_loss: float | None = None
     scale: float = 1.0
     ridge: float = 1.0
-    gamma: float = 100.0
+    gamma: float = 50.0
     floor: float = 0.0
     pending_width: bool = False
     bins: int = 14  # how often a play is looked at
@@ -115,8 +116,17 @@ class LinearTwin:
             rows = [play.x for play in self.plays if play.arm == arm and play.withdrawn is None]
             matrix = self.ridge * np.eye(self.width)
             matrix += sum((np.outer(row, row) for row in rows), np.zeros_like(matrix))
+        return self.noise() * math.sqrt(float(x @ np.linalg.solve(matrix, x)))
+
+    def noise(self) -> float:
+        """sigma, by the errors of what was foretold when it was played; at most that of coins."""
         m = min(0.98, max(0.02, self.mean()))
-        return math.sqrt(m * (1.0 - m)) * math.sqrt(float(x @ np.linalg.solve(matrix, x)))
+        told = [play for play in self.plays if play.reward is not None]
+        errors = math.fsum(
+            (play.reward - play.foretold) ** 2 for play in told if play.reward is not None
+        )
+        found = (20.0 * m * (1.0 - m) + errors) / (20.0 + len(told))
+        return math.sqrt(min(m * (1.0 - m), found))
 
     # The draw (2.2)
 
@@ -127,7 +137,7 @@ class LinearTwin:
         top = max(u.values())
         best = [a for a in allowed if top - u[a] <= TIED]
         told = sum(play.reward is not None for play in self.plays)
-        gamma, q = self.gamma * math.sqrt(max(1, told)), np.zeros(self.arms)
+        gamma, q = self.gamma * math.sqrt(max(1, told)) / self.noise(), np.zeros(self.arms)
         for a in allowed:
             q[a] = 0.0 if a in best else 1.0 / (len(allowed) + gamma * (top - u[a]))
         q[best] = (1.0 - q.sum()) / len(best)
@@ -136,9 +146,9 @@ class LinearTwin:
 
     def play(self, x: Floats, arm: int) -> int:
         """Play the arm, and then look at the plays that have become twice as old; the round."""
-        t = len(self.plays) + 1
+        t, foretold = len(self.plays) + 1, self.value(arm, x)
         self.renew(t)
-        self.plays.append(LinearPlay(t, arm, np.array(x, dtype=np.float64)))
+        self.plays.append(LinearPlay(t, arm, np.array(x, dtype=np.float64), foretold=foretold))
         if t <= 256 or t % 16 == 0:
             self.law = self.counted_law(t - 1)
         for j in range(self.bins):

@@ -44,9 +44,9 @@ class LinearInSecondsTwin(LinearTwin):
     timed: list[TimedPlay] = field(default_factory=list)
 
     def play(self, x: Floats, arm: int) -> int:
-        t = len(self.plays) + 1
+        t, foretold = len(self.plays) + 1, self.value(arm, x)
         self.renew(t)
-        self.timed.append(TimedPlay(t, arm, x.copy(), at=self.time))
+        self.timed.append(TimedPlay(t, arm, x.copy(), at=self.time, foretold=foretold))
         self.plays.append(self.timed[-1])
         if t <= 256 or t % 16 == 0:
             self.law = self.counted_law(t - 1)

@@ -62,7 +62,7 @@ class LinearSharedTwin(LinearTwin):
             phi = self.vectors[a]
             u[a] = self.value(0, phi) + self.scale * self.deviation(0, phi)
         told = sum(play.reward is not None for play in self.plays)
-        gamma, q = self.gamma * math.sqrt(max(1, told)), np.zeros(len(rows))
+        gamma, q = self.gamma * math.sqrt(max(1, told)) / self.noise(), np.zeros(len(rows))
         best = [a for a in allowed if u.max() - u[a] <= 1e-10]
         for a in allowed:
             q[a] = 0.0 if a in best else 1.0 / (len(allowed) + gamma * (u.max() - u[a]))

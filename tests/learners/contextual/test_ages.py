@@ -12,6 +12,7 @@ from belated.asktell.saving import checksum
 from belated.learners.contextual import followed_plays
 from belated.learners.contextual.followed_plays import BINS_OF_SECONDS, no_plays, with_room
 from belated.learners.contextual.linear import Linear
+from belated.learners.contextual.linear_model import noise_of
 from belated.learners.delay_law import PASSED, SILENT_AT_END
 from belated.learners.driver import Driver
 from belated.learners.following import ENDED
@@ -204,6 +205,17 @@ def test_a_learner_without_plays_of_late_begins_them_now() -> None:
     resumed = belated.from_json(json.dumps(content))
     assert resumed._runner.workspace.state.model.renewal.since.tolist() == [1, 41]
     assert resumed.weights(context={"age": 3}) == bandit.weights(context={"age": 3})
+
+
+def test_errors_that_were_not_noted_were_those_of_coins() -> None:
+    """So a state without them is no surer than it was."""
+    learner = Linear(arms=2, features=0)
+    state = learner.start()
+    state.model.told[0] = 30.0
+    parts = leaves(state)
+    parts["model.told"] = parts["model.told"][:4]
+    model = with_leaves(state, learner.with_later_parts(parts)).model
+    assert noise_of(model) == pytest.approx(0.5)
 
 
 def test_later_parts_are_what_they_would_have_been() -> None:

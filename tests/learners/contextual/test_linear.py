@@ -9,7 +9,9 @@ import pytest
 import belated
 from belated.arrays import Floats
 from belated.learners.contextual.linear import Linear, weigh_inverse_gaps
-from belated.learners.contextual.ridge import learn, nothing_learned
+from belated.learners.contextual.linear_model import noise_of
+from belated.learners.contextual.ridge import common_mean, learn, nothing_learned
+from belated.learners.contextual.scaling import fill_features, nothing_seen, see
 from belated.learners.delay_law import (
     HERE,
     ONES,
@@ -46,7 +48,7 @@ def test_with_the_bias_only_an_arm_is_a_shrunk_mean() -> None:
     sigma = math.sqrt(mean * (1.0 - mean))
     np.testing.assert_allclose(info.deviation, [sigma / 2.0, sigma / math.sqrt(2.0)], rtol=1e-14)
     best, other = np.array(expected) + info.deviation
-    gap = 1.0 / (2.0 + 100.0 * math.sqrt(4.0) * abs(best - other))
+    gap = 1.0 / (2.0 + 50.0 * math.sqrt(4.0) / sigma * abs(best - other))
     q = [1.0 - gap, gap] if best > other else [gap, 1.0 - gap]
     np.testing.assert_allclose(driver.weights(), q, rtol=1e-13)
 
@@ -220,6 +222,54 @@ def test_zeros_that_never_come_count_in_full_in_the_end() -> None:
     old, young = silent & (plays.played < 500), silent & (plays.played > 598)
     assert plays.weight[old].min() > 0.98
     assert plays.weight[young].max() < 0.5
+
+
+def test_a_wrong_number_does_not_hide_the_others() -> None:
+    """In mean and deviation it is ten deviations from the mean; without it nothing is changed."""
+    chance = np.random.default_rng(6)
+    numbers = [*chance.normal(50.0, 3.0, size=40).tolist(), 1e9, 53.0, 47.0]
+    scaling, counted = nothing_seen(np.ones(1)), list[float]()
+    for raw in numbers:
+        number = raw
+        if len(counted) >= 10:
+            reach = 10.0 * float(np.std(counted))
+            number = min(max(raw, np.mean(counted) - reach), np.mean(counted) + reach)
+        counted.append(float(number))
+        x = np.zeros(2)
+        fill_features(scaling, np.array([raw]), x)
+        deviation = np.std(counted)
+        expected = (raw - np.mean(counted)) / deviation if deviation > 0.0 else 0.0
+        assert x[0] == pytest.approx(min(max(expected, -4.0), 4.0), rel=1e-9)
+        see(scaling, np.array([raw]))
+    assert counted[:40] == numbers[:40]
+    assert 70.0 < counted[40] < 90.0
+    zeros = nothing_seen(np.ones(1))
+    for raw in [0.0] * 30 + [1.0]:
+        see(zeros, np.array([raw]))
+    assert zeros.mean[0] == pytest.approx(1.0 / 31.0)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.01, 0.5])
+def test_the_noise_of_rewards_is_found(spread: float) -> None:
+    """Rewards around a half: as much as they vary, and no more than coins with their mean."""
+    driver, chance = Driver(Linear(2, 1)), np.random.default_rng(4)
+    errors = []
+    for t in range(400):
+        driver.consider(chance.normal(size=1))
+        foretold = driver.predict().info.foretold[t % 2]
+        reward = 0.5 + spread * chance.choice([-1.0, 1.0])
+        driver.tell(driver.play(t % 2)[0], t % 2, 1.0 - reward)
+        errors.append((reward - foretold) ** 2)
+    model = driver.state.model
+    mean = common_mean(model.ridge)
+    coin = mean * (1.0 - mean)
+    found = (20.0 * coin + math.fsum(errors)) / 420.0
+    assert noise_of(model) ** 2 == pytest.approx(min(coin, found), rel=1e-9)
+    assert 0.99 * spread <= noise_of(model) < spread + 0.12
+    driver.consider(np.zeros(1))
+    q, info = driver.weights().copy(), driver.predict().info
+    gap = abs(float(np.diff(info.optimistic)[0]))
+    assert q.min() == pytest.approx(1.0 / (2.0 + 50.0 * 20.0 / noise_of(model) * gap), rel=1e-9)
 
 
 def test_another_default_is_what_silence_counts_as() -> None:

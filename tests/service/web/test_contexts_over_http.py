@@ -170,6 +170,34 @@ def test_features_of_arms_over_http(http: httpx.Client) -> None:
     assert http.post("/v1/verify").json()["clean"]
 
 
+def test_new_actions_become_arms(http: httpx.Client) -> None:
+    """Where features tell them apart, and the key has admin; a refused request adds none."""
+    path = "/v1/problems/news"
+    options = {"action_features": ["price"]}
+    spec = {"name": "news", "arms": ["red"], "learner": "linear-shared", "options": options}
+    assert http.post("/v1/problems", json=spec).status_code == 201
+    actions = [{"id": "red", "features": [{"price": 1}]}, {"id": "new", "features": [{"price": 2}]}]
+    for wrong in (
+        {"actions": [*actions, actions[1]]},
+        {"actions": actions, "excludedActions": ["pink"]},
+        {"actions": [*actions, {"id": "odd", "features": [{"price": {"a": {"b": 1}}}]}]},
+        {"actions": actions, "contextFeatures": [{"hour": [[[[[[[[[[[1]]]]]]]]]]]}]},
+    ):
+        assert http.post(f"{path}/rank", json=wrong).status_code == 422, wrong
+        assert http.get(path).json()["arms"] == ["red"]
+    made = http.post(f"{path}/rank", json={"eventId": "e", "actions": actions})
+    assert {each["id"]: each["probability"] for each in made.json()["ranking"]} == {
+        "red": pytest.approx(0.5), "new": pytest.approx(0.5),
+    }  # fmt: skip
+    assert http.get(path).json()["arms"] == ["red", "new"]
+    assert (
+        http.post(f"{path}/rank", json={"eventId": "e", "actions": actions}).json() == made.json()
+    )
+    assert http.post("/v1/verify").json()["clean"]
+    plain = http.post("/v1/problems/plain/rank", json={"actions": actions})
+    assert (plain.status_code, "'new' is no arm" in plain.json()["detail"]) == (422, True)
+
+
 def test_the_log_has_contexts_and_probabilities(http: httpx.Client) -> None:
     """As JSON, as `belated export` writes them."""
     http.post(ASK, json={"context": CONTEXT})

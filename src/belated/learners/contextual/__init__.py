@@ -15,4 +15,5 @@
 - `normal_chances`: the probability that each of several normal values is the largest.
 - `followed_plays`: the plays that are looked at as they grow old.
 - `beliefs`: what a linear model believes of each feature, for its user.
+- `segments`: contexts of which one thing is known, for its user, too.
 """

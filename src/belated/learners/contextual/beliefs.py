@@ -16,6 +16,7 @@ import numpy as np
 from belated.arrays import Floats
 from belated.features.encoder import DeclaredEncoder, Encoder
 from belated.learners.contextual.contextual_learner import ContextModel, ContextualLearner
+from belated.learners.contextual.linear_model import LinearLearner, noise_of
 from belated.learners.contextual.ridge import common_mean, spread_of
 
 
@@ -37,7 +38,8 @@ def beliefs(learner: ContextualLearner, state: Any) -> Beliefs:
     """What a learner with a linear model of rewards believes, after all that it was told."""
     model: ContextModel = state.model
     mean, width = common_mean(model.ridge), learner.width
-    sigma, shrink = spread_of(mean), 1.0 / math.sqrt(max(1, width - 1))
+    sigma = noise_of(state.model) if isinstance(learner, LinearLearner) else spread_of(mean)
+    shrink = 1.0 / math.sqrt(max(1, width - 1))
     theta, errors = np.empty((2, learner.arms, width))
     for arm in range(learner.arms):
         inverse = whole_matrix(model.ridge.inverse[arm], width)

@@ -65,7 +65,7 @@ class LinearInfo(NamedTuple):
 
 @compiled
 def foretell(model: ContextModel, info: LinearInfo) -> None:
-    """Fill in x, and the foretold reward and its standard deviation for each eligible arm."""
+    """Fill in x, and the foretold reward and its deviation, as of coins, for each eligible arm."""
     mean = common_mean(model.ridge)
     foretell_around(model, info, mean, spread_of(mean))
 

@@ -5,8 +5,8 @@ plus the standard deviation of that. The arm with the largest value is the most 
 other one is drawn with a probability that falls with how far it lies behind. All probabilities are
 exact, above zero, and cheap, so that what is logged can be evaluated afterwards. The form is that
 of SquareCB (Foster and Rakhlin 2020) with two changes: optimistic values, and a rate that grows
-with the rewards told. Its theorem does not cover these, nor delays: nothing is proven of this
-learner.
+with the rewards told and falls with their noise, so that units do not matter. Its theorem does not
+cover these, nor delays: nothing is proven of this learner.
 """
 
 import math
@@ -17,18 +17,18 @@ import numpy as np
 
 from belated.arrays import Floats
 from belated.compiled.kernels import compiled
-from belated.learners.contextual.contextual_learner import foretell
 from belated.learners.contextual.linear_model import (
     NUMBER,
     LinearLearner,
     LinearModel,
     end_play,
+    foretell_rewards,
     play,
     tell,
 )
 from belated.learners.contract import Prediction, Verbs
 
-STEEPNESS = 100.0  # gamma is this times the root of the number of rewards told
+STEEPNESS = 50.0  # gamma is this times the root of the number of rewards told, over their noise
 OPTIMISM = 1.0  # standard deviations
 TIED = 1e-10  # values that differ by no more than this are tied
 
@@ -65,12 +65,12 @@ def weigh_inverse_gaps(values: Floats, eligible: Floats, gamma: float, q: Floats
 
 @compiled
 def predict(state: LinearState, prediction: Prediction) -> None:
-    """Draw by the inverse gaps of u_a = f_a(x) + sd_a(x), gamma = 100 sqrt(max(1, told))."""
+    """Draw by the inverse gaps of u_a = f_a(x) + sd_a(x), gamma = 50 sqrt(max(1, told))/sigma."""
     model, info = state.model, prediction.info
-    foretell(model, info)
+    sigma = foretell_rewards(model, info)
     for i in range(info.optimistic.shape[0]):
         info.optimistic[i] = info.foretold[i] + OPTIMISM * info.deviation[i]
-    gamma = STEEPNESS * math.sqrt(max(1.0, model.told[NUMBER]))
+    gamma = STEEPNESS * math.sqrt(max(1.0, model.told[NUMBER])) / sigma
     weigh_inverse_gaps(info.optimistic, model.eligible, gamma, prediction.q)
     prediction.gamma[0] = gamma
 

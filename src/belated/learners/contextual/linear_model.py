@@ -3,9 +3,11 @@
 `play` freezes the vector x of the play, as it was seen, and looks at the plays whose age has
 doubled. A silent one counts as an observation of a fraction of a play, by how late reports come. A
 reward that is told, or a play that is withdrawn, takes the place of what its silence counted as.
+How far rewards lie from what was foretold of their plays says how much noise there is.
 Ages are counted in rounds, or in seconds as a caller tells the time.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, get_args
@@ -17,10 +19,12 @@ from belated.checks import LossRange, as_number
 from belated.compiled.kernels import compiled
 from belated.learners.contextual.contextual_learner import (
     FEATURES,
+    FORETOLD,
     ROUND,
     ContextModel,
     ContextualLearner,
     LinearInfo,
+    foretell_around,
     freeze_vector,
 )
 from belated.learners.contextual.followed_plays import (
@@ -52,6 +56,7 @@ from belated.learners.contextual.ridge import (
     common_mean,
     foretold,
     nothing_learned,
+    spread_of,
 )
 from belated.learners.contextual.scaling import (
     Scaling,
@@ -72,7 +77,9 @@ from belated.learners.states import ArmFloats, Array, leaves
 EACH_ROUND, RENEWED = 256, 16  # the law is computed again in each of so many rounds, then so often
 LEAST_CHANGE = 0.02  # in what silence counts as
 OLD_AND_SILENT = 100  # so many plays, silent for longer than any report took, ask for a meaning
-NUMBER, LOWEST, HIGHEST, SLOWEST = range(4)  # in `told`
+NUMBER, LOWEST, HIGHEST, SLOWEST, ERRORS = range(5)  # in `told`
+MOST_ERROR = 0.25  # the mean square of errors of coins that are fair
+EARLY = 20.0  # so many rewards count as if they were those of coins, before the noise is known
 NOW, STEP = range(2)  # in `clock`
 EARLIER = {"model.round", "model.plays.arm"}  # parts that tell ages where the state has no clock
 Ages = Literal["rounds", "seconds"]
@@ -82,8 +89,9 @@ class LinearModel(NamedTuple):
     """All that a learner with a linear model knows.
 
     `context` is that of the coming round, and `eligible` is 1 for the arms that may be drawn in it.
-    `told` has the number of rewards told, the lowest and the highest, and the longest wait. `clock`
-    has the time, and how much of it a round takes: 1, or 0 where somebody tells the time.
+    `told` has the number of rewards told, the lowest and the highest, the longest wait, and the
+    sum of their squared errors, beside what was foretold at the play. `clock` has the time, and
+    how much of it a round takes: 1, or 0 where somebody tells the time.
     """
 
     round: Counts
@@ -119,6 +127,26 @@ class FollowingModel(ContextModel, Protocol):
 
     @property
     def default_loss(self) -> Floats: ...
+
+
+@compiled
+def noise_of(model: FollowingModel) -> float:
+    """Return sigma, the standard deviation of a reward around what is foretold of it.
+
+    sigma^2 = min(s, (20 s + E)/(20 + n)), where s is that of coins with the mean of all arms, and
+    E the sum of the squared errors of the n rewards that were told.
+    """
+    coin = spread_of(common_mean(model.ridge))
+    found = (EARLY * coin * coin + model.told[ERRORS]) / (EARLY + model.told[NUMBER])
+    return math.sqrt(min(coin * coin, found))
+
+
+@compiled
+def foretell_rewards(model: FollowingModel, info: LinearInfo) -> float:
+    """Fill in x, and the foretold reward and its deviation for each eligible arm; return sigma."""
+    sigma = noise_of(model)
+    foretell_around(model, info, common_mean(model.ridge), sigma)
+    return sigma
 
 
 @compiled
@@ -210,6 +238,8 @@ def tell(model: FollowingModel, play: Floats, arm: int, loss: float) -> None:
     told[LOWEST], told[HIGHEST] = min(told[LOWEST], reward), max(told[HIGHEST], reward)
     age = age_of(model.plays, int(play[ROUND]), model.round[0], model.clock[NOW])
     told[SLOWEST] = max(told[SLOWEST], age)
+    error = reward - play[FORETOLD]  # of the play, so that the order of reports does not matter
+    told[ERRORS] += error * error
     end_play(model, play, arm, 1.0, reward)
 
 
@@ -247,7 +277,7 @@ class LinearLearner(ContextualLearner):
             renewal=no_renewal(self.arms, self.width, 1),
             law=no_delays(self.arms, bins),
             plays=no_plays(self.width, bins),
-            told=np.array([0.0, 1.0, 0.0, 0.0]),
+            told=np.array([0.0, 1.0, 0.0, 0.0, 0.0]),
             clock=np.ones(2),
             default_loss=np.full(1, declared),
         )
@@ -280,7 +310,7 @@ class LinearLearner(ContextualLearner):
         That user means conversions, or complaints: those who do not, say nothing.
         """
         model: FollowingModel = state.model
-        number, lowest, highest, slowest = model.told.tolist()
+        number, lowest, highest, slowest, _ = model.told.tolist()
         if model.default_loss[0] != NO_MEANING or number < ONE_SIDED or lowest != highest:
             return None
         plays = model.plays
@@ -312,8 +342,11 @@ class LinearLearner(ContextualLearner):
         """The parts of a saved state, with those that say the time and the ages of plays.
 
         Before there were any, ages were counted in rounds. The plays of late begin now, if a state
-        has none.
+        has none. Errors that were not noted were at most those of coins.
         """
+        told = parts.get("model.told")
+        if told is not None and told.size == ERRORS:
+            parts = {**parts, "model.told": np.append(told, MOST_ERROR * told[NUMBER])}
         if "model.renewal.lead" not in parts and "model.round" in parts:
             anew = no_renewal(self.ridges, self.width, int(parts["model.round"][0]))
             later = {f"model.renewal.{name}": part for name, part in leaves(anew).items()}

@@ -26,11 +26,12 @@ from belated.learners.contextual.linear_model import (
     NUMBER,
     LinearLearner,
     end_play,
+    noise_of,
     play_vector,
     tell,
 )
 from belated.learners.contextual.renewal import Renewal
-from belated.learners.contextual.ridge import Ridge, common_mean, foretold, spread_of
+from belated.learners.contextual.ridge import Ridge, common_mean, foretold
 from belated.learners.contextual.scaling import (
     FARTHEST,
     Scaling,
@@ -90,11 +91,11 @@ class SharedInfo(NamedTuple):
 
 @compiled
 def predict(state: LinearSharedState, prediction: Prediction) -> None:
-    """Draw by the inverse gaps of u_a = f(phi_a) + sd(phi_a), gamma = 100 sqrt(max(1, told))."""
+    """Draw by the inverse gaps of u_a = f(phi_a) + sd(phi_a), with the rate of `linear`."""
     model, info, ridge = state.model, prediction.info, state.model.ridge
     fill_vectors(model, info)
     mean = common_mean(ridge)
-    sigma = spread_of(mean)
+    sigma = noise_of(model)
     for i in range(model.eligible.shape[0]):
         info.foretold[i], info.deviation[i] = 0.0, 0.0
         if model.eligible[i] > 0.0:
@@ -107,7 +108,7 @@ def predict(state: LinearSharedState, prediction: Prediction) -> None:
             )
             info.foretold[i], info.deviation[i] = value, sigma * math.sqrt(square)
         info.optimistic[i] = info.foretold[i] + OPTIMISM * info.deviation[i]
-    gamma = STEEPNESS * math.sqrt(max(1.0, model.told[NUMBER]))
+    gamma = STEEPNESS * math.sqrt(max(1.0, model.told[NUMBER])) / sigma
     weigh_inverse_gaps(info.optimistic, model.eligible, gamma, prediction.q)
     prediction.gamma[0] = gamma
 

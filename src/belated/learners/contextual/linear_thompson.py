@@ -13,11 +13,11 @@ import numpy as np
 
 from belated.arrays import Floats
 from belated.compiled.kernels import compiled
-from belated.learners.contextual.contextual_learner import foretell
 from belated.learners.contextual.linear_model import (
     LinearLearner,
     LinearModel,
     end_play,
+    foretell_rewards,
     play,
     tell,
 )
@@ -46,7 +46,7 @@ class LinearThompsonInfo(NamedTuple):
 def predict(state: LinearThompsonState, prediction: Prediction) -> None:
     """Fill in q(a) = P(z_a is the largest), where z_a is N(f_a(x), (sd_a(x)/2)^2)."""
     model, info = state.model, prediction.info
-    foretell(model, info)
+    foretell_rewards(model, info)
     for i in range(info.deviation.shape[0]):
         info.deviation[i] *= SCALE
     fill_largest(info.foretold, info.deviation, model.eligible, info.work, prediction.q)

@@ -11,12 +11,12 @@ import numpy as np
 
 from belated.arrays import Floats
 from belated.compiled.kernels import compiled
-from belated.learners.contextual.contextual_learner import foretell
 from belated.learners.contextual.linear import OPTIMISM, TIED
 from belated.learners.contextual.linear_model import (
     LinearLearner,
     LinearModel,
     end_play,
+    foretell_rewards,
     play,
     tell,
 )
@@ -46,7 +46,7 @@ def weigh_largest(values: Floats, eligible: Floats, q: Floats) -> None:
 def predict(state: LinearUcbState, prediction: Prediction) -> None:
     """Give all weight to the largest u_a = f_a(x) + sd_a(x); arms that are tied share it."""
     model, info = state.model, prediction.info
-    foretell(model, info)
+    foretell_rewards(model, info)
     for i in range(info.optimistic.shape[0]):
         info.optimistic[i] = info.foretold[i] + OPTIMISM * info.deviation[i]
     weigh_largest(info.optimistic, model.eligible, prediction.q)

@@ -1,9 +1,11 @@
 """The context of a round as the vector x of the model: scaled, crossed, and with a 1 at its end.
 
 A coordinate that holds numbers is replaced by how many standard deviations it lies above its mean,
-over all plays so far and the coming one, at most 4. Others stay as they are. Where interactions are
-wanted, products of two coordinates follow. All is divided by the root of the number of coordinates,
-so that x has about the same length whatever their number is; the last coordinate of x is 1.
+over all plays so far and the coming one, at most 4. Among these a number counts as one at most 10
+deviations from the mean before it, or a single wrong one would make all others equal. Where
+interactions are wanted, products of two coordinates follow. All is divided by the root of the
+number of coordinates, so that x has about the same length whatever their number is; the last
+coordinate of x is 1.
 """
 
 import math
@@ -16,6 +18,7 @@ from belated.compiled.kernels import compiled
 from belated.features.encoder import UNKNOWN
 
 FARTHEST = 4.0  # standard deviations
+CREDIBLE, FEW = 10.0, 10.0  # standard deviations of a number that is seen, after a few
 
 
 class Scaling(NamedTuple):
@@ -46,6 +49,16 @@ def crossed_width(scaled: Floats, interactions: int) -> int:
 
 
 @compiled
+def credible(scaling: Scaling, i: int, raw: float) -> float:
+    """Return a number as it is seen: at most 10 deviations from the mean, once there are any."""
+    seen, deviations = scaling.seen[i], scaling.deviations[i]
+    if seen < FEW or deviations <= 0.0:
+        return raw
+    most = CREDIBLE * math.sqrt(deviations / seen)
+    return float(min(max(raw, scaling.mean[i] - most), scaling.mean[i] + most))
+
+
+@compiled
 def mean_with(scaling: Scaling, i: int, raw: float) -> float:
     """Return the mean of a coordinate with one more number (Welford)."""
     return float(scaling.mean[i] + (raw - scaling.mean[i]) / (scaling.seen[i] + 1.0))
@@ -64,10 +77,10 @@ def standardized(scaling: Scaling, i: int, raw: float) -> float:
         return 0.0
     if scaling.scaled[i] == 0.0:
         return raw
-    mean = mean_with(scaling, i, raw)
-    return in_deviations(
-        raw, mean, deviations_with(scaling, i, raw, mean) / (scaling.seen[i] + 1.0)
-    )
+    number = credible(scaling, i, raw)
+    mean = mean_with(scaling, i, number)
+    deviations = deviations_with(scaling, i, number, mean)
+    return in_deviations(raw, mean, deviations / (scaling.seen[i] + 1.0))
 
 
 @compiled
@@ -108,9 +121,9 @@ def fill_features(scaling: Scaling, context: Floats, x: Floats) -> None:
 def see(scaling: Scaling, context: Floats) -> None:
     """Add a context to what was seen."""
     for i in range(context.shape[0]):
-        raw = context[i]
-        if raw != UNKNOWN and scaling.scaled[i] == 1.0:
-            mean = mean_with(scaling, i, raw)
-            scaling.deviations[i] = deviations_with(scaling, i, raw, mean)
+        if context[i] != UNKNOWN and scaling.scaled[i] == 1.0:
+            number = credible(scaling, i, context[i])
+            mean = mean_with(scaling, i, number)
+            scaling.deviations[i] = deviations_with(scaling, i, number, mean)
             scaling.mean[i] = mean
             scaling.seen[i] += 1.0

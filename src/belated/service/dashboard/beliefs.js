@@ -1,10 +1,11 @@
 // What a contextual learner believes of each feature, for each arm.
 
 import * as charts from "./charts.js";
-import { asTold, cells, domain } from "./estimates.js";
-import { count, number, spread } from "./formatting.js";
+import { asTold, cells, domain, nameOf } from "./estimates.js";
+import { count, number, percent, spread } from "./formatting.js";
 
-const MOST_DRAWN = 8;
+const MOST_DRAWN = 8,
+  LEAST_SEEN = 0.002; // a smaller share has no width
 
 /** An interval in what outcomes are told as; an effect has no zero to move. */
 function turned({ effect, low, high }, isLoss) {
@@ -47,6 +48,47 @@ export function showCalibration(panels, found, stats) {
     `Predicted and true ${word}`,
     ["Predicted", "True", "95 % interval", "Plays"],
     rows.map(row => [row.label.slice(10), ...cells(row, number), number(row.plays)]),
+  );
+}
+
+/** What would be drawn for each segment; nothing for other learners. */
+export function showSegments(panels, found, stats) {
+  const all = found?.segments ?? [];
+  panels.parts["segments-figure"].hidden = all.length === 0;
+  if (all.length === 0) return;
+  const places = stats.by_arm.map((_, place) => place).filter(place => !stats.by_arm[place].removed);
+  const share = (weights, place) => {
+    const { arm } = stats.by_arm[place];
+    return Object.hasOwn(weights, arm) ? weights[arm] : 0;
+  };
+  const rows = all.map(({ segment, weights }) => {
+    const first = [...places].sort((a, b) => share(weights, b) - share(weights, a))[0];
+    const parts = places
+      .map(place => [place, share(weights, place)])
+      .filter(([, drawn]) => drawn >= LEAST_SEEN)
+      .map(([place, drawn]) => {
+        const title = `${segment}: ${nameOf(stats, place)} ${percent(drawn)}`;
+        return { count: drawn, kind: charts.look(place), title };
+      });
+    return { label: segment, value: `${nameOf(stats, first)} ${percent(share(weights, first))}`, parts };
+  });
+  const drawn = rows.slice(0, MOST_DRAWN),
+    words = drawn.map(row => `${row.label} ${row.value}`).join("; ");
+  panels.chart("segments", drawn, width => charts.bars(width, drawn, `Most likely arms: ${words}`));
+  panels.note(
+    "segments",
+    "How likely each arm would be drawn now, in its colour, if only this were known of a decision. " +
+      "A number is low or high if it is one standard deviation below or above its mean. " +
+      `${drawn.length < rows.length ? "The table has more of them." : "The table has all arms."}`,
+  );
+  panels.table(
+    "segments",
+    "Weights by segment",
+    ["Segment", ...places.map(place => nameOf(stats, place))],
+    all.map(({ segment, weights }) => [
+      segment,
+      ...places.map(place => percent(share(weights, place))),
+    ]),
   );
 }
 

@@ -1,7 +1,7 @@
 // One problem on the page: its parts are made once, then only what has changed is put into them.
 
 import { fill, html, table } from "./elements.js";
-import { showBeliefs, showCalibration } from "./beliefs.js";
+import { showBeliefs, showCalibration, showSegments } from "./beliefs.js";
 import { asTold, largest, weightOf } from "./estimates.js";
 import * as figures from "./figures.js";
 import { Manage } from "./manage.js";
@@ -40,6 +40,7 @@ export class Panels {
         this.figure("delays", "Delay"),
         this.figure("uplift", "Uplift over the control"),
         this.figure("trust", "Certified trust"),
+        this.figure("segments", "Weights by segment"),
         this.figure("calibration", "Predicted and true rewards"),
         this.figure("beliefs", "What the learner believes about each feature"),
         this.figure("tempo", "Decisions per second"),
@@ -128,6 +129,7 @@ export class Panels {
     this.reasons = reasons;
     showMoves(this.parts["moves-list"], reasons.moves, this.stats);
     showBeliefs(this, reasons.beliefs, this.stats);
+    showSegments(this, reasons.beliefs, this.stats);
     showCalibration(this, reasons.beliefs, this.stats);
     showUplift(this, reasons.uplift);
   }

@@ -9,7 +9,7 @@ import pytest
 
 from belated.learners.contextual.beliefs import Beliefs
 from belated.service.statistics.calibration import CalibrationBin
-from belated.service.web.insight.beliefs import Known, beliefs_view
+from belated.service.web.insight.beliefs import Known, beliefs_view, surest
 from tests.service.server import Server, serving
 
 
@@ -80,7 +80,40 @@ def test_only_a_model_has_beliefs(http: httpx.Client) -> None:
         "features": 0,
         "arms": None,
         "calibration": [],
+        "segments": [],
     }
+
+
+def test_weights_by_segment(http: httpx.Client) -> None:
+    """Each category, and each number that differed; the weights are those of such an ask."""
+    features = {"age": "number", "device": ["phone", "desk"], "hour": "number"}
+    more = {"learner": "linear", "features": features, "minimum_share": 0.05}
+    made = {"name": "seen", "arms": ["red", "green"], **more}
+    assert http.post("/v1/problems", json=made).status_code == 201
+    path, batch = "/v1/problems/seen", list[dict[str, Any]]()
+    for k in range(60):
+        batch.append({"age": 20 + 20 * (k % 2), "device": ["phone", "desk"][k // 2 % 2], "hour": 9})
+    asked = http.post(f"{path}/ask:batch", json={"contexts": batch}).json()["decisions"]
+    reports = [
+        {
+            "ticket": ask["ticket"],
+            "reward": float((each["device"] == "phone") == (ask["arm"] == "red")),
+        }
+        for ask, each in zip(asked, batch, strict=True)
+    ]
+    http.post("/v1/tell:batch", json={"reports": reports})
+    found = {row["segment"]: row["weights"] for row in beliefs_of(http, "seen")["segments"]}
+    assert list(found) == ["age, low", "age, high", "device = phone", "device = desk"]
+    assert all(sum(weights.values()) == pytest.approx(1.0) for weights in found.values())
+    assert found["device = phone"]["red"] == pytest.approx(0.95, abs=0.04)
+    assert found["device = desk"]["green"] == pytest.approx(0.95, abs=0.04)
+    asked = http.post(f"{path}/ask?all=true", json={"context": {"device": "phone"}}).json()
+    assert asked["probabilities"] == pytest.approx(found["device = phone"], abs=1e-12)
+
+
+def beliefs_of(http: httpx.Client, name: str) -> Any:
+    """What the learner of a problem believes."""
+    return http.get(f"/v1/problems/{name}/beliefs").json()
 
 
 def test_one_model_for_all_arms_has_no_effects_by_arm(http: httpx.Client) -> None:
@@ -98,7 +131,15 @@ def test_beliefs_are_in_the_problems_units() -> None:
     effects[1] = 0.0
     found = Beliefs(names, effects, errors, np.array([0.4, 0.5]), np.array([0.02, 0.1]))
     view = beliefs_view(
-        Known(found, [CalibrationBin(4, 0.5, 0.9, 0.2)], ("red", "green"), 5.0, 10.0)
+        Known(
+            found,
+            surest(found),
+            [],
+            [CalibrationBin(4, 0.5, 0.9, 0.2)],
+            ("red", "green"),
+            5.0,
+            10.0,
+        )
     )
     bin_ = {"plays": 4, "foretold": 10.0, "reward": 14.0, "low": 12.0, "high": 15.0}
     assert view["calibration"] == [pytest.approx(bin_)]

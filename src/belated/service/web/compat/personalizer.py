@@ -6,6 +6,7 @@ problem's learner takes them; what is ignored is in a header of the answer.
 """
 
 import json
+import time
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any
@@ -14,7 +15,8 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
-from belated.service.contexts import canonical
+from belated.service.admin.change_arms import change_arms
+from belated.service.contexts import canonical, circumstances
 from belated.service.core.arms import check_may_leave_out
 from belated.service.core.batch import keys_of
 from belated.service.core.errors import (
@@ -23,10 +25,11 @@ from belated.service.core.errors import (
     RequestError,
     StateConflictError,
 )
-from belated.service.core.problems import ServedProblem
+from belated.service.core.problems import ServedProblem, with_arms
+from belated.service.core.replicas import Replicas
 from belated.service.core.requests import Ask, TicketReport
 from belated.service.core.texts import EVENT_ID
-from belated.service.store import Decision
+from belated.service.store import Decision, Store
 from belated.service.web.auth import Principal
 from belated.service.web.bridge import Bridge
 from belated.service.web.decisions import decided, short_hash, told
@@ -201,6 +204,12 @@ async def ranked(request: Request, who: Principal, name: str, body: RankRequest)
     )
     actions = [action.id for action in body.actions]
     event = body.eventId or uuid.uuid4().hex
+    new = [each for each in dict.fromkeys(actions) if each not in problem.places]
+    if new and problem.takes_actions and who.may("admin", name):
+        wanted = with_arms(problem, (*problem.arms, *new))
+        check_rankable(wanted, actions, body)
+        check_given(wanted, ask_of(wanted, event, body))
+        problem = await with_added(bridge, name, new)
     try:
         check_rankable(problem, actions, body)
     except InvalidRequestError:  # the arms may have changed; an earlier decision stands
@@ -223,6 +232,25 @@ async def ranked(request: Request, who: Principal, name: str, body: RankRequest)
     if ignored := ignored_of(problem, body):
         headers[IGNORED] = ", ".join(ignored)
     return JSONResponse(found, 201, headers)
+
+
+def check_given(problem: ServedProblem, ask: Ask) -> None:
+    """Refuse a context or features that the learner of a problem cannot take."""
+    try:
+        circumstances(problem.learner, problem.arms, ask.contexts[0], ask.among, ask.actions)
+    except ValueError as error:
+        raise InvalidRequestError(str(error)) from None
+
+
+async def with_added(bridge: Bridge, name: str, actions: list[str]) -> ServedProblem:
+    """Make arms of new actions, whose learner knows them by their features; the problem then."""
+
+    def add(store: Store, replicas: Replicas) -> ServedProblem:
+        change_arms(store, replicas, name, actions, [], time.time())
+        return replicas.named(name).problem
+
+    problem: ServedProblem = await bridge.run_on_thread(add)
+    return problem
 
 
 def ignored_of(problem: ServedProblem, body: RankRequest) -> list[str]:

@@ -7,9 +7,12 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
+from belated.asktell.contexts import Circumstances
 from belated.learners.contextual.beliefs import Beliefs, beliefs
 from belated.learners.contextual.censored_model import CensoredLearner
 from belated.learners.contextual.contextual_learner import ContextualLearner
+from belated.learners.contextual.segments import segments
+from belated.service.core.arms import drawn_shares
 from belated.service.core.replica import Replica
 from belated.service.statistics.calibration import CalibrationBin
 from belated.service.web.dependencies import Caller, TheBridge, known_name
@@ -54,6 +57,16 @@ class CalibrationBody(BaseModel):
     high: float | None
 
 
+class SegmentBody(BaseModel):
+    """What would be drawn if one thing were known: a category, or that a number is low or high.
+
+    Low and high are one standard deviation from the mean of all contexts.
+    """
+
+    segment: str
+    weights: dict[str, float]
+
+
 class BeliefsBody(BaseModel):
     """What a contextual learner believes of the rewards; null if the learner has no such model."""
 
@@ -66,6 +79,7 @@ class BeliefsBody(BaseModel):
             }
         ],
         calibration=[{"plays": 90, "foretold": 0.41, "reward": 0.4, "low": 0.3, "high": 0.5}],
+        segments=[{"segment": "age, low", "weights": {"red": 0.9, "green": 0.1}}],
     )  # fmt: skip
 
     features: int = Field(description="How many there are; those shown matter most.")
@@ -73,12 +87,20 @@ class BeliefsBody(BaseModel):
     calibration: list[CalibrationBody] = Field(
         description="Of plays told or expired, in rising order of what was foretold of them."
     )
+    segments: list[SegmentBody] = Field(
+        description="Of the declared features among those shown; empty if none are declared."
+    )
 
 
 class Known(NamedTuple):
-    """What is taken of a replica: the beliefs, its arms, and the width of its range."""
+    """What is taken of a replica: beliefs, segments, its arms, and the ends of its range.
+
+    `shown` has the places of the features that matter most, the surest first.
+    """
 
     beliefs: Beliefs | None
+    shown: list[int]
+    segments: list[dict[str, Any]]
     calibration: list[CalibrationBin]
     arms: tuple[str, ...]
     low: float
@@ -95,26 +117,39 @@ async def read_beliefs(name: str, bridge: TheBridge, who: Caller) -> Any:
 
 def known_of(replica: Replica) -> Known:
     """The beliefs of a replica's learner, if it has a linear model of rewards."""
-    learner, problem = replica.learner, replica.problem
-    found = None
+    learner, problem, bounds = replica.learner, replica.problem, replica.problem.loss_range
+    found, shown, drawn = None, list[int](), list[dict[str, Any]]()
     has_none = learner.takes_actions or isinstance(learner, CensoredLearner)
     if isinstance(learner, ContextualLearner) and not has_none:
         found = beliefs(learner, replica.state)
-    bounds = problem.loss_range
-    shown = replica.stats.calibration.shown()
-    return Known(found, shown, problem.arms, bounds.low, bounds.high - bounds.low)
+        shown = surest(found)
+        for each in segments(learner, replica.state):
+            if each.place in shown:
+                q = replica.weights_in(Circumstances(coordinates=each.coordinates))
+                shares = drawn_shares(problem, q, None)
+                weights = dict(zip(problem.arms, shares.tolist(), strict=True))
+                drawn.append({"segment": each.name, "weights": weights})
+    calibration = replica.stats.calibration.shown()
+    width = bounds.high - bounds.low
+    return Known(found, shown, drawn, calibration, problem.arms, bounds.low, width)
+
+
+def surest(found: Beliefs) -> list[int]:
+    """The places of the features that matter most beside their uncertainty, for any arm."""
+    certainty = np.abs(found.effects) / np.maximum(found.errors, np.finfo(float).tiny)
+    order = np.argsort(-certainty.max(axis=0), kind="stable")
+    return [int(place) for place in order[:MOST_FEATURES]]
 
 
 def beliefs_view(known: Known) -> dict[str, Any]:
     """Beliefs in the problem's units: rewards are low + high - loss."""
-    found, calibration = (
-        known.beliefs,
-        [calibration_view(each, known) for each in known.calibration],
-    )
+    found = known.beliefs
+    rest = {
+        "calibration": [calibration_view(each, known) for each in known.calibration],
+        "segments": known.segments,
+    }
     if found is None:
-        return {"features": 0, "arms": None, "calibration": calibration}
-    certainty = np.abs(found.effects) / np.maximum(found.errors, np.finfo(float).tiny)
-    shown = np.argsort(-certainty.max(axis=0), kind="stable")[:MOST_FEATURES]
+        return {"features": 0, "arms": None, **rest}
     arms = []
     for k, arm in enumerate(known.arms):
         effects = [
@@ -122,11 +157,11 @@ def beliefs_view(known: Known) -> dict[str, Any]:
                 "feature": found.names[place],
                 **interval("effect", found.effects[k, place], found.errors[k, place], known.width),
             }
-            for place in shown
+            for place in known.shown
         ]
         base = interval("base", found.base[k], found.base_error[k], known.width, known.low)
         arms.append({"arm": arm, **base, "effects": effects})
-    return {"features": len(found.names), "arms": arms, "calibration": calibration}
+    return {"features": len(found.names), "arms": arms, **rest}
 
 
 def calibration_view(found: CalibrationBin, known: Known) -> dict[str, Any]:
