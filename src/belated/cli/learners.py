@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 COMMON = (
     "practical-experts",
     "practical-bandit",
+    "linear",
     "full-information",
     "partially-concealed",
     "concealed",
@@ -76,7 +77,7 @@ def own_class(kind: "type[Learner]") -> "type[AnySession] | None":
 def warmup(names: tuple[str, ...], everything: bool) -> None:
     """Compile learners and keep the code, so that later processes start quickly.
 
-    Without a name, these are the practical learners, those of the paper and uniform play; any
+    Without a name, these are the learners that we advise, those of the paper and uniform play; any
     other is compiled when it is first used.
     """
     from belated.cli.console import one_line_errors
