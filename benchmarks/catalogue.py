@@ -9,6 +9,7 @@ from benchmarks.measures import (
     checkpoint_start,
     cold_service,
     demo,
+    earlier_rounds,
     edited_rival,
     engine_rounds,
     experts,
@@ -188,7 +189,8 @@ MEASURES = (
         21,
         "an edited rival",
         "15 s",
-        "A new process that needs an edited learner compiled, with the code of all others kept.",
+        "A new process that needs an edited learner compiled, with the code of all others kept: "
+        "one that asks it, and pytest with the test that compares its compiled form.",
         edited_rival.edited_rival,
     ),
     Measure(
@@ -261,6 +263,14 @@ MEASURES = (
         "24 clients of `belated serve` that ask and tell in turn, each ask with a context of four "
         "hashed names for `linear` with ten arms, against asks of a learner without contexts.",
         under_load.contexts,
+    ),
+    Measure(
+        31,
+        "earlier rounds",
+        "at most 1.03 times an earlier version",
+        "Whole simulated games of Exp3 and the paper's learners against the same games of an "
+        "earlier version, if BELATED_BEFORE names the Python that has it from a clone.",
+        earlier_rounds.earlier_rounds,
     ),
 )
 
