@@ -20,19 +20,19 @@ class RowStep:
     does not.
     """
 
-    __slots__ = ("__weakref__", "_pack", "_plays", "_unpack", "step")
+    __slots__ = ("__weakref__", "_memory", "_pack", "_unpack", "step")
 
     def __init__(self, step: Callable[..., Any], plays: Floats) -> None:
         self.step = step
         row = struct.Struct(f"{plays.shape[1]}d")
-        self._pack, self._unpack, self._plays = row.pack_into, row.unpack_from, plays
+        self._pack, self._unpack, self._memory = row.pack_into, row.unpack_from, plays.data
 
     def ask(self, address: int, mode: int) -> tuple[Any, ...]:
         """Call a step that plays a round; returns the arm, the probability and the row."""
         drawn = self.step(address, mode)
-        return drawn[0], drawn[1], *self._unpack(self._plays)
+        return drawn[0], drawn[1], *self._unpack(self._memory)
 
     def tell(self, address: int, drawn: tuple[Any, ...], *others: Any) -> Any:
         """Call a step that learns the loss of a play, with what `ask` returned for it."""
-        self._pack(self._plays, 0, *drawn[2:])
+        self._pack(self._memory, 0, *drawn[2:])
         return self.step(address, drawn[:2], *others)
