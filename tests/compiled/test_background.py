@@ -99,6 +99,24 @@ def test_without_numba_everything_is_interpreted_and_that_is_said_once(tmp_path:
     assert "belated[jit]" in line
 
 
+NATIVE = """
+import sys
+from importlib import util
+found = util.find_spec
+util.find_spec = lambda name, *rest: None if name == "numba" else found(name, *rest)
+from belated.compiled import native
+native.find = lambda entry: print  # as if the wheel had every step
+import belated
+[belated.Bandit(3, learner=name) for name in ("exp3", "practical-bandit")]
+"""
+
+
+def test_without_numba_nothing_is_said_of_learners_that_are_native(tmp_path: Path) -> None:
+    """Not of the practical bandit either, although its rare rounds are compiled apart."""
+    done = run(NATIVE, BELATED_CACHE_DIR=str(tmp_path), BELATED_QUIET="")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 # A learner in a module of its own, with a kind of state of its own, on our kernels.
 OUTSIDE = """
 from dataclasses import dataclass
