@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 COMMON = (
     "practical-experts",
     "practical-bandit",
-    "linear",
     "full-information",
     "partially-concealed",
     "concealed",
     "uniform",
 )
+WARMED = (*COMMON, "linear")
 
 
 @click.command()
@@ -99,7 +99,7 @@ def warmup(names: tuple[str, ...], everything: bool) -> None:
     click.echo(f"Compiled code is {kept}.")
     leave_unsaid(COMPILING)
     started = time.perf_counter()
-    chosen = entries_by_name(kinds[name] for name in (kinds if everything else names or COMMON))
+    chosen = entries_by_name(kinds[name] for name in (kinds if everything else names or WARMED))
     prepare(entry for entries in chosen.values() for entry in entries)
     for name, entries in chosen.items():
         for entry in entries:
