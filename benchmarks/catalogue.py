@@ -10,6 +10,7 @@ from benchmarks.measures import (
     cold_service,
     contextual_rounds,
     demo,
+    earlier_rounds,
     edited_rival,
     engine_rounds,
     experts,
@@ -189,7 +190,8 @@ MEASURES = (
         21,
         "an edited rival",
         "15 s",
-        "A new process that needs an edited learner compiled, with the code of all others kept.",
+        "A new process that needs an edited learner compiled, with the code of all others kept: "
+        "one that asks it, and pytest with the test that compares its compiled form.",
         edited_rival.edited_rival,
     ),
     Measure(
@@ -270,6 +272,14 @@ MEASURES = (
         "A decision of `linear` with ten arms and a dict of 32 numbers, and telling its reward "
         "fifty rounds later, against Vowpal Wabbit's squarecb and its reward at once.",
         contextual_rounds.contextual_rounds,
+    ),
+    Measure(
+        32,
+        "earlier rounds",
+        "at most 1.03 times an earlier version",
+        "Whole simulated games of Exp3 and the paper's learners against the same games of an "
+        "earlier version, if BELATED_BEFORE names the Python that has it from a clone.",
+        earlier_rounds.earlier_rounds,
     ),
 )
 

@@ -18,6 +18,8 @@ FIRST = {
     "ConcealedBandit": "import belated\nbelated.ConcealedBandit(10, max_missing=50).ask()\n",
     "practical bandit": "import belated\nbelated.Bandit(10, learner='practical-bandit').ask()\n",
     "experts": "import belated\nbelated.Experts(10, learner='practical-experts').ask()\n",
+    "linear": "import belated\n"
+    "belated.Bandit(10, learner='linear', features=['age']).ask(context={'age': 31})\n",
 }
 SECONDS_SINCE = "import time\nprint(time.time() - begun)\n"
 UNTIL_COMPILED = f"""{SECONDS_SINCE}

@@ -199,7 +199,7 @@ def test_without_matplotlib_a_figure_is_refused_at_once() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((99,), "there is no measure '99'; they are numbered 1 to 31"),
+        ((99,), "there is no measure '99'; they are numbered 1 to 32"),
         ((1, 0), "there is no measure '0'"),
         (("fast",), "there is no measure 'fast'"),
         ((1, "--figure", "bench.txt"), "bench.txt is no picture; it must end in .svg, .png or"),

@@ -25,7 +25,7 @@ VARIANTS = [
     "full-information:variant=repaired",
     "practical-bandit:forgets=0,certified=0,default_loss=0.7",
     "practical-experts:imputes=0,tracks=0",
-    "linear:default_loss=1.0,interactions=2,features=3",
+    "linear:default_loss=1.0,interactions=2,features=3,ages=seconds",
     "adahedged:hint=prev",
     "dorm:hint=mean",
     "dorm-plus:hint=recent",

@@ -2,14 +2,15 @@
 
 It runs in an environment of its own: `python playing.py ROUNDS LEARNER ...`. For each learner it
 prints which of its steps are native, hashes of so many asks by several numbers of arms, with tells
-that are late, lost or withdrawn, and a hash of a game of so many rounds that the engine plays.
+that are late, lost or withdrawn, and a hash of a game of so many rounds that the engine plays. A
+learner that takes advice, contexts or features of arms is given them.
 """
 
 import hashlib
 import json
 import random
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,7 @@ import belated
 from belated.cli.learners import entries_of
 from belated.compiled import native
 from belated.environments.environment import Environment
-from belated.environments.in_memory import GivenDelays, GivenLosses
+from belated.environments.in_memory import GivenAdvice, GivenDelays, GivenLosses
 from belated.learners.needs import needed_options
 from belated.learners.registry import learner_named
 from belated.play.engine import play
@@ -26,6 +27,19 @@ from belated.types import Need, Setting
 
 ARMS = {"concealed": (3, 300)}  # many arms have steps of their own
 LAW = (0.1, 0.5, 1.0)  # the shares of losses that arrive within 0, 1 and 2 rounds
+POLICIES, FEATURES = ("one", "two", "three"), ("age", "hour")
+
+
+class GivenContexts(NamedTuple):
+    """Contexts from an array with a row for each round."""
+
+    values: Any
+    features = FEATURES
+    random = False
+
+    def sampler(self, random: Any) -> Any:
+        """Return the rows of a span."""
+        return lambda span: self.values[span.first : span.first + span.count]
 
 
 def fact(need: Need) -> Any:
@@ -33,10 +47,19 @@ def fact(need: Need) -> Any:
     return LAW if need is Need.DELAY_LAW else 1000
 
 
+def options_of(kind: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """What a learner is made with: what it must know, and names for what it is told each round."""
+    options = needed_options(kind, fact, given=given)
+    if Need.ADVICE in kind.needs:
+        options["policies"] = POLICIES
+    if Need.CONTEXT in kind.needs:
+        options["features"] = FEATURES
+    return options
+
+
 def session_of(kind: Any, arms: int) -> Any:
     """A session with a learner; what it can find out by itself it is not told."""
-    known = dict.fromkeys((Need.HORIZON.value, Need.MAX_MISSING.value))
-    options = needed_options(kind, fact, given=known)
+    options = options_of(kind, dict.fromkeys((Need.HORIZON.value, Need.MAX_MISSING.value)))
     if kind.setting is Setting.FULL_INFORMATION:
         return belated.Experts(arms, learner=kind.name, seed=5, **options)
     return belated.Bandit(arms, learner=kind.name, seed=5, **options)
@@ -47,14 +70,31 @@ def asked_and_told(kind: Any, arms: int, rounds: int) -> str:
     session, chance = session_of(kind, arms), random.Random(7)
     decisions, waiting = [], []
     for _ in range(rounds):
-        told = Need.DELAY_AT_DECISION in kind.needs
-        delays = {"delays": [chance.randrange(5) for _ in range(arms)]} if told else {}
-        ticket = session.ask(**delays)
+        ticket = session.ask(**circumstances(kind, arms, chance))
         decisions.append(repr((ticket.arm, ticket.probability, ticket.weights)))
         waiting.append(ticket)
         while waiting and chance.random() < 0.8:
             answer(session, kind, waiting.pop(chance.randrange(min(len(waiting), 20))), chance)
     return "\n".join([*decisions, session.to_json()])
+
+
+def circumstances(kind: Any, arms: int, chance: random.Random) -> dict[str, Any]:
+    """What a learner is told of a round before it."""
+    told: dict[str, Any] = {}
+    if Need.DELAY_AT_DECISION in kind.needs:
+        told["delays"] = [chance.randrange(5) for _ in range(arms)]
+    if Need.ADVICE in kind.needs:
+        rows = [[chance.random() for _ in range(arms)] for _ in POLICIES]
+        told["advice"] = [[share / sum(row) for share in row] for row in rows]
+    if Need.CONTEXT in kind.needs:
+        told["context"] = {name: chance.gauss(1.0, 2.0) for name in FEATURES}
+        told["arms"] = [arm for arm in range(arms) if chance.random() < 0.8] or [0]
+    if kind.name == "linear-shared":
+        del told["arms"]
+        told["actions"] = {
+            arm: {"price": chance.random()} for arm in range(chance.randint(1, arms))
+        }
+    return told
 
 
 def answer(session: Any, kind: Any, ticket: Any, chance: random.Random) -> None:
@@ -74,11 +114,17 @@ def played(kind: Any, arms: int, rounds: int) -> str:
     """Play a game by the engine; returns its sums, the last weights and the learner's own info."""
     chance = np.random.default_rng(3)
     losses, delays = chance.random((rounds, arms)), chance.integers(0, 50, (rounds, arms))
-    game = Game(
-        Environment("random", GivenLosses(losses), GivenDelays(delays), rounds),
-        np.random.SeedSequence(1),
+    advice = chance.dirichlet(np.ones(arms), (rounds, len(POLICIES)))
+    environment = Environment(
+        "random",
+        GivenLosses(losses),
+        GivenDelays(delays),
+        rounds,
+        advice=GivenAdvice(advice, POLICIES),
+        contexts=GivenContexts(chance.normal(1.0, 2.0, (rounds, len(FEATURES)))),
     )
-    learner = kind(arms=arms, **needed_options(kind, fact, given={}))
+    game = Game(environment, np.random.SeedSequence(1))
+    learner = kind(arms=arms, **options_of(kind, {}))
     trace = play(learner, game, np.random.SeedSequence(2))
     sums = (trace.loss_at, trace.realised_at, trace.weight_at, trace.plays, trace.strategies)
     return repr([array.tolist() for array in (*sums, trace.last, trace.eta)]) + repr(trace.info)

@@ -20,6 +20,7 @@ COMMON = (
     "concealed",
     "uniform",
 )
+WARMED = (*COMMON, "linear")
 
 
 @click.command()
@@ -76,7 +77,7 @@ def own_class(kind: "type[Learner]") -> "type[AnySession] | None":
 def warmup(names: tuple[str, ...], everything: bool) -> None:
     """Compile learners and keep the code, so that later processes start quickly.
 
-    Without a name, these are the practical learners, those of the paper and uniform play; any
+    Without a name, these are the learners that we advise, those of the paper and uniform play; any
     other is compiled when it is first used.
     """
     from belated.cli.console import one_line_errors
@@ -98,7 +99,7 @@ def warmup(names: tuple[str, ...], everything: bool) -> None:
     click.echo(f"Compiled code is {kept}.")
     leave_unsaid(COMPILING)
     started = time.perf_counter()
-    chosen = entries_by_name(kinds[name] for name in (kinds if everything else names or COMMON))
+    chosen = entries_by_name(kinds[name] for name in (kinds if everything else names or WARMED))
     prepare(entry for entries in chosen.values() for entry in entries)
     for name, entries in chosen.items():
         for entry in entries:

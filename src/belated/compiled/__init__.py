@@ -9,6 +9,7 @@ kernels in it; it runs interpreted until its compiled form, an entry, is there.
 - `records`: records of arrays that are passed to a step as one address.
 - `stacking`: many states in one record, and a view of one of them.
 - `ask_tell`: the steps behind `ask` and `tell`, and the runner that calls them.
+- `row_steps`: steps for rows of plays whose width depends on the learner's options.
 - `lean`, `lean_steps`: steps without what is seldom needed, which are compiled first.
 - `entries`: compiled steps, from wherever they can be had soonest.
 - `native`: compiled steps of the installed wheel.

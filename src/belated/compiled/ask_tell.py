@@ -19,7 +19,16 @@ from belated.compiled import lean_steps
 from belated.compiled.dispatch import NO_ARM, commit, observe, predict, withdraw
 from belated.compiled.entries import Entry
 from belated.compiled.lean import lean
-from belated.compiled.records import Handle, arrays_in, frozen, in_one_block, layout_of, opened
+from belated.compiled.records import (
+    Handle,
+    arrays_in,
+    frozen,
+    in_one_block,
+    layout_of,
+    opened,
+    put_back,
+)
+from belated.compiled.row_steps import RowStep
 from belated.compiled.steps import compiled_step
 from belated.numerics.random_stream import draw
 
@@ -63,7 +72,8 @@ class Steps:
 
     `name` says where this constant is ("module:NAME"), so that it can be pickled by its name. A
     bandit's `ask` draws an arm and its `tell` takes one loss; experts are told losses by arm. If
-    `is_bounded`, the steps watch max_missing and keep `arms_over`.
+    `is_bounded`, the steps watch max_missing and keep `arms_over`. Unless `passes_rows`, the code
+    is the same for rows of plays of any width (see `belated.compiled.row_steps`).
     """
 
     name: str
@@ -71,6 +81,7 @@ class Steps:
     tell: Callable[..., Any]
     is_bandit: bool = True
     is_bounded: bool = False
+    passes_rows: bool = True
 
     def __reduce__(self) -> Any:
         return pkgutil.resolve_name, (self.name,)
@@ -109,8 +120,7 @@ def tell_bounded_bandit(handle: Any, drawn: Drawn, loss: float, missing: int, mo
     state, plays, arm, play = space.state, space.plays, drawn[0], drawn[2:]
     if mode == CHECKED and missing > state.max_missing[0]:
         return False
-    for k in range(len(play)):
-        plays[0, k] = play[k]
+    put_back(play, plays[0])
     if np.isnan(loss):
         withdraw(state, plays[0], arm)
     else:
@@ -141,8 +151,7 @@ def tell_bandit(handle: Any, drawn: Drawn, loss: float, missing: int, mode: int)
     """Learn a loss, or withdraw the play if the loss is NaN. This never fails: it returns True."""
     space = opened(handle)
     plays, arm, play = space.plays, drawn[0], drawn[2:]
-    for k in range(len(play)):
-        plays[0, k] = play[k]
+    put_back(play, plays[0])
     if np.isnan(loss):
         withdraw(space.state, plays[0], arm)
     else:
@@ -178,7 +187,10 @@ BOUNDED_BANDIT = Steps(
     f"{__name__}:BOUNDED_BANDIT", ask_bounded_bandit, tell_bounded_bandit, is_bounded=True
 )
 BANDIT = Steps(f"{__name__}:BANDIT", ask_bandit, tell_bandit)
-EXPERTS = Steps(f"{__name__}:EXPERTS", ask_experts, tell_experts, is_bandit=False)
+ROW_BANDIT = Steps(f"{__name__}:ROW_BANDIT", ask_bandit, tell_bandit, passes_rows=False)
+EXPERTS = Steps(
+    f"{__name__}:EXPERTS", ask_experts, tell_experts, is_bandit=False, passes_rows=False
+)
 
 
 class Runner:
@@ -214,7 +226,16 @@ class Runner:
         lean_space = lean(workspace)
         lean_entries = entries_of(lean_space, steps)
         for name, entry in entries_of(workspace, steps).items():
-            lean_steps.exchange(self, name, entry, lean_entries[name], lean_space)
+            owner, attribute = self._owner_of(name)
+            lean_steps.exchange(owner, attribute, entry, lean_entries[name], lean_space)
+
+    def _owner_of(self, name: str) -> tuple[Any, str]:
+        """Return the object and the attribute that hold a step, which is exchanged there."""
+        if self.steps.passes_rows or not self.steps.is_bandit:
+            return self, name
+        step = RowStep(getattr(self, name), self.workspace.plays)
+        setattr(self, name, getattr(step, name))
+        return step, "step"
 
     def __reduce__(self) -> Any:
         return type(self), (self.workspace, self.steps)
@@ -254,7 +275,8 @@ def interpreted_with(workspace: Workspace, step: Callable[..., Any]) -> Callable
 
 def entries_of(workspace: Workspace, steps: Steps) -> dict[str, Entry]:
     """Return the entries that run a workspace compiled, by the name of the step."""
-    layout, width = layout_of(workspace), workspace.plays.shape[1]
+    layout = layout_of(workspace)
+    width = workspace.plays.shape[1] if steps.passes_rows else 0
     return {
         "ask": Entry(steps.ask, layout, width),
         "tell": Entry(steps.tell, layout, width),

@@ -15,7 +15,7 @@ def exchange(owner: Any, name: str, whole: Entry, lean_entry: Entry, lean_record
 
     That is the whole step if it was compiled before; else the lean one, until it is not enough.
     """
-    if whole == lean_entry or not entries.can_compile() or entries.find(whole) is not None:
+    if whole == lean_entry or entries.find(whole) is not None or not entries.can_compile():
         background.exchange(owner, name, whole)
     else:
         step = LeanStep(owner, name, whole, lean_record)

@@ -128,3 +128,9 @@ def opened(handle: Any) -> Any:
 def frozen(handle: Any, row: Any) -> tuple[float, ...]:
     """Return a row of plays as a tuple, which cannot be changed."""
     return tuple(row.tolist())
+
+
+def put_back(frozen: tuple[float, ...], row: Any) -> None:
+    """Copy a row that was frozen to a row of plays."""
+    for k in range(len(frozen)):
+        row[k] = frozen[k]

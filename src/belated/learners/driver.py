@@ -19,6 +19,7 @@ from belated.compiled.ask_tell import (
     COMMIT_ONLY,
     EXPERTS,
     PREDICT_ONLY,
+    ROW_BANDIT,
     UNCHECKED,
     Runner,
     Steps,
@@ -223,11 +224,14 @@ class Driver:
 def steps_for(learner: Learner) -> Steps:
     """Return the steps that drive a learner: those of experts, or of a bandit.
 
-    The steps of a bandit that was promised max_missing watch the promise.
+    The steps of a bandit that was promised max_missing watch the promise. Those of one whose
+    options decide how wide the rows of plays are have the same code for all widths.
     """
     if learner.setting is Setting.FULL_INFORMATION:
         return EXPERTS
-    return BOUNDED_BANDIT if Need.MAX_MISSING in learner.needs else BANDIT
+    if Need.MAX_MISSING in learner.needs:
+        return BOUNDED_BANDIT
+    return BANDIT if type(learner).row_width is Learner.row_width else ROW_BANDIT
 
 
 class PlainDriver:

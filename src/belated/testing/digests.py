@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from belated.features.encoder import UNKNOWN
 from belated.learners.contract import Learner
 from belated.learners.driver import Driver
 from belated.learners.registry import learner_named, option_names
@@ -29,7 +30,9 @@ SHORT = {1: 50, 2: 50, 3: 100, 5: 200, 10: 50, 17: 50}  # 500 in all
 STRETCH = 50  # rounds for each digest
 LONGEST_DELAY = 40
 LOST, WITHDRAWN = 0.1, 0.1  # shares of the losses that are never told, and that are withdrawn
+LEFT_OUT = 0.1  # the share of arms that may not be drawn, and of numbers of contexts not known
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+POLICIES_ARE_ARMS = 2  # with so many arms there are no policies but these
 DETAILED_EVERY = 7  # rounds; in all others the learner may leave out what no one asks for
 GIVEN = {
     "horizon": 2000,
@@ -39,6 +42,8 @@ GIVEN = {
     "mean_delay": 10.0,
     "delay_law": (0.1, 0.2, 0.5, 1.0),
     "features": 6,
+    "action_features": 3,
+    "policies": 4,
 }
 
 
@@ -56,6 +61,8 @@ class Pending(NamedTuple):
 def learner_from(kind: Any, arms: int, options: Mapping[str, Any] = NOTHING) -> Learner:
     """A learner that is given whatever it must know beforehand."""
     known = {key: value for key, value in GIVEN.items() if key in option_names(kind)}
+    if arms == POLICIES_ARE_ARMS:
+        known.pop("policies", None)
     learner: Learner = kind(arms=arms, **{**known, **options})
     return learner
 
@@ -85,8 +92,7 @@ class DigestedGame:
     def play(self, number: int) -> None:
         """Predict and play one round, and settle when its losses are told."""
         driver, random, arms = self.driver, self.random, self.learner.arms
-        if self.learner.takes_context:
-            driver.consider(random.normal(1.0, 2.0, self.driver.state.model.context.size))
+        self.foretell(number)
         prediction = driver.predict() if number % DETAILED_EVERY == 0 else None
         q = driver.weights()
         for array in leaves(prediction).values() if prediction else [q]:
@@ -110,6 +116,26 @@ class DigestedGame:
                 continue
             loss, count = float(losses[told]), int(missing[told])
             self.pending.append(Pending(due, number, row, told, loss, count))
+
+    def foretell(self, number: int) -> None:
+        """Tell what is known of a round before it: its context, its arms, advice and the time.
+
+        Some of it is left out now and then, and some stands for several rounds.
+        """
+        learner, driver, random, arms = self.learner, self.driver, self.random, self.learner.arms
+        if learner.keeps_time:
+            driver.tick(1.7 * number)
+        if learner.takes_advice and number % 3 == 0:
+            advice = random.random((len(driver.state.advice), arms)) ** 4
+            driver.advise(advice / advice.sum(axis=1, keepdims=True))
+        if learner.takes_context:
+            context = random.normal(1.0, 2.0, driver.state.model.context.size)
+            context[random.random(context.size) < LEFT_OUT] = UNKNOWN
+            eligible = np.where(random.random(arms) < LEFT_OUT, 0.0, 1.0)
+            eligible[random.integers(arms)] = 1.0
+            shape = np.shape(getattr(driver.state.model, "actions", ()))
+            actions = [random.normal(0.0, 1.0, shape)] if learner.takes_actions else []
+            driver.consider(None if number % 11 == 0 else context, eligible, *actions)
 
     def due(self, number: int, delays: Any, arm: int) -> int:
         """The round in which a loss of this round is told, by the learner's delivery."""

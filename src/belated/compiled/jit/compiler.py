@@ -6,12 +6,15 @@ here, and `belated.compiled.code_files` decides what is kept where.
 """
 
 import functools
+import io
 import pickle
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from numba.core import types as numba_types
 from numba.core.compiler import CompileResult
+from numba.core.environment import Environment
 from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
@@ -27,6 +30,8 @@ result: Any = CompileResult
 target: Any = cpu_target
 runtime: Any = rtsys
 pickled: Any = dumps
+environment: Any = Environment
+NAME = "__name__"
 
 
 def compiled_entry(entry: Any) -> tuple[Callable[..., Any], bytes]:
@@ -80,10 +85,36 @@ def loaded(contents: bytes) -> Callable[..., Any]:
     """
     context = target.target_context
     runtime.initialize(context)
-    rebuilt = result._rebuild(context, *pickle.loads(contents))
+    rebuilt = result._rebuild(context, *CodeReader(io.BytesIO(contents)).load())
     function: Callable[..., Any] = rebuilt.entry_point
     _keep_alive.append(rebuilt)
     return function
+
+
+class CodeReader(pickle.Unpickler):
+    """Reads kept code without importing the modules of the functions that are inside it."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return what the code names, with another way to rebuild an environment."""
+        if (module, name) == ("numba.core.environment", "_rebuild_env"):
+            return environment_of
+        return super().find_class(module, name)
+
+
+def environment_of(module: str, constants: list[Any], name: str) -> Any:
+    """Return the environment of a compiled function, as numba does, without importing its module.
+
+    Only code that handles Python objects would look up the names of the module. Importing it can
+    take as long as everything else together: some of numba's modules import scipy where it is.
+    """
+    known = environment._memo.get(name)
+    if known is not None:
+        return known
+    made = environment(vars(sys.modules[module]) if module in sys.modules else {NAME: module})
+    made.consts[:] = constants
+    made.env_name = name
+    environment._memo[name] = made
+    return made
 
 
 _keep_alive: list[Any] = []  # the code of a function lives as long as its library

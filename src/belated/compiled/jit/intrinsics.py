@@ -119,6 +119,18 @@ def _frozen(handle: Any, row: Any) -> Any:
     return lambda handle, row: fixed_tuple(row, width)
 
 
+@overload(records.put_back, strict=False, jit_options=INLINE)
+def _put_back(frozen: Any, row: Any) -> Any:
+    if len(frozen) == 0:
+        return lambda frozen, row: None  # it passes through memory; see `compiled.row_steps`
+
+    def copy(frozen: Any, row: Any) -> None:
+        for k in range(len(frozen)):
+            row[k] = frozen[k]
+
+    return copy
+
+
 # -- the generic verbs: resolved by the class of the state while a loop over them is compiled
 
 
