@@ -19,7 +19,6 @@ from benchmarks.measures import (
     many_arms,
     open_tickets,
     pending,
-    practical,
     rivals,
     solver_passes,
     startup,
@@ -168,7 +167,7 @@ MEASURES = (
         "A whole simulated round of the practical bandit against one of the concealed learner; of "
         "the practical experts, who are told the losses of all, against full information, for "
         "information.",
-        practical.practical,
+        engine_rounds.practical,
     ),
     Measure(
         19,

@@ -1,4 +1,7 @@
-"""Measures 1 to 3: a whole simulated round against a round of Exp3 in the same engine."""
+"""Measures 1 to 3, and 18: a whole simulated round against one of another learner in the same engine.
+
+The paper's learners play beside Exp3, the practical learners beside those of the paper.
+"""
 
 from collections.abc import Iterator, Mapping
 
@@ -8,6 +11,8 @@ from benchmarks.measures.duel import duel
 YARDSTICK = "exp3"
 FULL = {10: (20_000, 5_000), 100: (10_000, 2_000), 1000: (4_000, 400)}  # rounds to skip, batch
 QUICK = {10: (1_000, 500), 100: (400, 200), 1000: (100, 50)}
+PRACTICAL_ARMS = (10, 1000)
+MOST = 1.5  # the practical bandit beside concealed
 
 
 def against_exp3(name: str, goals: Mapping[int, float], effort: Effort) -> Iterator[Result]:
@@ -30,3 +35,14 @@ def partially_concealed(effort: Effort) -> Iterator[Result]:
 def full_information(effort: Effort) -> Iterator[Result]:
     """Measure 3: a full-information round against a round of Exp3."""
     return against_exp3("full-information", {10: 4.5, 100: 4.5, 1000: 4.5}, effort)
+
+
+def practical(effort: Effort) -> Iterator[Result]:
+    """Measure 18: the practical bandit against concealed, and experts against full information."""
+    for arms in PRACTICAL_ARMS:
+        rounds = effort.choose(FULL, QUICK)[arms]
+        for name, rival, goal in (
+            ("practical-bandit", "concealed", at_most(MOST)),
+            ("practical-experts", "full-information", None),
+        ):
+            yield duel(name, rival, rival, arms, rounds, effort, goal)
