@@ -1,4 +1,4 @@
-"""Measures 1 to 3, and 18: a whole simulated round against one of another learner in the same engine.
+"""Measures 1 to 3, and 18: a whole simulated round against another learner's in the same engine.
 
 The paper's learners play beside Exp3, the practical learners beside those of the paper.
 """
