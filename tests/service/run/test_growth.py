@@ -90,7 +90,7 @@ def test_the_command_line_retains_forgets_and_deletes(tmp_path: Path) -> None:
             client.tell(client.ask("ads", key=f"anna-{number}"), 0.5)
         client.ask("ads", key="bert")
     done = belated("retain", "--older-than", "90d", *where, **PLAIN)
-    assert (done.returncode, done.stdout) == (0, "Nothing is so old.\n")
+    assert (done.returncode, done.stdout) == (0, "No closed ticket is that old.\n")
     done = belated("forget", "ads", "--older-than", "0s", *where, "--json", **PLAIN)
     assert json.loads(done.stdout) == {"name": "ads", "forgotten": 6}
     archive = ("--archive", str(tmp_path / "old"))
