@@ -296,7 +296,10 @@ def test_a_forged_round_is_refused(kind: Kind, round_: Any) -> None:
     learner = kind.make()
     forged = learner.ask()._replace(round=round_)
     refused(
-        learner, belated.UnknownTicketError, "this learner issued", lambda: kind.tell(learner, forged, 0)
+        learner,
+        belated.UnknownTicketError,
+        "this learner issued",
+        lambda: kind.tell(learner, forged, 0),
     )
 
 
