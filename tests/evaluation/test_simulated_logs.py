@@ -1,5 +1,7 @@
 """Logs whose truth is known: what each correction says of them, and how often intervals hold it."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -73,12 +75,13 @@ def test_intervals_hold_the_truth(way: str) -> None:
 
 
 @pytest.mark.check
-@pytest.mark.parametrize("logger", ["fixed", "learner"])
+@pytest.mark.parametrize(("logger", "logs"), [("fixed", 300), ("learner", 100)])
 @pytest.mark.parametrize("way", WAYS)
-def test_intervals_hold_the_truth_in_300_logs(way: str, logger: str) -> None:
-    """Within four errors of 300 logs of 95 %, as 32 shares are looked at; bounds hold as often."""
-    shares = coverage_study(way, logger, logs=300, draws=150)
+def test_intervals_hold_the_truth_in_many_logs(way: str, logger: str, logs: int) -> None:
+    """Within four errors of 95 %, as 32 shares are looked at; bounds hold as often."""
+    shares = coverage_study(way, logger, logs=logs, draws=150)
+    least = 0.95 - 4.0 * math.sqrt(0.95 * 0.05 / logs)
     for name in RIGHTLY:
-        assert 0.90 <= shares[name] < 1.0, (name, shares[name])
+        assert least <= shares[name] < 1.0, (name, shares[name])
     for name in ("outer bounds, ips", "outer bounds, snips", "betting, every look", "bernstein"):
-        assert shares[name] >= 0.90, (name, shares[name])
+        assert shares[name] >= least, (name, shares[name])

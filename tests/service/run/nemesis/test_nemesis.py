@@ -29,6 +29,7 @@ def test_nothing_breaks_a_service_on_sqlite(tmp_path: Path) -> None:
     fight(Battle(str(tmp_path / "belated.db"), tmp_path, SEED), SECONDS)
 
 
+@pytest.mark.check
 def test_nothing_breaks_workers_on_postgresql(own_server: OwnServer, tmp_path: Path) -> None:
     """Two workers behind one port, on a server that may be killed, too."""
     with empty_database(own_server.url) as database:
