@@ -24,7 +24,7 @@ def results(number: int) -> list[Result]:
 
 def test_the_measures_are_numbered_in_order() -> None:
     """In order, as everybody cites them."""
-    assert [measure.number for measure in MEASURES] == list(range(1, 32))
+    assert [measure.number for measure in MEASURES] == list(range(1, 33))
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
@@ -96,7 +96,7 @@ def test_passes_are_counted() -> None:
         (26, 1),
         (27, 2),
         (28, 3),
-        (29, 3),
+        (29, 4),
         (31, 2),
         (32, 1),
     ],
