@@ -143,7 +143,7 @@ def draw_many_arms(axes: "Axes", result: ManyArms) -> None:
     axes.set_xlim(0, result.rounds[-1])
     axes.locator_params(axis="x", nbins=4)
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.set_title(f"E2, th:concealed: {result.arms} arms", fontsize=10)
+    axes.set_title(f"Theorem 3, {result.arms} arms (E2)", fontsize=10)
     axes.text(0.02 * result.rounds[-1], 1.02, "above this line the theorem is broken", fontsize=8)
 
 
@@ -159,7 +159,7 @@ def draw_late_silences(axes: "Axes", result: LateSilences) -> None:
         axes.bar_label(bars, [f"{value:.2f}" for value in ratio], fontsize=8, padding=2, bbox=box)
     labels = [f"κ = {game.kappa:.0f}\nT1 = {power(game.first)}" for game in result.games]
     axes.set_xticks(place, labels, fontsize=8)
-    axes.set_title("E1, th:fullinfobound: late silence", fontsize=10)
+    axes.set_title("Theorem 1, late silence (E1)", fontsize=10)
     axes.legend(frameon=False, loc="upper left")
 
 
