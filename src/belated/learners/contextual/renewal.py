@@ -26,10 +26,8 @@ from belated.learners.contextual.ridge import (
 )
 
 MODEL, RECENT = range(2)  # in `since`
-LEAST_ROUNDS, SHARE = (
-    256,
-    8,
-)  # it starts again after so many rounds, or this part of the model's age
+# The recent plays begin again after so many rounds, or after this part of the model's age.
+LEAST_ROUNDS, SHARE = 256, 8
 
 
 class Renewal(NamedTuple):

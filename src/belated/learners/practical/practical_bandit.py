@@ -63,9 +63,8 @@ from belated.numerics.exponential_weights import weigh_exponentially
 from belated.numerics.lanes import total
 from belated.types import Covers, Setting
 
-ROUND, EVIDENCE, LONG_FORECAST, SHORT_FORECAST, WIDTH = range(
-    2, 7
-)  # the columns of a play after those of the fallback's
+# The columns of a play after the two of the fallback's.
+ROUND, EVIDENCE, LONG_FORECAST, SHORT_FORECAST, WIDTH = range(2, 7)
 TRUSTED, BY_FALLBACK = range(2)  # the branches: how a round is played
 PRIOR = 1.0  # how many losses of the mean over all arms an arm starts with
 LEAST = 1e-9  # a mean is taken to be at least this far from 0 and from 1
